@@ -1,0 +1,47 @@
+/**
+ * Every way a request or a step can be refused, as data. One place turns a code into an HTTP answer
+ * (api/error-handler) and one into a Temporal failure (activities/failure).
+ */
+export const errorTable = {
+  invalid: { status: 400, retryable: false },
+  graph_invalid: { status: 400, retryable: false },
+  unauthenticated: { status: 401, retryable: false },
+  quota_exceeded: { status: 402, retryable: false },
+  budget_exceeded: { status: 402, retryable: false },
+  forbidden: { status: 403, retryable: false },
+  not_found: { status: 404, retryable: false },
+  conflict: { status: 409, retryable: false },
+  too_large: { status: 413, retryable: false },
+  unsupported_media_type: { status: 415, retryable: false },
+  idempotency_mismatch: { status: 422, retryable: false },
+  rate_limited: { status: 429, retryable: true },
+  internal: { status: 500, retryable: false },
+  unavailable: { status: 503, retryable: true },
+} as const satisfies Record<string, { status: number; retryable: boolean }>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** A refusal whose `detail` may be shown to the caller as it is. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, detail: string, options?: ErrorOptions) {
+    super(detail, options);
+    this.code = code;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+}
+
+/** The 404 for a noun, the same for an id that never existed and for another workspace's id. */
+export const notFound = (noun: string): AppError => new AppError('not_found', `${noun} not found`);
+
+export const conflict = (detail: string): AppError => new AppError('conflict', detail);
+
+/** The message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

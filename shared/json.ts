@@ -1,0 +1,28 @@
+/** A JSON value: what travels over HTTP, into Temporal payloads and into jsonb columns. */
+export type Json = null | boolean | number | string | Json[] | JsonObject;
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+/** Whether JSON text holds what Postgres refuses: NUL, or half of a surrogate pair. */
+const UNSTORABLE = /\\u0000|\\ud[89a-f]/i;
+
+/**
+ * The value as it can be stored and read back the same: NUL characters and lone surrogates, which Postgres
+ * refuses, become U+FFFD. Returns the value itself when it holds none.
+ */
+export function toStorable(value: Json): Json {
+  return UNSTORABLE.test(JSON.stringify(value)) ? replaceUnstorable(value) : value;
+}
+
+function replaceUnstorable(value: Json): Json {
+  if (typeof value === 'string') return value.replaceAll('\0', '\ufffd').toWellFormed();
+  if (Array.isArray(value)) return value.map(replaceUnstorable);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      replaceUnstorable(key) as string,
+      replaceUnstorable(item),
+    ]),
+  );
+}

@@ -1,0 +1,12 @@
+/** Money is counted in whole micro-dollars; dollars exist only at the edges (HTTP, display). */
+export const MICROS_PER_DOLLAR = 1_000_000;
+
+/** Dollars to micro-dollars, rounded half away from zero. Throws RangeError on what is not a safe amount. */
+export function toMicros(dollars: number): number {
+  const micros = Math.round(Math.abs(dollars) * MICROS_PER_DOLLAR) * Math.sign(dollars);
+  if (!Number.isSafeInteger(micros)) throw new RangeError(`Not an amount of money: ${dollars}`);
+  return micros === 0 ? 0 : micros;
+}
+
+/** Micro-dollars to dollars with at most six decimals. */
+export const toDollars = (micros: number): number => micros / MICROS_PER_DOLLAR;

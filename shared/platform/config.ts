@@ -1,0 +1,144 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/**
+ * The one place that reads the environment. Names carry their unit; an empty variable counts as unset.
+ * `.env.example` lists every variable and is held to this schema by a test.
+ */
+const flag = (fallback: 'on' | 'off') =>
+  z
+    .enum(['on', 'off'])
+    .default(fallback)
+    .transform((value) => value === 'on');
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const positiveInt = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
+
+const cidr = z.string().refine((text) => {
+  const [address = '', bits, ...rest] = text.split('/');
+  const family = isIPv4(address) ? 32 : isIPv6(address) ? 128 : 0;
+  return (
+    family > 0 &&
+    rest.length === 0 &&
+    (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= family))
+  );
+}, 'must be an IP address or CIDR');
+const list = (fallback = '') =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text) =>
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+    );
+
+export const environmentSchema = z.object({
+  NODE_ENV: z.string().default('development'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  DATA_DIR: z.string().default('.data'),
+  SEED: flag('on'),
+
+  API_HOST: z.string().default('127.0.0.1'),
+  API_PORT: port(8000),
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  CORS_ORIGINS: list('http://localhost:3000,http://127.0.0.1:3000'),
+  TRUSTED_PROXIES: list().pipe(z.array(cidr)),
+  METRICS_ALLOW: list('127.0.0.0/8,::1').pipe(z.array(cidr)),
+  WORKER_METRICS_PORT: port(0),
+
+  DATABASE_URL: z.string().optional(),
+  DATABASE_POOL_SIZE: positiveInt(20),
+  POSTGRES_PORT: port(5433),
+
+  TEMPORAL_ADDRESS: z.string().optional(),
+  TEMPORAL_PORT: port(7233),
+  TEMPORAL_UI_PORT: port(8233),
+  TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
+  TASK_QUEUE_PREFIX: z.string().min(1).default('ops'),
+  WORKFLOW_BUNDLE: z.string().optional(),
+  MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(500),
+  MAX_CONCURRENT_STEPS: positiveInt(100),
+  MAX_STEPS_IN_FLIGHT_PER_RUN: z.coerce.number().int().min(1).max(1_500).default(100),
+  HEARTBEAT_TIMEOUT_SECONDS: z.coerce.number().min(1).default(10),
+
+  RECONCILE_INTERVAL_SECONDS: z.coerce.number().min(0.05).default(1),
+  RECONCILE_GRACE_SECONDS: z.coerce.number().min(0.1).default(30),
+
+  AUTH_MODE: z.enum(['open', 'required']).default('open'),
+  OWNER_EMAIL: z.email().default('owner@localhost'),
+  ENCRYPTION_KEY: z.string().optional(),
+
+  EGRESS_ALLOW: list().pipe(z.array(cidr)),
+  CHAT_WEBHOOK_URL: z.url({ protocol: /^https?$/ }).optional(),
+  EMAIL_API_KEY: z.string().optional(),
+  EMAIL_API_URL: z.url({ protocol: /^https?$/ }).default('https://api.resend.com'),
+  EMAIL_FROM: z.string().default('Workflows <workflows@localhost.localdomain>'),
+  OPENAI_API_KEY: z.string().optional(),
+  OPENAI_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ANTHROPIC_API_KEY: z.string().optional(),
+  ANTHROPIC_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  COMPATIBLE_API_KEY: z.string().optional(),
+  COMPATIBLE_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+});
+
+export type Environment = z.infer<typeof environmentSchema>;
+
+/** Parses an environment. Throws one Error that lists every variable that is wrong, without its value. */
+export function loadConfig(env: Record<string, string | undefined> = process.env) {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environmentSchema.safeParse(present);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`Configuration is wrong:\n  ${lines.join('\n  ')}`);
+  }
+  const e = parsed.data;
+  const host = e.API_HOST === '0.0.0.0' || e.API_HOST === '::' ? '127.0.0.1' : e.API_HOST;
+  return {
+    production: e.NODE_ENV === 'production',
+    logLevel: e.LOG_LEVEL,
+    dataDir: resolve(e.DATA_DIR),
+    seed: e.SEED,
+    api: {
+      host: e.API_HOST,
+      port: e.API_PORT,
+      publicUrl: (e.PUBLIC_URL ?? `http://${host}:${e.API_PORT}`).replace(/\/+$/, ''),
+      corsOrigins: e.CORS_ORIGINS,
+      trustedProxies: e.TRUSTED_PROXIES,
+      metricsAllow: e.METRICS_ALLOW,
+    },
+    database: { url: e.DATABASE_URL, poolSize: e.DATABASE_POOL_SIZE, port: e.POSTGRES_PORT },
+    temporal: {
+      address: e.TEMPORAL_ADDRESS,
+      port: e.TEMPORAL_PORT,
+      uiPort: e.TEMPORAL_UI_PORT,
+      uiUrl: (e.TEMPORAL_UI_URL ?? `http://127.0.0.1:${e.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
+      taskQueuePrefix: e.TASK_QUEUE_PREFIX,
+    },
+    worker: {
+      bundlePath: e.WORKFLOW_BUNDLE,
+      maxCachedWorkflows: e.MAX_CACHED_WORKFLOWS,
+      maxConcurrentSteps: e.MAX_CONCURRENT_STEPS,
+      maxStepsInFlightPerRun: e.MAX_STEPS_IN_FLIGHT_PER_RUN,
+      heartbeatTimeoutMs: e.HEARTBEAT_TIMEOUT_SECONDS * 1000,
+      metricsPort: e.WORKER_METRICS_PORT,
+    },
+    reconcile: {
+      intervalMs: e.RECONCILE_INTERVAL_SECONDS * 1000,
+      graceMs: e.RECONCILE_GRACE_SECONDS * 1000,
+    },
+    auth: { mode: e.AUTH_MODE, ownerEmail: e.OWNER_EMAIL },
+    encryptionKey: e.ENCRYPTION_KEY,
+    egressAllow: e.EGRESS_ALLOW,
+    chatWebhookUrl: e.CHAT_WEBHOOK_URL,
+    email: { apiKey: e.EMAIL_API_KEY, apiUrl: e.EMAIL_API_URL, from: e.EMAIL_FROM },
+    models: {
+      openai: { apiKey: e.OPENAI_API_KEY, baseUrl: e.OPENAI_BASE_URL },
+      anthropic: { apiKey: e.ANTHROPIC_API_KEY, baseUrl: e.ANTHROPIC_BASE_URL },
+      compatible: { apiKey: e.COMPATIBLE_API_KEY, baseUrl: e.COMPATIBLE_BASE_URL },
+    },
+  };
+}
+
+export type Config = ReturnType<typeof loadConfig>;

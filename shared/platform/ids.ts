@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+
+/** One prefix per noun, so that an id tells what it names. */
+export const idPrefixes = {
+  workspace: 'ws',
+  workflow: 'wf',
+  run: 'run',
+  member: 'mem',
+  budget: 'bud',
+  apiKey: 'key',
+  tool: 'tool',
+  schedule: 'sch',
+  template: 'tpl',
+  audit: 'aud',
+  request: 'req',
+} as const;
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/**
+ * A prefixed id: 10 characters of milliseconds (sorts by creation time), then 80 random bits.
+ * Same layout and alphabet as ULID, in lower case.
+ */
+export function newId(noun: keyof typeof idPrefixes): string {
+  let time = Date.now();
+  let head = '';
+  for (let i = 0; i < 10; i += 1) {
+    head = ALPHABET[time % 32] + head;
+    time = Math.floor(time / 32);
+  }
+  let tail = '';
+  for (const byte of randomBytes(16)) tail += ALPHABET[byte & 31];
+  return `${idPrefixes[noun]}_${head}${tail}`;
+}

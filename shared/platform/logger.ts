@@ -1,0 +1,39 @@
+import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+
+export type { Logger };
+
+/**
+ * JSON lines. The same keys everywhere: `requestId workspaceId workflowId runId stepKey`.
+ * Credentials are cut out of whatever object carries them.
+ */
+export function createLogger(
+  options: { name: string; level: string },
+  destination?: DestinationStream,
+): Logger {
+  return pino(
+    {
+      name: options.name,
+      level: options.level,
+      serializers: { err: stdSerializers.err, error: stdSerializers.err },
+      redact: {
+        paths: [
+          'authorization',
+          '*.authorization',
+          '*.*.authorization',
+          '*["x-api-key"]',
+          '*.*["x-api-key"]',
+          'password',
+          '*.password',
+          'secret',
+          '*.secret',
+          'token',
+          '*.token',
+          'apiKey',
+          '*.apiKey',
+        ],
+        censor: '[redacted]',
+      },
+    },
+    destination as DestinationStream,
+  );
+}
