@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { AppError } from '../errors.ts';
+
+/** Where a page of a list ordered by `(created_at, id)` ended: microseconds since 1970, and the id. */
+export interface PageEnd {
+  at: number;
+  id: string;
+}
+
+const encoded = z.tuple([z.int(), z.string().min(1).max(200)]);
+
+export function encodeCursor(end: PageEnd): string {
+  return Buffer.from(JSON.stringify([end.at, end.id])).toString('base64url');
+}
+
+/** Throws AppError `invalid` for anything that is not a cursor of ours. */
+export function decodeCursor(cursor: string): PageEnd {
+  try {
+    const [at, id] = encoded.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+    return { at, id };
+  } catch (error) {
+    throw new AppError('invalid', 'cursor: not a cursor of this list', { cause: error });
+  }
+}
+
+/** One row more than the page was fetched: tells whether there is a next page. */
+export function pageOf<Row extends { at: number; id: string }>(
+  rows: readonly Row[],
+  limit: number,
+): { rows: readonly Row[]; next_cursor: string | null } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { rows: page, next_cursor: more ? encodeCursor(last) : null };
+}

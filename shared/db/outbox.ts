@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { JsonObject } from '../json.ts';
+import { type Db, sql } from './pool.ts';
+
+export const outboxKinds = ['start', 'decision', 'cancel', 'resume'] as const;
+export type OutboxKind = (typeof outboxKinds)[number];
+
+const outboxRow = z.object({
+  id: z.number(),
+  run_id: z.string(),
+  kind: z.enum(outboxKinds),
+  payload: z.record(z.string(), z.json()),
+  attempts: z.number(),
+});
+export type OutboxRow = z.infer<typeof outboxRow>;
+
+/** How long whoever took a row keeps it to itself. A dead process's rows are taken over after this. */
+export const LEASE_MS = 10_000;
+const BACKOFF_CAP_MS = 30_000;
+
+/**
+ * Promises something to Temporal in the caller's transaction. The row is leased to the caller, who carries it out
+ * right after the commit; if it cannot, the reconciler does.
+ */
+export async function enqueue(
+  db: Db,
+  entry: { runId: string; kind: OutboxKind; payload?: JsonObject },
+): Promise<OutboxRow> {
+  return db.one(sql.prepared('outbox_enqueue', outboxRow)`
+    INSERT INTO outbox (run_id, kind, payload, leased_until)
+    VALUES (${entry.runId}, ${entry.kind}, ${JSON.stringify(entry.payload ?? {})}::json,
+            now() + ${LEASE_MS}::int * interval '1 ms')
+    RETURNING id, run_id, kind, payload, attempts
+  `);
+}
+
+/** Whether nothing older of the same run is still to be carried out. */
+export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
+  return db.oneFirst(sql.prepared('outbox_is_first', z.object({ first: z.boolean() }))`
+    SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${row.run_id} AND id < ${row.id}) AS first
+  `);
+}
+
+/** Leases up to `limit` due rows, of each run only the oldest. Rows another process works on are passed over. */
+export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow[]> {
+  return db.any(sql.prepared('outbox_take_due', outboxRow)`
+    UPDATE outbox SET leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
+    WHERE id IN (
+      SELECT o.id FROM outbox o
+      WHERE o.due_at <= now() AND (o.leased_until IS NULL OR o.leased_until < now())
+        AND NOT EXISTS (SELECT FROM outbox e WHERE e.run_id = o.run_id AND e.id < o.id)
+      ORDER BY o.due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING id, run_id, kind, payload, attempts
+  `);
+}
+
+/** The row holds: it is removed, and the execution it led to is remembered when the run knows none yet. */
+export async function complete(db: Db, row: OutboxRow, temporalRunId?: string): Promise<void> {
+  await db.query(sql.prepared('outbox_complete', z.object({}))`
+    WITH done AS (DELETE FROM outbox WHERE id = ${row.id})
+    UPDATE runs SET temporal_run_id = ${temporalRunId ?? null}
+    WHERE id = ${row.run_id} AND ${temporalRunId ?? null}::text IS NOT NULL
+      AND (temporal_run_id IS NULL OR temporal_run_id = ANY(superseded))
+  `);
+}
+
+/** Gives the row back, due again after a delay that doubles from 200 ms to 30 s. */
+export async function postpone(db: Db, row: OutboxRow, reason: string): Promise<void> {
+  const delayMs = Math.min(BACKOFF_CAP_MS, 200 * 2 ** Math.min(row.attempts, 10));
+  await db.query(sql.prepared('outbox_postpone', z.object({}))`
+    UPDATE outbox
+    SET attempts = attempts + 1, leased_until = NULL, last_error = ${reason.slice(0, 500)},
+        due_at = now() + ${delayMs}::int * interval '1 ms'
+    WHERE id = ${row.id}
+  `);
+}
+
+/** Keeps what every further attempt has to repeat exactly. */
+export async function remember(db: Db, row: OutboxRow, payload: JsonObject): Promise<void> {
+  await db.query(sql.prepared('outbox_remember', z.object({}))`
+    UPDATE outbox SET payload = ${JSON.stringify(payload)}::json WHERE id = ${row.id}
+  `);
+}

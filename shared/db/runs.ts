@@ -1,0 +1,297 @@
+import { z } from 'zod';
+import {
+  type Approval,
+  type Failure,
+  type PendingGate,
+  type Run,
+  runStatusSchema,
+  type RunStatus,
+  type RunSummary,
+  type Trigger,
+  triggerSchema,
+} from '../contract/run.ts';
+import type { Evals } from '../contract/graph.ts';
+import type { Checkpoint, Step } from '../contract/step.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { toDollars } from '../money.ts';
+import { decodeCursor, pageOf } from './cursor.ts';
+import { type Db, sql } from './pool.ts';
+
+// What our own statements build is not walked again: only its outer shape is checked.
+const own = <T>() => z.unknown().transform((value) => value as T);
+
+const summaryColumns = sql.fragment`
+  r.id, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.status, r.trigger, r.error,
+  r.failure, r.cost_micros, r.cost_cap_micros, r.created_by, r.created_at, r.started_at, r.finished_at,
+  r.resumed_count,
+  r.active_ms + CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
+    THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS duration_ms,
+  r.waiting_ms + CASE WHEN r.status = 'paused' AND r.phase_since IS NOT NULL
+    THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS waiting_ms`;
+
+const summaryRow = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  workflow_id: z.string(),
+  workflow_name: z.string(),
+  workflow_version: z.number(),
+  status: runStatusSchema,
+  trigger: triggerSchema,
+  error: z.string().nullable(),
+  failure: own<Failure | null>(),
+  cost_micros: z.number(),
+  cost_cap_micros: z.number().nullable(),
+  created_by: z.string().nullable(),
+  created_at: z.string(),
+  started_at: z.string().nullable(),
+  finished_at: z.string().nullable(),
+  resumed_count: z.number(),
+  duration_ms: z.number(),
+  waiting_ms: z.number(),
+});
+
+function toSummary(row: z.infer<typeof summaryRow>): RunSummary {
+  const { cost_micros, cost_cap_micros, ...same } = row;
+  return {
+    ...same,
+    run_id: row.id,
+    resumable: row.status === 'failed',
+    cost_usd: toDollars(cost_micros),
+    cost_cap_usd: cost_cap_micros === null ? null : toDollars(cost_cap_micros),
+  };
+}
+
+/** A step as `json_build_object` makes it. */
+interface StepRow {
+  step_key: string;
+  node_id: string;
+  label: string;
+  kind: Step['kind'];
+  iteration: number[];
+  output_key: string | null;
+  attempts: number;
+  status: Step['status'];
+  queued_at: string | null;
+  started_at: string;
+  finished_at: string | null;
+  event_id: number | null;
+  cost_micros: number;
+  model: string | null;
+  usage: Step['usage'] | null;
+  unpriced: boolean;
+  input: Json;
+  output: Json;
+  error: string | null;
+  policy: JsonObject[];
+}
+
+const runRow = z.object({
+  ...summaryRow.shape,
+  input: own<JsonObject>(),
+  state: own<JsonObject | null>(),
+  output: own<JsonObject | null>(),
+  evals: own<Evals | null>(),
+  temporal_run_id: z.string().nullable(),
+  steps: own<StepRow[]>(),
+  gates: own<PendingGate[]>(),
+});
+
+export interface RunScope {
+  workspaceId: string;
+  runId: string;
+}
+
+/** The whole record of a run in one statement, steps in the order they began; undefined: no such run here. */
+export async function readRun(
+  db: Db,
+  scope: RunScope & { temporalUiUrl: string; temporalNamespace: string },
+): Promise<Run | undefined> {
+  const row = await db.maybeOne(sql.prepared('read_run', runRow)`
+    SELECT ${summaryColumns}, r.input, r.state, r.output, r.evals, r.temporal_run_id,
+      coalesce((
+        SELECT json_agg(json_build_object(
+          'step_key', s.step_key, 'node_id', s.node_id, 'label', s.label, 'kind', s.kind, 'iteration', s.iteration,
+          'output_key', s.output_key, 'attempts', s.attempts, 'status', s.status, 'queued_at', s.queued_at,
+          'started_at', s.started_at, 'finished_at', s.finished_at, 'event_id', s.event_id,
+          'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
+          'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy
+        ) ORDER BY s.started_at, s.step_key)
+        FROM steps s WHERE s.run_id = r.id), '[]') AS steps,
+      CASE WHEN r.status <> 'paused' THEN '[]'::json ELSE coalesce((
+        SELECT json_agg(json_build_object('node_id', g.node_id, 'step_key', g.step_key, 'label', g.label,
+          'prompt', g.prompt, 'since', g.opened_at) ORDER BY g.opened_at, g.step_key)
+        FROM gates g WHERE g.run_id = r.id AND g.status = 'open'), '[]') END AS gates
+    FROM runs r JOIN workflows w ON w.id = r.workflow_id
+    WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId}
+  `);
+  if (row === null) return undefined;
+  const gates = row.gates.map((gate) => ({ ...gate, since: iso(gate.since) }));
+  const { steps, temporal_run_id, gates: _gates, ...rest } = row;
+  return {
+    ...toSummary(rest),
+    input: row.input,
+    state: row.state ?? stateSoFar(row.input, steps),
+    output: row.output,
+    evals: row.evals,
+    steps: steps.map(toStep),
+    checkpoints: steps.filter((step) => step.status === 'success').map(toCheckpoint),
+    pending_gate: gates[0] ?? null,
+    pending_gates: gates,
+    temporal: {
+      workflow_id: row.id,
+      run_id: temporal_run_id,
+      url: temporalPage(scope, row.id, temporal_run_id),
+    },
+  };
+}
+
+function temporalPage(
+  scope: { temporalUiUrl: string; temporalNamespace: string },
+  workflowId: string,
+  temporalRunId: string | null,
+): string {
+  const page = `${scope.temporalUiUrl}/namespaces/${scope.temporalNamespace}/workflows/${workflowId}`;
+  return temporalRunId === null ? page : `${page}/${temporalRunId}/history`;
+}
+
+const iso = (value: string): string => new Date(value).toISOString();
+
+function toStep(row: StepRow): Step {
+  const started = Date.parse(row.started_at);
+  return {
+    step_key: row.step_key,
+    node_id: row.node_id,
+    label: row.label,
+    kind: row.kind,
+    iteration: row.iteration,
+    attempt: row.attempts,
+    status: row.status,
+    started_at: iso(row.started_at),
+    finished_at: row.finished_at === null ? null : iso(row.finished_at),
+    duration_ms: row.finished_at === null ? null : Math.max(0, Date.parse(row.finished_at) - started),
+    queued_ms: row.queued_at === null ? null : Math.max(0, started - Date.parse(row.queued_at)),
+    cost_usd: toDollars(row.cost_micros),
+    ...(row.model === null ? {} : { model: row.model }),
+    ...(row.usage == null ? {} : { usage: row.usage }),
+    ...(row.unpriced ? { unpriced: true } : {}),
+    input: row.input,
+    output: row.output,
+    error: row.error,
+    policy: row.policy,
+  };
+}
+
+function toCheckpoint(row: StepRow): Checkpoint {
+  return {
+    step_key: row.step_key,
+    at: iso(row.finished_at ?? row.started_at),
+    event_id: row.event_id,
+  };
+}
+
+/** The state of a run that has not ended: its input overlaid by what finished, in order. */
+function stateSoFar(input: JsonObject, steps: readonly StepRow[]): JsonObject {
+  const state: JsonObject = { ...input };
+  const finished = steps
+    .filter((step) => step.status === 'success')
+    .sort((a, b) => Date.parse(a.finished_at ?? '') - Date.parse(b.finished_at ?? ''));
+  for (const step of finished) {
+    const key = step.output_key ?? step.node_id;
+    if (step.kind !== 'human_gate') {
+      state[key] = step.output;
+      continue;
+    }
+    const { approved, input: given } = step.output as { approved: boolean; input?: JsonObject };
+    Object.assign(state, given);
+    state[key] = { approved };
+  }
+  return state;
+}
+
+export interface RunFilter {
+  workspaceId: string;
+  workflowId?: string;
+  status?: RunStatus;
+  trigger?: Trigger;
+  /** ISO 8601: created at or after. */
+  since?: string;
+  limit: number;
+  cursor?: string;
+}
+
+const pagedSummary = z.object({ ...summaryRow.shape, at: z.number() });
+
+/** Runs newest first, without payloads. Throws AppError `invalid` for a foreign cursor. */
+export async function listRuns(
+  db: Db,
+  filter: RunFilter,
+): Promise<{ runs: RunSummary[]; next_cursor: string | null }> {
+  const conditions = [sql.fragment`r.workspace_id = ${filter.workspaceId}`];
+  if (filter.workflowId !== undefined) {
+    conditions.push(sql.fragment`r.workflow_id = ${filter.workflowId}`);
+  }
+  if (filter.status !== undefined) conditions.push(sql.fragment`r.status = ${filter.status}`);
+  if (filter.trigger !== undefined) conditions.push(sql.fragment`r.trigger = ${filter.trigger}`);
+  if (filter.since !== undefined) {
+    conditions.push(sql.fragment`r.created_at >= ${filter.since}::timestamptz`);
+  }
+  if (filter.cursor !== undefined) {
+    const end = decodeCursor(filter.cursor);
+    conditions.push(sql.fragment`(r.created_at, r.id) < (${toTimestamp(end.at)}, ${end.id})`);
+  }
+  const rows = await db.any(sql.type(pagedSummary)`
+    SELECT ${summaryColumns}, ${toMicroseconds(sql.fragment`r.created_at`)} AS at
+    FROM runs r JOIN workflows w ON w.id = r.workflow_id
+    WHERE ${sql.join(conditions, sql.fragment` AND `)}
+    ORDER BY r.created_at DESC, r.id DESC LIMIT ${filter.limit + 1}
+  `);
+  const page = pageOf(rows, filter.limit);
+  return {
+    runs: page.rows.map(({ at: _at, ...row }) => toSummary(row)),
+    next_cursor: page.next_cursor,
+  };
+}
+
+const toTimestamp = (microseconds: number) =>
+  sql.fragment`'epoch'::timestamptz + ${microseconds}::bigint * interval '1 microsecond'`;
+const toMicroseconds = (column: ReturnType<typeof sql.fragment>) =>
+  sql.fragment`(extract(epoch FROM ${column}) * 1000000)::bigint`;
+
+const approvalRow = z.object({
+  id: z.string(),
+  at: z.number(),
+  run_id: z.string(),
+  workflow_id: z.string(),
+  workflow_name: z.string(),
+  node_id: z.string(),
+  step_key: z.string(),
+  label: z.string(),
+  prompt: z.string(),
+  since: z.string(),
+});
+
+/** Gates that wait for a person, oldest first. Throws AppError `invalid` for a foreign cursor. */
+export async function listApprovals(
+  db: Db,
+  filter: { workspaceId: string; limit: number; cursor?: string },
+): Promise<{ approvals: Approval[]; next_cursor: string | null }> {
+  const after =
+    filter.cursor === undefined
+      ? sql.fragment`true`
+      : pageAfter(decodeCursor(filter.cursor));
+  const rows = await db.any(sql.type(approvalRow)`
+    SELECT g.run_id || '/' || g.step_key AS id, ${toMicroseconds(sql.fragment`g.opened_at`)} AS at, g.run_id,
+           r.workflow_id, w.name AS workflow_name, g.node_id, g.step_key, g.label, g.prompt, g.opened_at AS since
+    FROM gates g JOIN runs r ON r.id = g.run_id JOIN workflows w ON w.id = r.workflow_id
+    WHERE g.status = 'open' AND r.status = 'paused' AND r.workspace_id = ${filter.workspaceId} AND ${after}
+    ORDER BY g.opened_at, g.run_id || '/' || g.step_key LIMIT ${filter.limit + 1}
+  `);
+  const page = pageOf(rows, filter.limit);
+  return {
+    approvals: page.rows.map(({ id: _id, at: _at, ...row }) => row),
+    next_cursor: page.next_cursor,
+  };
+}
+
+const pageAfter = (end: { at: number; id: string }) =>
+  sql.fragment`(g.opened_at, g.run_id || '/' || g.step_key) > (${toTimestamp(end.at)}, ${end.id})`;

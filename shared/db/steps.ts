@@ -1,0 +1,356 @@
+import { z } from 'zod';
+import type { NodeKind } from '../contract/graph.ts';
+import type { StreamFrame } from '../contract/stream.ts';
+import type { Carriage, ObservedStep } from '../execution.ts';
+import type { ControlStep } from '../graph/scheduler.ts';
+import type { Json } from '../json.ts';
+import type { StepFrame } from './frames.ts';
+import { type Db, sql } from './pool.ts';
+
+/**
+ * The step ledger. A step is known by `(run_id, step_key)`, never by Temporal's run or attempt, so that whoever
+ * comes second finds what the first one left. Every move is one statement that locks the run's row first: it
+ * checks that the run still wants this execution's work, hands out frame numbers in commit order, and books cost.
+ */
+
+/** A run row's clocks, moved on when its status changes. Shared by every statement that changes it. */
+export const phaseMs = sql.fragment`
+  (extract(epoch FROM clock_timestamp() - coalesce(phase_since, created_at)) * 1000)::bigint`;
+
+/** The run is open and this execution was not put aside by a resume. */
+export const wantsWorkOf = (execution: string) => sql.fragment`
+  status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded))`;
+
+const openStatuses = ['pending', 'running', 'paused'];
+
+export interface StepBeginning {
+  carriage: Carriage;
+  /** The Temporal run id whose work this is. */
+  execution: string;
+  /** Names this attempt: only it may finish what it began, until another begins. */
+  claim: string;
+  claimMs: number;
+  stepKey: string;
+  nodeId: string;
+  label: string;
+  kind: NodeKind;
+  iteration: readonly number[];
+  outputKey: string | null;
+  input: Json;
+  queuedAt: Date;
+}
+
+const begun = z.object({
+  active: z.boolean(),
+  claimed: z.boolean(),
+  errors: z.number().nullable(),
+  attempts: z.number().nullable(),
+  generation: z.number().nullable(),
+});
+
+export type BeginOutcome =
+  | { outcome: 'begun'; errors: number; attempts: number; generation: number }
+  /** The step is finished: here is what it gave. */
+  | { outcome: 'finished'; output: Json }
+  /** The step used up its tries before this attempt asked. */
+  | { outcome: 'failed'; error: string }
+  /** The run is over, gone, or carried on by another execution. */
+  | { outcome: 'refused' };
+
+/**
+ * Claims a step for one attempt, writes the control steps that travelled with it, and emits `step_started` when
+ * the step is new or tried anew after a resume.
+ */
+export async function beginStep(db: Db, step: StepBeginning): Promise<BeginOutcome> {
+  const { control, frames } = controlRows(step.carriage);
+  frames.push({
+    step_key: step.stepKey,
+    edge: 'opened',
+    frame: startedFrame(step.carriage.run_id, step.nodeId, step.label),
+  });
+  const row = await db.one(sql.prepared('begin_step', begun)`
+    WITH run AS (
+      UPDATE runs SET
+        frame_seq = frame_seq + ${frames.length}::int,
+        waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
+        phase_since = CASE WHEN status = 'running' AND phase_since IS NOT NULL
+                           THEN phase_since ELSE clock_timestamp() END,
+        started_at = coalesce(started_at, clock_timestamp()),
+        status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${step.execution}
+      WHERE id = ${step.carriage.run_id} AND ${wantsWorkOf(step.execution)}
+      RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
+    ), observed AS (${observedUpdate(step.carriage.observed)}
+    ), control AS (${controlUpsert(control)}
+    ), claimed AS (
+      INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, status, epoch, claim,
+                              claim_until, queued_at, input)
+      SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
+             ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, 'running', run.epoch, ${step.claim},
+             clock_timestamp() + ${step.claimMs}::int * interval '1 ms', ${step.queuedAt.toISOString()}::timestamptz,
+             ${JSON.stringify(step.input)}::json
+      FROM run
+      ON CONFLICT (run_id, step_key) DO UPDATE SET
+        status = 'running', claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
+        input = excluded.input, attempts = s.attempts + 1, finished_at = NULL, error = NULL,
+        forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
+        queued_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.queued_at ELSE s.queued_at END,
+        started_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.started_at ELSE s.started_at END
+      WHERE s.status NOT IN ('success', 'skipped')
+        AND NOT (s.status IN ('failed', 'cancelled') AND s.epoch = excluded.epoch)
+      RETURNING new.step_key, new.errors, new.attempts, new.generation,
+                coalesce(old.epoch < new.epoch, true) AS opened, false AS closed
+    ), frame_rows AS (
+      INSERT INTO run_frames (run_id, seq, frame)
+      SELECT run.id, run.base + f.pos, f.frame
+      FROM run, json_to_recordset(${JSON.stringify(positioned(frames))}::json)
+             AS f (pos bigint, step_key text, edge text, frame json)
+      JOIN (SELECT step_key, opened, closed FROM control
+            UNION ALL SELECT step_key, opened, closed FROM claimed) AS moved USING (step_key)
+      WHERE (f.edge = 'opened' AND moved.opened) OR (f.edge = 'closed' AND moved.closed)
+    )
+    SELECT EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
+           (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed)
+  `);
+  if (row.claimed) {
+    return {
+      outcome: 'begun',
+      errors: row.errors ?? 0,
+      attempts: row.attempts ?? 1,
+      generation: row.generation ?? 0,
+    };
+  }
+  // Also when the run is no longer active: what is finished stays finished.
+  const kept = await readOutcome(db, step.carriage.run_id, step.stepKey);
+  if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };
+  if (row.active && kept?.status === 'failed') {
+    return { outcome: 'failed', error: kept.error ?? 'failed' };
+  }
+  return { outcome: 'refused' };
+}
+
+const outcomeRow = z.object({
+  status: z.string(),
+  output: z.json().nullable(),
+  error: z.string().nullable(),
+});
+
+async function readOutcome(db: Db, runId: string, stepKey: string) {
+  return db.maybeOne(sql.prepared('read_step_outcome', outcomeRow)`
+    SELECT status, output, error FROM steps WHERE run_id = ${runId} AND step_key = ${stepKey}
+  `);
+}
+
+export interface StepSpending {
+  costMicros: number;
+  model?: string;
+  usage?: { input_tokens: number; output_tokens: number };
+  unpriced?: boolean;
+}
+
+export interface StepEnd {
+  runId: string;
+  stepKey: string;
+  nodeId: string;
+  claim: string;
+  spending: StepSpending;
+}
+
+const ended = z.object({ won: z.boolean().nullable(), status: z.string().nullable() });
+
+/**
+ * Records the step's output, books its cost and emits `step_completed`. Only the attempt that holds the claim
+ * decides the outcome; cost is booked whoever wins, also late. Returns the output that stands, which for a loser
+ * is the winner's, or undefined when the step did not (yet) end well for anybody.
+ */
+export async function finishStep(db: Db, end: StepEnd, output: Json): Promise<Json | undefined> {
+  const won = await endStep(db, end, {
+    status: 'success',
+    output,
+    frame: { run_id: end.runId, type: 'step_completed', node_id: end.nodeId },
+  });
+  if (won) return output;
+  const kept = await readOutcome(db, end.runId, end.stepKey);
+  return kept?.status === 'success' ? kept.output : undefined;
+}
+
+/** The attempt was told to stop. Nothing is said about it on the stream: the run has ended already. */
+export async function cancelStep(db: Db, end: StepEnd): Promise<void> {
+  await endStep(db, end, { status: 'cancelled' });
+}
+
+async function endStep(
+  db: Db,
+  end: StepEnd,
+  result: { status: 'success' | 'cancelled'; output?: Json; frame?: StreamFrame },
+): Promise<boolean> {
+  const { spending } = end;
+  const row = await db.one(sql.prepared('end_step', ended)`
+    WITH run AS (
+      UPDATE runs SET cost_micros = cost_micros + ${spending.costMicros}::bigint, frame_seq = frame_seq + 1,
+                      updated_at = now()
+      WHERE id = ${end.runId} RETURNING id, frame_seq, status
+    ), step AS (
+      UPDATE steps AS s SET
+        cost_micros = s.cost_micros + ${spending.costMicros}::bigint,
+        status = CASE WHEN ${mine(end.claim)} THEN ${result.status} ELSE s.status END,
+        output = CASE WHEN ${mine(end.claim)} THEN ${json(result.output)} ELSE s.output END,
+        model = CASE WHEN ${mine(end.claim)} THEN ${spending.model ?? null} ELSE s.model END,
+        usage = CASE WHEN ${mine(end.claim)} THEN ${json(spending.usage)} ELSE s.usage END,
+        unpriced = s.unpriced OR ${spending.unpriced ?? false},
+        finished_at = CASE WHEN ${mine(end.claim)} THEN clock_timestamp() ELSE s.finished_at END,
+        claim = CASE WHEN ${mine(end.claim)} THEN NULL ELSE s.claim END,
+        claim_until = CASE WHEN ${mine(end.claim)} THEN NULL ELSE s.claim_until END
+      FROM run WHERE s.run_id = run.id AND s.step_key = ${end.stepKey}
+      RETURNING (old.status = 'running' AND old.claim = ${end.claim}) AS won, new.status
+    ), frame_row AS (
+      INSERT INTO run_frames (run_id, seq, frame)
+      SELECT run.id, run.frame_seq, ${json(result.frame)} FROM run, step
+      WHERE step.won AND ${result.frame !== undefined} AND run.status = ANY(${sql.array(openStatuses, 'text')})
+    )
+    SELECT (SELECT won FROM step), (SELECT status FROM step)
+  `);
+  return row.won === true;
+}
+
+export interface StepError {
+  message: string;
+  retryable: boolean;
+  /** The outside answered for good: the next try needs a new idempotency key. */
+  definite: boolean;
+  maxAttempts: number;
+}
+
+const erred = z.object({ won: z.boolean(), status: z.string(), tries: z.number() });
+
+/**
+ * Counts an error of the node against its tries. When they are used up the step is `failed` and `step_failed` is
+ * emitted. Returns whether this attempt may be repeated and how many tries ended so since the last resume; undefined when the
+ * step or its run is gone, or another attempt has taken over.
+ */
+export async function recordStepError(
+  db: Db,
+  end: StepEnd,
+  error: StepError,
+): Promise<{ final: boolean; tries: number } | undefined> {
+  const frame: StreamFrame = {
+    run_id: end.runId,
+    type: 'step_failed',
+    node_id: end.nodeId,
+    error: error.message,
+  };
+  const isFinal = sql.fragment`(${!error.retryable} OR s.errors - s.forgiven + 1 >= ${error.maxAttempts}::int)`;
+  const row = await db.maybeOne(sql.prepared('record_step_error', erred)`
+    WITH run AS (
+      UPDATE runs SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint, frame_seq = frame_seq + 1,
+                      updated_at = now()
+      WHERE id = ${end.runId} RETURNING id, frame_seq, status
+    ), step AS (
+      UPDATE steps AS s SET
+        cost_micros = s.cost_micros + ${end.spending.costMicros}::bigint,
+        unpriced = s.unpriced OR ${end.spending.unpriced ?? false},
+        errors = s.errors + CASE WHEN ${mine(end.claim)} THEN 1 ELSE 0 END,
+        generation = s.generation + CASE WHEN ${mine(end.claim)} AND ${error.definite} THEN 1 ELSE 0 END,
+        error = CASE WHEN ${mine(end.claim)} THEN ${error.message} ELSE s.error END,
+        status = CASE WHEN ${mine(end.claim)} AND ${isFinal} THEN 'failed' ELSE s.status END,
+        finished_at = CASE WHEN ${mine(end.claim)} AND ${isFinal} THEN clock_timestamp() ELSE s.finished_at END,
+        claim = CASE WHEN ${mine(end.claim)} THEN NULL ELSE s.claim END,
+        claim_until = CASE WHEN ${mine(end.claim)} THEN NULL ELSE s.claim_until END
+      FROM run WHERE s.run_id = run.id AND s.step_key = ${end.stepKey}
+      RETURNING coalesce(old.status = 'running' AND old.claim = ${end.claim}, false) AS won, new.status,
+                new.errors - new.forgiven AS tries
+    ), frame_row AS (
+      INSERT INTO run_frames (run_id, seq, frame)
+      SELECT run.id, run.frame_seq, ${json(frame)} FROM run, step
+      WHERE step.won AND step.status = 'failed' AND run.status = ANY(${sql.array(openStatuses, 'text')})
+    )
+    SELECT won, status, tries FROM step
+  `);
+  if (row === null || !row.won) return undefined;
+  return { final: row.status === 'failed', tries: row.tries };
+}
+
+/** Says that the attempt is still at work. Only long steps need it; see executeNode. */
+export async function renewClaim(
+  db: Db,
+  claim: { runId: string; stepKey: string; claim: string; claimMs: number },
+): Promise<void> {
+  await db.query(sql.prepared('renew_claim', z.object({}))`
+    UPDATE steps SET claim_until = clock_timestamp() + ${claim.claimMs}::int * interval '1 ms'
+    WHERE run_id = ${claim.runId} AND step_key = ${claim.stepKey} AND claim = ${claim.claim}
+  `);
+}
+
+/** Whether some attempt at a step of this run may still be at work. */
+export async function hasLiveClaim(db: Db, runId: string): Promise<boolean> {
+  return db.oneFirst(sql.prepared('has_live_claim', z.object({ live: z.boolean() }))`
+    SELECT EXISTS (SELECT FROM steps WHERE run_id = ${runId} AND status = 'running'
+                   AND claim_until > clock_timestamp()) AS live
+  `);
+}
+
+const mine = (claim: string) => sql.fragment`(s.status = 'running' AND s.claim = ${claim})`;
+
+const json = (value: unknown) =>
+  value === undefined
+    ? sql.fragment`${null}::json`
+    : sql.fragment`${JSON.stringify(value)}::json`;
+
+export function startedFrame(runId: string, nodeId: string, label: string): StreamFrame {
+  return { run_id: runId, type: 'step_started', node_id: nodeId, label };
+}
+
+const positioned = (frames: readonly StepFrame[]) =>
+  frames.map((frame, index) => ({ pos: index + 1, ...frame }));
+
+/**
+ * The control steps as rows, one per step key (the last word of each wins: a loop may begin and end in one
+ * batch), and the frames they may cause, in order.
+ */
+export function controlRows(carriage: Pick<Carriage, 'run_id' | 'control'>): {
+  control: ControlStep[];
+  frames: StepFrame[];
+} {
+  const rows = new Map<string, ControlStep>();
+  const frames: StepFrame[] = [];
+  const started = new Set<string>();
+  for (const step of carriage.control) {
+    rows.set(step.step_key, step);
+    if (step.status === 'skipped') continue;
+    const of = { run_id: carriage.run_id, node_id: step.node_id };
+    if (!started.has(step.step_key)) {
+      started.add(step.step_key);
+      const frame = startedFrame(carriage.run_id, step.node_id, step.label);
+      frames.push({ step_key: step.step_key, edge: 'opened', frame });
+    }
+    if (step.status === 'running') continue;
+    const frame: StreamFrame =
+      step.status === 'failed'
+        ? { ...of, type: 'step_failed', error: step.error ?? 'failed' }
+        : { ...of, type: 'step_completed' };
+    frames.push({ step_key: step.step_key, edge: 'closed', frame });
+  }
+  return { control: [...rows.values()], frames };
+}
+
+/** Inserts or moves on control steps of the `run` CTE (`id`, `epoch`); tells which were opened and closed by it. */
+export const controlUpsert = (control: readonly ControlStep[]) => sql.fragment`
+  INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, status, epoch, finished_at, output, error)
+  SELECT run.id, c.step_key, c.node_id, c.label, c.kind, c.iteration, c.status, run.epoch,
+         CASE WHEN c.status <> 'running' THEN clock_timestamp() END, c.output, c.error
+  FROM run, json_to_recordset(${JSON.stringify(control)}::json)
+         AS c (step_key text, node_id text, label text, kind text, iteration int[], status text, output json, error text)
+  ON CONFLICT (run_id, step_key) DO UPDATE SET
+    status = excluded.status, finished_at = excluded.finished_at, output = excluded.output, error = excluded.error,
+    epoch = excluded.epoch
+  WHERE (s.status = 'running' AND excluded.status <> 'running')
+     OR (s.status IN ('failed', 'cancelled', 'skipped') AND s.epoch < excluded.epoch)
+  RETURNING new.step_key, (old.status IS NULL OR old.status <> 'running') AS opened,
+            new.status IN ('success', 'failed') AS closed`;
+
+/** Notes at which workflow task results entered the execution's state. */
+export const observedUpdate = (observed: readonly ObservedStep[]) => sql.fragment`
+  UPDATE steps SET event_id = o.event_id
+  FROM run, json_to_recordset(${JSON.stringify(observed)}::json) AS o (step_key text, event_id bigint)
+  WHERE steps.run_id = run.id AND steps.step_key = o.step_key`;
+
+export { positioned };
