@@ -1,0 +1,56 @@
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { loadLedger } from '../shared/db/ledger.ts';
+import { pauseAtGates } from '../shared/db/gates.ts';
+import { abandonRun, reportFailure, settleRun } from '../shared/db/run-ends.ts';
+import { recordControl } from '../shared/db/run-log.ts';
+import type { Pool } from '../shared/db/pool.ts';
+import type { ControlActivities } from '../shared/execution.ts';
+import { toDollars } from '../shared/money.ts';
+import type { FrameNotifier } from './frame-notifier.ts';
+
+/**
+ * The bookkeeping between steps, as local activities. Each may run twice: after a crash between its commit and the
+ * completion of the workflow task it finds its own earlier write and answers the same.
+ */
+export function createControlActivities(deps: {
+  db: Pool;
+  frames: FrameNotifier;
+}): ControlActivities {
+  const { db, frames } = deps;
+  const execution = (): string => {
+    const { workflowExecution } = activityInfo();
+    if (workflowExecution === undefined) {
+      throw ApplicationFailure.nonRetryable('Only a workflow may call this activity');
+    }
+    return workflowExecution.runId;
+  };
+  return {
+    pauseAtGates: async (call) => {
+      const { decisions } = await pauseAtGates(db, { ...call, execution: execution() });
+      frames.wake(call.run_id);
+      return { decisions };
+    },
+    onFailure: async (call) => {
+      const { settled: _settled, ...verdict } = await reportFailure(db, {
+        ...call,
+        execution: execution(),
+      });
+      frames.wake(call.run_id);
+      return verdict;
+    },
+    settleRun: async (call) => {
+      const { status, costMicros } = await settleRun(db, { ...call, execution: execution() });
+      frames.wake(call.run_id);
+      return { status, cost_usd: toDollars(costMicros) };
+    },
+    recordControlSteps: async (call) => {
+      await recordControl(db, { ...call, execution: execution() });
+      frames.wake(call.run_id);
+    },
+    abandonRun: async (call) => {
+      await abandonRun(db, { ...call, runId: call.run_id, execution: execution() });
+      frames.wake(call.run_id);
+    },
+    loadLedger: (call) => loadLedger(db, call.run_id),
+  };
+}

@@ -1,0 +1,30 @@
+import type { Pool } from '../shared/db/pool.ts';
+import type { ControlActivities, StepActivities } from '../shared/execution.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+import { createControlActivities } from './control.ts';
+import { createExecuteNode } from './execute-node.ts';
+import { createFrameNotifier } from './frame-notifier.ts';
+import type { NodeRunners } from './nodes/runners.ts';
+
+export interface ActivityDeps {
+  db: Pool;
+  log: Logger;
+  runners: NodeRunners;
+}
+
+export interface Activities {
+  control: ControlActivities;
+  steps: StepActivities;
+  /** Sends what is still to be sent. */
+  close(): Promise<void>;
+}
+
+/** Every activity of a worker, apart by task queue. */
+export function createActivities(deps: ActivityDeps): Activities {
+  const frames = createFrameNotifier(deps.db, deps.log);
+  return {
+    control: createControlActivities({ db: deps.db, frames }),
+    steps: { executeNode: createExecuteNode({ ...deps, frames }) },
+    close: () => frames.close(),
+  };
+}

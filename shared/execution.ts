@@ -1,0 +1,186 @@
+import type { Graph, GraphNode, NodeKind } from './contract/graph.ts';
+import type { ControlStep, SchedulerSnapshot } from './graph/scheduler.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/**
+ * What the API, the workflow and the activities say to each other through Temporal: names and payload shapes.
+ * Every payload is JSON in snake_case, so that it reads well in the Temporal UI. A shape may grow optional fields;
+ * changing or removing one breaks the replay of histories that hold it.
+ */
+
+/** The workflow type. Its workflow id is the run id. */
+export const RUN_WORKFLOW = 'runGraph';
+
+/** Rises when the scheduler or the workflow would command something else for the same history. */
+export const ENGINE_VERSION = 1;
+
+export const SIGNAL_DECISION = 'decision';
+export const SIGNAL_RESUMED = 'resumed';
+
+/** Task queues: workflow tasks and short bookkeeping apart from steps, so that slow steps never starve control. */
+export const taskQueues = (prefix: string) => ({
+  control: `${prefix}-control`,
+  steps: `${prefix}-steps`,
+});
+
+/** Search attributes that ops filter by; registered at boot. Few: Postgres visibility has ten keyword slots. */
+export const searchAttributes = {
+  workspace: 'OpsWorkspace',
+  workflow: 'OpsWorkflow',
+  trigger: 'OpsTrigger',
+  version: 'OpsVersion',
+  status: 'OpsStatus',
+  cost: 'OpsCostUsd',
+} as const;
+
+export interface RunLimits {
+  /** Steps of one run that may be in flight at once. */
+  steps_in_flight: number;
+  /** After this long without a heartbeat a step's worker counts as dead. */
+  heartbeat_timeout_ms: number;
+}
+
+export interface RunGraphInput {
+  engine_version: number;
+  run_id: string;
+  workspace_id: string;
+  workflow_id: string;
+  workflow_version: number;
+  steps_task_queue: string;
+  limits: RunLimits;
+  graph: Graph;
+  input: JsonObject;
+  /** True when no history can be reset: finished steps and decisions are taken from the ledger. */
+  from_ledger?: boolean;
+  /** Set when one execution carries on where the one before stopped to keep its history short. */
+  carried?: CarriedState;
+}
+
+export interface CarriedState {
+  scheduler: SchedulerSnapshot;
+  decisions: GateDecision[];
+  rounds: Record<string, number>;
+  failures: number;
+  observed: ObservedStep[];
+}
+
+/** A person's answer at one gate. Idempotent by `(step_key, round)`: the first one stands. */
+export interface GateDecision {
+  step_key: string;
+  round: number;
+  approved: boolean;
+  input?: JsonObject;
+}
+
+export interface ResumedSignal {
+  /** Every decision ever made in this run: signals sent after the cut are gone from the reset history. */
+  decisions: GateDecision[];
+}
+
+/** At which workflow task a step's result entered the execution's state. */
+export interface ObservedStep {
+  step_key: string;
+  event_id: number;
+}
+
+/** What travels with every call: control steps and observations not yet written. */
+export interface Carriage {
+  run_id: string;
+  control: ControlStep[];
+  observed: ObservedStep[];
+}
+
+export interface StepCall extends Carriage {
+  workspace_id: string;
+  workflow_id: string;
+  step_key: string;
+  iteration: number[];
+  /** The node without its templates: those are in `params`, resolved. */
+  node: GraphNode;
+  params: JsonObject;
+  state: JsonObject;
+}
+
+export interface GateOpening {
+  step_key: string;
+  round: number;
+  node_id: string;
+  label: string;
+  iteration: number[];
+  prompt: string;
+  /** Without a 'false' edge a rejection fails the run. */
+  fails_on_reject: boolean;
+}
+
+export interface PauseCall extends Carriage {
+  gates: GateOpening[];
+}
+
+export interface PauseResult {
+  /** Decisions that are already there; the run is paused only when there is none. */
+  decisions: GateDecision[];
+}
+
+export interface FailedStep {
+  step_key: string;
+  node_id: string;
+  label: string;
+  kind: NodeKind;
+  iteration: number[];
+  error: string;
+  reason: 'node' | 'rejected' | 'budget';
+}
+
+export interface FailureCall extends Carriage {
+  /** The how-manieth failure this execution reports. */
+  n: number;
+  failed: FailedStep[];
+}
+
+export type FailureVerdict =
+  | { verdict: 'fail'; error: string }
+  | { verdict: 'resume' }
+  /** Steps that look failed from here but are finished in the ledger, with their outputs. */
+  | { verdict: 'finished'; outputs: Record<string, Json> };
+
+export interface SettleCall extends Carriage {
+  output: JsonObject;
+  state: JsonObject;
+}
+
+export interface SettleResult {
+  status: string;
+  cost_usd: number;
+}
+
+export interface AbandonCall {
+  run_id: string;
+  kind: 'cancelled' | 'crash';
+  error: string;
+}
+
+export interface LedgerState {
+  outputs: Record<string, Json>;
+  decisions: GateDecision[];
+  rounds: Record<string, number>;
+  failures: number;
+}
+
+/** Local activities: short, run on the worker that holds the workflow task, retried until they hold. */
+export interface ControlActivities {
+  pauseAtGates(call: PauseCall): Promise<PauseResult>;
+  onFailure(call: FailureCall): Promise<FailureVerdict>;
+  settleRun(call: SettleCall): Promise<SettleResult>;
+  recordControlSteps(call: Carriage): Promise<void>;
+  abandonRun(call: AbandonCall): Promise<void>;
+  loadLedger(call: { run_id: string }): Promise<LedgerState>;
+}
+
+export interface StepActivities {
+  executeNode(call: StepCall): Promise<Json>;
+}
+
+/** Failure types of executeNode that the workflow tells apart. */
+export const FAILURE_NODE = 'NodeFailed';
+export const FAILURE_RUN_GONE = 'RunNotActive';
+export const FAILURE_RUN = 'RunFailed';

@@ -1,0 +1,303 @@
+import { randomUUID } from 'node:crypto';
+import {
+  isGrpcServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowIdReusePolicy,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { AdmittedRun } from '../db/admission.ts';
+import { readDecisions } from '../db/gates.ts';
+import { readStartable, supersede } from '../db/ledger.ts';
+import { complete, isFirst, type OutboxRow, postpone, remember } from '../db/outbox.ts';
+import type { Pool } from '../db/pool.ts';
+import { hasLiveClaim } from '../db/steps.ts';
+import { messageOf } from '../errors.ts';
+import {
+  ENGINE_VERSION,
+  type ResumedSignal,
+  RUN_WORKFLOW,
+  type RunGraphInput,
+  searchAttributes,
+  SIGNAL_DECISION,
+  SIGNAL_RESUMED,
+} from '../execution.ts';
+import type { JsonObject } from '../json.ts';
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { TemporalLink } from '../platform/temporal.ts';
+import { findResetPoint } from './reset-point.ts';
+
+/** What carrying out promises to Temporal takes. */
+export interface DispatchDeps {
+  db: Pool;
+  temporal: TemporalLink;
+  log: Logger;
+  config: Config;
+}
+
+/** `wait`: cannot be done yet, with the reason. */
+type Outcome = { done: true; temporalRunId?: string } | { done: false; wait: string };
+const DONE: Outcome = { done: true };
+
+/**
+ * Carries out one leased outbox row. Every kind may be carried out twice with the effect of once. Returns whether
+ * it holds; when it does not, the row is due again later and nothing is lost.
+ */
+export async function dispatch(
+  deps: DispatchDeps,
+  row: OutboxRow,
+  known?: AdmittedRun,
+): Promise<boolean> {
+  try {
+    const outcome = await deps.temporal.withTimeout(() => carryOut(deps, row, known));
+    if (outcome.done) {
+      await complete(deps.db, row, outcome.temporalRunId);
+      return true;
+    }
+    await postpone(deps.db, row, outcome.wait);
+  } catch (error) {
+    deps.log.warn(
+      { runId: row.run_id, kind: row.kind, attempts: row.attempts, err: error },
+      'could not reach Temporal; will try again',
+    );
+    await postpone(deps.db, row, messageOf(error));
+  }
+  return false;
+}
+
+/** Carries out a row right after its commit, unless an older one of the same run has to go first. */
+export async function dispatchInOrder(deps: DispatchDeps, row: OutboxRow): Promise<boolean> {
+  if (await isFirst(deps.db, row)) return dispatch(deps, row);
+  await postpone(deps.db, row, 'an earlier change of this run goes first');
+  return false;
+}
+
+function carryOut(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): Promise<Outcome> {
+  switch (row.kind) {
+    case 'start':
+      return start(deps, row.run_id, known);
+    case 'decision':
+      return signalDecision(deps, row);
+    case 'cancel':
+      return cancel(deps, row.run_id);
+    case 'resume':
+      return resume(deps, row);
+  }
+}
+
+async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Promise<Outcome> {
+  const run = known ?? (await readStartable(deps.db, runId));
+  if (run === undefined) return DONE;
+  // Cancelled before it was started: there is nothing to execute.
+  if ('status' in run && (run as { status: string }).status === 'failed') return DONE;
+  try {
+    return { done: true, temporalRunId: await startExecution(deps, run, {}) };
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return DONE;
+    throw error;
+  }
+}
+
+async function startExecution(
+  deps: DispatchDeps,
+  run: AdmittedRun,
+  options: { fromLedger?: boolean },
+): Promise<string> {
+  const { temporal, config } = deps;
+  const input: RunGraphInput = {
+    engine_version: ENGINE_VERSION,
+    run_id: run.runId,
+    workspace_id: run.workspaceId,
+    workflow_id: run.workflowId,
+    workflow_version: run.workflowVersion,
+    steps_task_queue: temporal.queues.steps,
+    limits: {
+      steps_in_flight: config.worker.maxStepsInFlightPerRun,
+      heartbeat_timeout_ms: config.worker.heartbeatTimeoutMs,
+    },
+    graph: run.graph,
+    input: run.input,
+    ...(options.fromLedger === true ? { from_ledger: true } : {}),
+  };
+  const handle = await temporal.client.workflow.start(RUN_WORKFLOW, {
+    workflowId: run.runId,
+    taskQueue: temporal.queues.control,
+    args: [input],
+    // A run's id is used once, so that a start that is repeated finds the first; only a start from the ledger,
+    // whose execution is known to be closed, uses it again.
+    workflowIdReusePolicy:
+      options.fromLedger === true
+        ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+        : WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    staticSummary: `${run.workflowName} v${run.workflowVersion}`.slice(0, 120),
+    staticDetails: details(run),
+    typedSearchAttributes: [
+      { key: keyword(searchAttributes.workspace), value: run.workspaceId },
+      { key: keyword(searchAttributes.workflow), value: run.workflowName },
+      { key: keyword(searchAttributes.trigger), value: run.trigger },
+      { key: keyword(searchAttributes.status), value: 'running' },
+      {
+        key: defineSearchAttributeKey(searchAttributes.version, SearchAttributeType.INT),
+        value: run.workflowVersion,
+      },
+    ],
+  });
+  return handle.firstExecutionRunId;
+}
+
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+
+function details(run: AdmittedRun): string {
+  return [
+    `**Workflow** ${run.workflowName} (\`${run.workflowId}\`), version ${run.workflowVersion}`,
+    `**Trigger** ${run.trigger}, by ${run.actorName ?? 'no member'}`,
+    `**Workspace** \`${run.workspaceId}\``,
+  ].join('\n\n');
+}
+
+/**
+ * Tells the execution of a decision. One that closed meanwhile is told nothing: the decision stays in the ledger
+ * and is told again after a reset.
+ */
+async function signalDecision(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
+  return signal(deps, row.run_id, SIGNAL_DECISION, row.payload as JsonObject);
+}
+
+async function signal(
+  deps: DispatchDeps,
+  runId: string,
+  name: string,
+  payload: unknown,
+): Promise<Outcome> {
+  try {
+    await deps.temporal.client.workflow.getHandle(runId).signal(name, payload);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+  return DONE;
+}
+
+async function cancel(deps: DispatchDeps, runId: string): Promise<Outcome> {
+  try {
+    await deps.temporal.client.workflow.getHandle(runId).cancel();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+  return DONE;
+}
+
+/** What a resume decided once and every attempt repeats. */
+interface ResetPlan extends JsonObject {
+  base: string;
+  cut: number;
+  request_id: string;
+}
+
+/**
+ * Makes a resumed run go on: resets its closed execution to just before it failed or was cancelled, or, when there
+ * is nothing to reset, starts a new one from the ledger. Then tells the new execution every decision there is.
+ */
+async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
+  const { db, temporal } = deps;
+  const run = await readStartable(db, row.run_id);
+  // Cancelled or settled since: whatever came later has its own row.
+  if (run === undefined || (run.status !== 'running' && run.status !== 'paused')) return DONE;
+  const current = await describeCurrent(deps, row.run_id);
+  const plan = isPlan(row.payload) ? row.payload : undefined;
+
+  if (current !== undefined && plan !== undefined && current.runId !== plan.base) {
+    // An earlier attempt's reset or start came through although its answer was lost.
+    return announce(deps, row.run_id, current.runId);
+  }
+  if (current?.open === true) return { done: false, wait: 'the execution has not closed yet' };
+  if (await hasLiveClaim(db, row.run_id)) {
+    return { done: false, wait: 'a step of the old execution is still at work' };
+  }
+  const fresh =
+    plan ?? (current && !run.fromLedger ? await planReset(deps, row, current.runId) : undefined);
+  if (current !== undefined) await supersede(db, row.run_id, current.runId);
+  if (fresh === undefined) {
+    const started = await restartFromLedger(deps, row, run, current?.runId);
+    return announce(deps, row.run_id, started);
+  }
+  const { runId } = await temporal.client.workflowService.resetWorkflowExecution({
+    namespace: temporal.namespace,
+    workflowExecution: { workflowId: row.run_id, runId: fresh.base },
+    workflowTaskFinishEventId: fresh.cut as unknown as Long,
+    requestId: fresh.request_id,
+    reason: 'resumed',
+    identity: 'resume',
+  });
+  return announce(deps, row.run_id, runId);
+}
+
+const isPlan = (payload: OutboxRow['payload']): payload is ResetPlan =>
+  typeof payload['base'] === 'string';
+
+async function planReset(
+  deps: DispatchDeps,
+  row: OutboxRow,
+  base: string,
+): Promise<ResetPlan | undefined> {
+  const cut = await findResetPoint(deps.temporal, { workflowId: row.run_id, runId: base });
+  if (cut === undefined) return undefined;
+  const plan: ResetPlan = { base, cut, request_id: randomUUID() };
+  await remember(deps.db, row, plan);
+  return plan;
+}
+
+/** The workflow id is used again, with a new execution that finds finished steps in the ledger. */
+async function restartFromLedger(
+  deps: DispatchDeps,
+  row: OutboxRow,
+  run: AdmittedRun,
+  base: string | undefined,
+): Promise<string> {
+  await remember(deps.db, row, { base: base ?? 'none', cut: 0, request_id: 'ledger' });
+  try {
+    return await startExecution(deps, run, { fromLedger: true });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    return (await describeCurrent(deps, row.run_id))?.runId ?? 'unknown';
+  }
+}
+
+/** Signals sent after the cut are not in the reset history: the new execution is told all decisions again. */
+async function announce(deps: DispatchDeps, runId: string, execution: string): Promise<Outcome> {
+  const message: ResumedSignal = { decisions: await readDecisions(deps.db, runId) };
+  try {
+    await deps.temporal.client.workflow.getHandle(runId, execution).signal(SIGNAL_RESUMED, message);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+  return { done: true, temporalRunId: execution };
+}
+
+interface CurrentExecution {
+  runId: string;
+  status: string;
+  open: boolean;
+  /** How often its pending workflow task has been tried: more than a few means it cannot be replayed. */
+  stuckAttempts: number;
+}
+
+/** The newest execution of a run, or undefined when Temporal knows none. */
+export async function describeCurrent(
+  deps: Pick<DispatchDeps, 'temporal'>,
+  runId: string,
+): Promise<CurrentExecution | undefined> {
+  try {
+    const description = await deps.temporal.client.workflow.getHandle(runId).describe();
+    return {
+      runId: description.runId,
+      status: description.status.name,
+      open: description.status.name === 'RUNNING',
+      stuckAttempts: description.raw.pendingWorkflowTask?.attempt ?? 0,
+    };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    if (isGrpcServiceError(error) && error.code === 5) return undefined;
+    throw error;
+  }
+}

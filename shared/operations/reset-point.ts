@@ -1,0 +1,42 @@
+import { temporal as proto } from '@temporalio/proto';
+import type { TemporalLink } from '../platform/temporal.ts';
+
+const { EventType } = proto.api.enums.v1;
+
+const PAGE_SIZE = 200;
+/** A cancel request lies close to the end: what winds down after it is bounded by the steps in flight. */
+const PAGES_FOR_CANCEL = 10;
+const MAX_PAGES = 300;
+
+/**
+ * Where a closed execution is taken up again: the event id of its last completed workflow task, or, when it was
+ * asked to cancel, of the last one before that request. That task is carried out anew, with every result it had.
+ * Undefined when no task completed before the cut: then there is nothing to go back to.
+ */
+export async function findResetPoint(
+  link: TemporalLink,
+  execution: { workflowId: string; runId: string },
+): Promise<number | undefined> {
+  let nextPageToken: Uint8Array | undefined;
+  let candidate: number | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { history, nextPageToken: next } =
+      await link.client.workflowService.getWorkflowExecutionHistoryReverse({
+        namespace: link.namespace,
+        execution,
+        maximumPageSize: PAGE_SIZE,
+        ...(nextPageToken === undefined ? {} : { nextPageToken }),
+      });
+    for (const event of history?.events ?? []) {
+      if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED) {
+        candidate = undefined;
+      } else if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED) {
+        candidate ??= Number(event.eventId);
+      }
+    }
+    if (next === undefined || next === null || next.length === 0) return candidate;
+    if (candidate !== undefined && page + 1 >= PAGES_FOR_CANCEL) return candidate;
+    nextPageToken = next;
+  }
+  return candidate;
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
+import { z } from 'zod';
+import { type Pool, sql } from '../db/pool.ts';
+
+/** Payloads above this go to Postgres and travel as a reference: histories stay small, the 2 MiB limit is far. */
+export const MAX_INLINE_BYTES = 64 * 1024;
+
+const ENCODING = 'binary/stored';
+const utf8 = new TextEncoder();
+const text = new TextDecoder();
+
+/**
+ * Keeps large payloads out of the event history. Content-addressed, so a retry or a replay stores nothing twice.
+ * Runs outside the workflow sandbox, on both sides of every call; workflow code never sees a reference.
+ */
+export function createPayloadStore(db: Pool): PayloadCodec {
+  return {
+    encode: (payloads) => Promise.all(payloads.map((payload) => store(db, payload))),
+    decode: (payloads) => Promise.all(payloads.map((payload) => load(db, payload))),
+  };
+}
+
+async function store(db: Pool, payload: Payload): Promise<Payload> {
+  if ((payload.data?.byteLength ?? 0) <= MAX_INLINE_BYTES || payload.data == null) return payload;
+  const digest = createHash('sha256').update(payload.data).digest('hex');
+  await db.query(sql.prepared('payload_store', z.object({}))`
+    INSERT INTO payloads (digest, bytes) VALUES (${digest}, ${sql.binary(Buffer.from(payload.data))})
+    ON CONFLICT (digest) DO NOTHING
+  `);
+  const encoding = payload.metadata?.['encoding'];
+  return {
+    metadata: {
+      encoding: utf8.encode(ENCODING),
+      ...(encoding == null ? {} : { 'stored-encoding': encoding }),
+    },
+    data: utf8.encode(JSON.stringify({ digest, bytes: payload.data.byteLength })),
+  };
+}
+
+const reference = z.object({ digest: z.string() });
+
+async function load(db: Pool, payload: Payload): Promise<Payload> {
+  const encoding = payload.metadata?.['encoding'];
+  if (encoding == null || text.decode(encoding) !== ENCODING) return payload;
+  const { digest } = reference.parse(JSON.parse(text.decode(payload.data ?? new Uint8Array())));
+  const row = await db.maybeOne(sql.prepared('payload_load', z.object({ bytes: z.instanceof(Buffer) }))`
+    SELECT bytes FROM payloads WHERE digest = ${digest}
+  `);
+  if (row === null) throw new ValueError(`Stored payload ${digest} is gone`);
+  const inner = payload.metadata?.['stored-encoding'];
+  return { metadata: inner == null ? {} : { encoding: inner }, data: new Uint8Array(row.bytes) };
+}

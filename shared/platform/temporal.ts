@@ -1,0 +1,118 @@
+import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { temporal } from '@temporalio/proto';
+import type { Pool } from '../db/pool.ts';
+import { searchAttributes, taskQueues } from '../execution.ts';
+import { messageOf } from '../errors.ts';
+import type { Config } from './config.ts';
+import type { Logger } from './logger.ts';
+import { createPayloadStore } from './payload-store.ts';
+
+/** How long one call to Temporal may take before whoever waits for it is answered without it. */
+export const CALL_TIMEOUT_MS = 3_000;
+
+export interface TemporalLink {
+  client: Client;
+  namespace: string;
+  queues: ReturnType<typeof taskQueues>;
+  /** Runs calls to the server with a deadline, so that an unreachable one fails soon. */
+  withTimeout<T>(call: () => Promise<T>): Promise<T>;
+  /** Whether the server answers, and whether a worker polls our queues. */
+  health(): Promise<{ temporal: boolean; worker: boolean }>;
+  close(): Promise<void>;
+}
+
+/** Where the server is: `TEMPORAL_*` variables and the profile file, as the Temporal CLI reads them. */
+export function connectOptions(config: Config) {
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  return {
+    namespace: namespace ?? 'default',
+    connection: {
+      ...connectionOptions,
+      address: config.temporal.address ?? connectionOptions.address ?? `127.0.0.1:${config.temporal.port}`,
+    },
+  };
+}
+
+export function dataConverter(db: Pool): DataConverter {
+  return { payloadCodecs: [createPayloadStore(db)] };
+}
+
+/** A lazy link: it comes up with Temporal down, and calls fail until the server is there. */
+export function connectTemporal(config: Config, db: Pool): TemporalLink {
+  const { connection: options, namespace } = connectOptions(config);
+  const connection = Connection.lazy({ ...options, connectTimeout: CALL_TIMEOUT_MS });
+  const client = new Client({ connection, namespace, dataConverter: dataConverter(db) });
+  const queues = taskQueues(config.temporal.taskQueuePrefix);
+  const withTimeout = async <T>(call: () => Promise<T>): Promise<T> =>
+    connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
+  return {
+    client,
+    namespace,
+    queues,
+    withTimeout,
+    health: async () => {
+      try {
+        const polled = await withTimeout(async () =>
+          Promise.all(
+            [
+              [queues.control, temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW] as const,
+              [queues.steps, temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY] as const,
+            ].map(async ([name, taskQueueType]) => {
+              const { pollers } = await client.workflowService.describeTaskQueue({
+                namespace,
+                taskQueue: { name },
+                taskQueueType,
+              });
+              return pollers.length > 0;
+            }),
+          ),
+        );
+        return { temporal: true, worker: polled.every(Boolean) };
+      } catch {
+        return { temporal: false, worker: false };
+      }
+    },
+    close: async () => connection.close(),
+  };
+}
+
+const { IndexedValueType } = temporal.api.enums.v1;
+const attributeTypes = {
+  [searchAttributes.workspace]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  [searchAttributes.workflow]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  [searchAttributes.trigger]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  [searchAttributes.status]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  [searchAttributes.version]: IndexedValueType.INDEXED_VALUE_TYPE_INT,
+  [searchAttributes.cost]: IndexedValueType.INDEXED_VALUE_TYPE_DOUBLE,
+};
+
+/**
+ * Registers the search attributes that are missing and waits until a start may use them. Idempotent; any number
+ * of processes may do it at once.
+ */
+export async function registerSearchAttributes(link: TemporalLink, log: Logger): Promise<void> {
+  const { operatorService } = link.client.connection as Connection;
+  const missing = async () => {
+    const { customAttributes } = await operatorService.listSearchAttributes({
+      namespace: link.namespace,
+    });
+    return Object.entries(attributeTypes).filter(([name]) => !(name in customAttributes));
+  };
+  const wanted = await missing();
+  if (wanted.length === 0) return;
+  try {
+    await operatorService.addSearchAttributes({
+      namespace: link.namespace,
+      searchAttributes: Object.fromEntries(wanted),
+    });
+  } catch (error) {
+    if (!isGrpcServiceError(error) || (await missing()).length > 0) throw error;
+    log.info({ reason: messageOf(error) }, 'search attributes were registered by another process');
+  }
+  for (let tries = 0; (await missing()).length > 0; tries += 1) {
+    if (tries > 100) throw new Error('Search attributes did not become available');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { echo, edge, type Engine, mock, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+
+const types = async (runId: string) =>
+  (await engine.frames(runId)).map((frame) => [
+    frame.type,
+    ...('node_id' in frame ? [frame.node_id] : []),
+  ]);
+
+describe('a run', () => {
+  test('executes a chain and keeps outputs, state, cost and checkpoints', async () => {
+    // a -> b -> c
+    const workflowId = await engine.define({
+      nodes: [
+        mock('a', { output: { n: 1 }, cost_usd: 0.0125 }),
+        echo('b', 'a.n + who'),
+        mock('c', {}, { prompt: 'Say {b}' }),
+      ],
+      edges: [edge('a', 'b'), edge('b', 'c')],
+    });
+    const run = await engine.until(await engine.trigger(workflowId, { who: 41 }), ['success']);
+    expect(run.state).toMatchObject({ who: 41, a: { n: 1 }, b: 42 });
+    expect(Object.keys(run.output as object)).toEqual(['c']);
+    expect(run.cost_usd).toBe(0.0125);
+    expect(run.steps.map((step) => [step.step_key, step.status])).toEqual([
+      ['a', 'success'],
+      ['b', 'success'],
+      ['c', 'success'],
+    ]);
+    expect(run.checkpoints.map((checkpoint) => checkpoint.step_key)).toEqual(['a', 'b', 'c']);
+    expect(run.checkpoints.every((checkpoint) => checkpoint.event_id !== null)).toBe(true);
+    expect(await types(run.id)).toEqual([
+      ['step_started', 'a'],
+      ['step_completed', 'a'],
+      ['step_started', 'b'],
+      ['step_completed', 'b'],
+      ['step_started', 'c'],
+      ['step_completed', 'c'],
+      ['run_completed'],
+    ]);
+  });
+
+  test('pauses at a gate, goes on when approved, and takes the input into the state', async () => {
+    const workflowId = await engine.define({
+      nodes: [echo('a'), { id: 'gate', kind: 'human_gate', prompt: 'Send {a}?' }, echo('b', 'note')],
+      edges: [edge('a', 'gate'), edge('gate', 'b')],
+    });
+    const runId = await engine.trigger(workflowId);
+    const paused = await engine.until(runId, ['paused']);
+    expect(paused.pending_gate).toMatchObject({ node_id: 'gate', prompt: 'Send a?' });
+    await decideGate(engine.deps, {
+      actor: engine.actor,
+      runId,
+      approved: true,
+      input: { note: 'fine' },
+    });
+    const run = await engine.until(runId, ['success']);
+    expect(run.state).toMatchObject({ note: 'fine', b: 'fine', gate: { approved: true } });
+    expect(await types(runId)).toEqual([
+      ['step_started', 'a'],
+      ['step_completed', 'a'],
+      ['step_started', 'gate'],
+      ['run_paused', 'gate'],
+      ['step_completed', 'gate'],
+      ['step_started', 'b'],
+      ['step_completed', 'b'],
+      ['run_completed'],
+    ]);
+  });
+
+  test('fails when a node uses up its tries, and a resume repeats only that node', async () => {
+    const workflowId = await engine.define({
+      nodes: [echo('a'), mock('b', { fail_times: 1, output: 'done' })],
+      edges: [edge('a', 'b')],
+    });
+    const runId = await engine.trigger(workflowId);
+    const failed = await engine.until(runId, ['failed']);
+    expect(failed.error).toBe("Node 'b' failed: Mock failure 1 of 1");
+    expect(failed.failure).toEqual({ kind: 'node', node_id: 'b' });
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    const again = await engine.until(runId, ['failed', 'success']);
+    expect(again.status).toBe('success');
+    expect(again.steps.map((step) => [step.step_key, step.status, step.attempt])).toEqual([
+      ['a', 'success', 1],
+      ['b', 'success', 2],
+    ]);
+  });
+
+  test('is over at once when cancelled', async () => {
+    const workflowId = await engine.define({ nodes: [mock('a', { delay_ms: 60_000 })], edges: [] });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['running']);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    const run = await engine.run(runId);
+    expect(run.status).toBe('failed');
+    expect(run.error).toBe('Cancelled by Owner');
+  });
+});

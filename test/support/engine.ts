@@ -1,0 +1,153 @@
+import { setting } from './settings.ts';
+import { createTestDatabase } from './database.ts';
+import { testTemporal } from './temporal.ts';
+import type { Actor } from '../../shared/actor.ts';
+import type { GraphInput } from '../../shared/contract/graph.ts';
+import type { Run } from '../../shared/contract/run.ts';
+import type { StreamFrame } from '../../shared/contract/stream.ts';
+import { readFrames } from '../../shared/db/frames.ts';
+import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
+import { readRun } from '../../shared/db/runs.ts';
+import { createWorkflow } from '../../shared/db/workflows.ts';
+import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/workspaces.ts';
+import { checkRunnable } from '../../shared/operations/check-runnable.ts';
+import { type RunDeps, triggerRun } from '../../shared/operations/runs.ts';
+import { loadConfig } from '../../shared/platform/config.ts';
+import { createSdkLogger } from '../../worker/sdk-logger.ts';
+import { Runtime } from '@temporalio/worker';
+import { createLogger, type Logger } from '../../shared/platform/logger.ts';
+import { connectTemporal, registerSearchAttributes } from '../../shared/platform/temporal.ts';
+import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
+import type { JsonObject } from '../../shared/json.ts';
+
+export interface Engine {
+  deps: RunDeps;
+  db: Pool;
+  actor: Actor;
+  databaseUrl: string;
+  env: Record<string, string>;
+  startWorker(): Promise<RunningWorker>;
+  /** Creates a workflow and returns its id. */
+  define(graph: GraphInput, name?: string): Promise<string>;
+  trigger(workflowId: string, input?: JsonObject, key?: string): Promise<string>;
+  run(runId: string): Promise<Run>;
+  /** Waits until the run is in one of these states, at most `timeoutMs`. */
+  until(runId: string, statuses: readonly Run['status'][], timeoutMs?: number): Promise<Run>;
+  frames(runId: string): Promise<StreamFrame[]>;
+  close(): Promise<void>;
+}
+
+/** The run engine on a database and task queues of its own, with a worker in this process unless told otherwise. */
+export async function startEngine(
+  options: { worker?: boolean; env?: Record<string, string> } = {},
+): Promise<Engine> {
+  const database = await createTestDatabase();
+  const { address, taskQueuePrefix } = testTemporal();
+  const env = {
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: address,
+    TASK_QUEUE_PREFIX: taskQueuePrefix,
+    EGRESS_ALLOW: '127.0.0.0/8',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+    RECONCILE_INTERVAL_SECONDS: '0.1',
+    RECONCILE_GRACE_SECONDS: '1',
+    WORKFLOW_BUNDLE: setting('WORKFLOW_BUNDLE'),
+    ...options.env,
+  };
+  const config = loadConfig(env);
+  const log = createLogger({ name: 'test', level: config.logLevel });
+  installRuntime(log);
+  const db = await connectDatabase(database.url, { maxPoolSize: 20 });
+  const temporal = connectTemporal(config, db);
+  await registerSearchAttributes(temporal, log);
+  await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
+  const actor = await readDefaultOwner(db);
+  if (actor === undefined) throw new Error('no default owner');
+  const deps: RunDeps = { db, temporal, log, config, checkRunnable };
+  const workers: RunningWorker[] = [];
+  const startWorker = async (): Promise<RunningWorker> => {
+    const bundle = { codePath: setting('WORKFLOW_BUNDLE') };
+    const worker = await createWorker({ config, db, log, temporal, bundle });
+    workers.push(worker);
+    return worker;
+  };
+  if (options.worker !== false) await startWorker();
+
+  const run = async (runId: string): Promise<Run> => {
+    const found = await readRun(db, {
+      workspaceId: actor.workspaceId,
+      runId,
+      temporalUiUrl: config.temporal.uiUrl,
+      temporalNamespace: temporal.namespace,
+    });
+    if (found === undefined) throw new Error(`no run ${runId}`);
+    return found;
+  };
+
+  return {
+    deps,
+    db,
+    actor,
+    env,
+    databaseUrl: database.url,
+    startWorker,
+    run,
+    define: (graph, name = 'test') => createWorkflow(db, actor, { name, graph, description: '' } as never),
+    trigger: async (workflowId, input = {}, key) => {
+      const { runId } = await triggerRun(deps, {
+        actor,
+        workflowId,
+        trigger: 'manual',
+        input,
+        ...(key === undefined ? {} : { idempotencyKey: key }),
+      });
+      return runId;
+    },
+    until: async (runId, statuses, timeoutMs = 20_000) => {
+      const end = Date.now() + timeoutMs;
+      for (;;) {
+        const current = await run(runId);
+        if (statuses.includes(current.status)) return current;
+        if (Date.now() > end) {
+          throw new Error(
+            `run ${runId} is ${current.status} after ${timeoutMs} ms, not ${statuses.join(' or ')}: ${JSON.stringify(current.steps.map((step) => [step.step_key, step.status, step.error]))}`,
+          );
+        }
+        await new Promise((resolve) => setTimeout(resolve, 15));
+      }
+    },
+    frames: async (runId) => {
+      const rows = await readFrames(db, [{ runId, after: 0 }]);
+      return rows.map((row) => row.frame);
+    },
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await temporal.close();
+      await db.end();
+      await database.drop();
+    },
+  };
+}
+
+let installed = false;
+
+/** The SDK has one logger per process: that of the first engine of a test file. */
+function installRuntime(log: Logger): void {
+  if (installed) return;
+  Runtime.install({ logger: createSdkLogger(log), shutdownSignals: [] });
+  installed = true;
+}
+
+/** `tool` node that answers at once. */
+export const echo = (id: string, expression = `'${id}'`) =>
+  ({ id, kind: 'tool', tool_name: 'json_transform', params: { expression } }) as const;
+
+/** `agent` node on the mock model. */
+export const mock = (id: string, behaviour: JsonObject = {}, rest: JsonObject = {}) =>
+  ({ id, kind: 'agent', mock: behaviour, ...rest }) as never;
+
+export const edge = (source: string, target: string, condition_value?: 'true' | 'false') => ({
+  source,
+  target,
+  ...(condition_value === undefined ? {} : { condition_value }),
+});

@@ -1,0 +1,99 @@
+import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { createActivities } from '../activities/index.ts';
+import { createNodeRunners } from '../activities/nodes/runners.ts';
+import type { Pool } from '../shared/db/pool.ts';
+import { listPrices } from '../shared/db/prices.ts';
+import { type Reconciler, startReconciler } from '../shared/operations/reconcile.ts';
+import type { Config } from '../shared/platform/config.ts';
+import { createEgress } from '../shared/platform/egress.ts';
+import type { PriceOverrides } from '../shared/prices.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+import { createMailer } from '../shared/platform/mailer.ts';
+import { connectOptions, dataConverter, type TemporalLink } from '../shared/platform/temporal.ts';
+
+export interface WorkerDeps {
+  config: Config;
+  db: Pool;
+  log: Logger;
+  temporal: TemporalLink;
+  bundle: WorkflowBundleOption;
+}
+
+export interface RunningWorker {
+  /** Rejects when a worker fails for good: the process should then end and be started anew. */
+  finished: Promise<void>;
+  /** Stops polling, lets what is under way end or hand over, and closes what it opened. */
+  stop(): Promise<void>;
+}
+
+async function priceOverrides(db: Pool, workspaceId: string): Promise<PriceOverrides> {
+  const prices = await listPrices(db, workspaceId);
+  return Object.fromEntries(
+    prices.map((price) => [
+      price.model,
+      { inputUsd: price.input_usd_per_million, outputUsd: price.output_usd_per_million },
+    ]),
+  );
+}
+
+/** How long steps may go on after a stop was asked for, before they are told to hand over. */
+const SHUTDOWN_GRACE_MS = 1_000;
+
+/**
+ * The two workers of a process, control (workflow tasks, bookkeeping) and steps (nodes), and the reconciler.
+ * Two, so that however many steps are slow, gates open and runs settle at once.
+ */
+export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
+  const { config, db, log, temporal } = deps;
+  const { connection: options, namespace } = connectOptions(config);
+  const connection = await NativeConnection.connect(options);
+  const egress = createEgress({ allow: config.egressAllow });
+  const activities = createActivities({
+    db,
+    log,
+    runners: createNodeRunners({
+      config,
+      egress,
+      mailer: createMailer(config.email, egress),
+      priceOverrides: (workspaceId) => priceOverrides(db, workspaceId),
+    }),
+  });
+  const shared = {
+    connection,
+    namespace,
+    dataConverter: dataConverter(db),
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    shutdownForceTime: SHUTDOWN_GRACE_MS + 2_000,
+  };
+  const control = await Worker.create({
+    ...shared,
+    taskQueue: temporal.queues.control,
+    workflowBundle: deps.bundle,
+    activities: { ...activities.control },
+    maxCachedWorkflows: config.worker.maxCachedWorkflows,
+    maxConcurrentWorkflowTaskExecutions: 100,
+    maxConcurrentLocalActivityExecutions: 100,
+    workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
+    enableNonLocalActivities: false,
+  });
+  const steps = await Worker.create({
+    ...shared,
+    taskQueue: temporal.queues.steps,
+    activities: { ...activities.steps },
+    maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentSteps,
+    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
+    maxHeartbeatThrottleInterval: 2_000,
+  });
+  const reconciler: Reconciler = startReconciler({ db, temporal, log, config });
+  const workers = [control, steps];
+  const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.allSettled([finished, reconciler.stop()]);
+    await activities.close();
+    await connection.close();
+    await egress.close();
+  };
+  return { finished, stop: () => (stopping ??= stop()) };
+}

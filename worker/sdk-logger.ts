@@ -1,0 +1,34 @@
+import type { Logger as SdkLogger, LogLevel } from '@temporalio/worker';
+import type { Logger } from '../shared/platform/logger.ts';
+
+/**
+ * The SDK's and the workflows' log lines as ours. A step or run that fails is told at `info`: it is the
+ * workflow's affair and stands in the run's record; `warn` and above are ours to look at.
+ */
+export function createSdkLogger(log: Logger): SdkLogger {
+  const write = (level: LogLevel, message: string, meta: object = {}): void => {
+    const fields = { ...meta };
+    switch (level) {
+      case 'TRACE':
+      case 'DEBUG':
+        return log.debug(fields, message);
+      case 'INFO':
+        return log.debug(fields, message);
+      case 'WARN':
+        return isRunsAffair(message) ? log.info(fields, message) : log.warn(fields, message);
+      case 'ERROR':
+        return log.error(fields, message);
+    }
+  };
+  return {
+    log: write,
+    trace: (message, meta) => write('TRACE', message, meta),
+    debug: (message, meta) => write('DEBUG', message, meta),
+    info: (message, meta) => write('INFO', message, meta),
+    warn: (message, meta) => write('WARN', message, meta),
+    error: (message, meta) => write('ERROR', message, meta),
+  };
+}
+
+const isRunsAffair = (message: string): boolean =>
+  message === 'Activity failed' || message === 'Workflow failed';

@@ -1,0 +1,461 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  ContinueAsNew,
+  defineSignal,
+  isCancellation,
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  TemporalFailure,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { GateNode } from '../shared/contract/graph.ts';
+import {
+  type Carriage,
+  type ControlActivities,
+  type FailedStep,
+  FAILURE_RUN,
+  type GateDecision,
+  type GateOpening,
+  type LedgerState,
+  type ObservedStep,
+  type ResumedSignal,
+  type RunGraphInput,
+  searchAttributes,
+  SIGNAL_DECISION,
+  SIGNAL_RESUMED,
+  type StepActivities,
+} from '../shared/execution.ts';
+import { compileGraph, nodeLabel } from '../shared/graph/compile.ts';
+import {
+  type ControlStep,
+  createScheduler,
+  type ReadyNode,
+  type Scheduler,
+} from '../shared/graph/scheduler.ts';
+import { renderTemplate } from '../shared/graph/template.ts';
+import type { Json, JsonObject } from '../shared/json.ts';
+import { parseDelay } from '../shared/tools.ts';
+import { attemptTimeoutMs, failedStep, prepareStep, type StepNode } from './step-call.ts';
+
+/** A killed worker or an unreachable database is tried again this often beyond the node's own attempts. */
+const INFRASTRUCTURE_ATTEMPTS = 100;
+/** More control steps than this are written once before a batch starts, not sent along with each of its steps. */
+const MAX_CARRIED_PER_STEP = 20;
+
+const decisionSignal = defineSignal<[GateDecision]>(SIGNAL_DECISION);
+const resumedSignal = defineSignal<[ResumedSignal]>(SIGNAL_RESUMED);
+
+const statusKey = defineSearchAttributeKey(searchAttributes.status, SearchAttributeType.KEYWORD);
+const costKey = defineSearchAttributeKey(searchAttributes.cost, SearchAttributeType.DOUBLE);
+
+// Bookkeeping never gives up: a long outage of the database must not turn a finished run into a failed one.
+const control = proxyLocalActivities<ControlActivities>({
+  startToCloseTimeout: '15s',
+  localRetryThreshold: '10s',
+  retry: { initialInterval: '50ms', backoffCoefficient: 2, maximumInterval: '10s' },
+});
+
+interface OpenGate {
+  ready: ReadyNode;
+  opening: GateOpening;
+}
+
+export interface RunResult {
+  run_id: string;
+  status: string;
+  output: JsonObject;
+}
+
+/**
+ * One run: asks the scheduler what is ready and does it. All decisions about the graph are the scheduler's, all
+ * writes are the activities'; this is the part between them that Temporal replays.
+ */
+export async function runGraph(input: RunGraphInput): Promise<RunResult> {
+  try {
+    return await createRun(input).drive();
+  } catch (error) {
+    if (error instanceof ContinueAsNew) throw error;
+    const cancelled = isCancellation(error);
+    if (cancelled || !isSettledFailure(error)) {
+      await CancellationScope.nonCancellable(() =>
+        control.abandonRun({
+          run_id: input.run_id,
+          kind: cancelled ? 'cancelled' : 'crash',
+          error: cancelled ? 'Cancelled in Temporal' : `The run crashed: ${text(error)}`,
+        }),
+      );
+    }
+    // A plain Error would make the workflow task fail for ever instead of the run.
+    if (error instanceof TemporalFailure) throw error;
+    throw ApplicationFailure.create({
+      message: text(error),
+      type: 'WorkflowCrashed',
+      nonRetryable: true,
+      cause: error instanceof Error ? error : undefined,
+    });
+  }
+}
+
+const isSettledFailure = (error: unknown): boolean =>
+  error instanceof ApplicationFailure && error.type === FAILURE_RUN;
+
+const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function createRun(input: RunGraphInput) {
+  const { carried } = input;
+  const scheduler: Scheduler = createScheduler(
+    compileGraph(input.graph),
+    input.input,
+    carried?.scheduler,
+  );
+  const decisions = new Map<string, GateDecision>();
+  const rounds = new Map<string, number>(Object.entries(carried?.rounds ?? {}));
+  const gates = new Map<string, OpenGate>();
+  const inFlight = new Set<string>();
+  const failures = new Map<string, { step: FailedStep; cause?: unknown }>();
+  let observed: ObservedStep[] = carried?.observed ?? [];
+  let ledger: LedgerState | undefined;
+  let failureCount = carried?.failures ?? 0;
+  let atRest = false;
+  let shownStatus = 'running';
+  let finished = 0;
+  let woken = false;
+
+  carried?.decisions.forEach(learn);
+  setHandler(decisionSignal, (decision) => learn(decision));
+  setHandler(resumedSignal, (message) => {
+    message.decisions.forEach(learn);
+    // Whatever the reset cut off, the ledger is told again where the run stands.
+    atRest = false;
+    woken = true;
+  });
+
+  /** The first decision for a gate's round stands; later and repeated ones change nothing. */
+  function learn(decision: GateDecision): void {
+    const key = `${decision.step_key}/${decision.round}`;
+    if (!decisions.has(key)) decisions.set(key, decision);
+    woken = true;
+  }
+
+  async function drive(): Promise<RunResult> {
+    if (input.from_ledger === true) {
+      ledger = await control.loadLedger({ run_id: input.run_id });
+      failureCount = ledger.failures;
+      ledger.decisions.forEach(learn);
+    }
+    for (;;) {
+      woken = false;
+      const closing = failures.size > 0 || workflowInfo().continueAsNewSuggested;
+      if (!closing) await launch();
+      collectFailedControl();
+      if (inFlight.size === 0 && !woken) {
+        if (failures.size > 0) {
+          await settleFailures();
+          continue;
+        }
+        if (scheduler.done) return finish();
+        if (applyDecisions()) continue;
+        if (workflowInfo().continueAsNewSuggested) await carryOn();
+        if (await rest()) continue;
+      } else if (!closing && applyDecisions()) {
+        continue;
+      }
+      await condition(() => woken);
+    }
+  }
+
+  function carriage(steps: ControlStep[] = scheduler.takeControlSteps()): Carriage {
+    const call = { run_id: input.run_id, control: steps, observed };
+    observed = [];
+    return call;
+  }
+
+  /** Starts everything that is ready, up to the limit of steps in flight. */
+  async function launch(): Promise<void> {
+    const ready = scheduler.takeReady(Math.max(0, input.limits.steps_in_flight - inFlight.size));
+    if (ready.length === 0) return;
+    const steps = scheduler.takeControlSteps();
+    collectFailed(steps);
+    let shared = steps;
+    if (steps.length > MAX_CARRIED_PER_STEP && ready.length > 1) {
+      await control.recordControlSteps(carriage(steps));
+      shared = [];
+    }
+    let used = false;
+    for (const step of ready) {
+      const node = scheduler.node(step.step_key);
+      if (node.kind === 'human_gate') reachGate(step, node);
+      else if (startStep(step, node as StepNode, shared)) used = true;
+    }
+    // Nobody took them along: they wait for the next call.
+    if (!used && shared.length > 0) scheduler.returnControlSteps(shared);
+  }
+
+  function startStep(step: ReadyNode, node: StepNode, shared: ControlStep[]): boolean {
+    const kept = ledger?.outputs[step.step_key];
+    if (kept !== undefined) {
+      complete(step.step_key, kept);
+      return false;
+    }
+    let prepared;
+    try {
+      prepared = prepareStep(node, scheduler.state());
+    } catch (error) {
+      fail(step, text(error), 'node', error);
+      return false;
+    }
+    const call = carriage(shared);
+    inFlight.add(step.step_key);
+    const work =
+      node.kind === 'tool' && node.tool_name === 'delay'
+        ? wait(step, prepared.label, prepared.params, call)
+        : executeNode(step, node, { ...call, ...prepared });
+    void work.then(
+      (output) => {
+        inFlight.delete(step.step_key);
+        // The event that completes the workflow task under way: a reset to it keeps this result.
+        observed.push({ step_key: step.step_key, event_id: workflowInfo().historyLength + 1 });
+        complete(step.step_key, output);
+      },
+      (error: unknown) => {
+        inFlight.delete(step.step_key);
+        const cause = error instanceof ActivityFailure ? error.cause : error;
+        // What travelled with a call that may never have begun is sent again; writing it twice is harmless.
+        scheduler.returnControlSteps(call.control);
+        fail(step, text(cause), 'node', error);
+      },
+    );
+    return true;
+  }
+
+  function executeNode(
+    step: ReadyNode,
+    node: StepNode,
+    call: Carriage & ReturnType<typeof prepareStep>,
+  ): Promise<Json> {
+    const { label, ...payload } = call;
+    const { executeNode: execute } = proxyActivities<StepActivities>({
+      taskQueue: input.steps_task_queue,
+      activityId: step.step_key,
+      summary: label.slice(0, 180),
+      startToCloseTimeout: attemptTimeoutMs(node),
+      heartbeatTimeout: input.limits.heartbeat_timeout_ms,
+      retry: {
+        initialInterval: '1s',
+        backoffCoefficient: 2,
+        maximumInterval: '30s',
+        maximumAttempts: (node.retry?.max_attempts ?? 1) + INFRASTRUCTURE_ATTEMPTS,
+      },
+    });
+    return execute({
+      ...payload,
+      workspace_id: input.workspace_id,
+      workflow_id: input.workflow_id,
+      step_key: step.step_key,
+      iteration: step.iteration,
+    });
+  }
+
+  /** A `delay` is a timer of the server: it holds no worker and outlives every restart. */
+  async function wait(
+    step: ReadyNode,
+    label: string,
+    params: JsonObject,
+    call: Carriage,
+  ): Promise<Json> {
+    const delay = parseDelay(params);
+    if ('error' in delay) throw ApplicationFailure.nonRetryable(delay.error);
+    const entry = {
+      step_key: step.step_key,
+      node_id: step.node_id,
+      label,
+      kind: 'tool' as const,
+      iteration: step.iteration,
+    };
+    await control.recordControlSteps({
+      ...call,
+      control: [...call.control, { ...entry, status: 'running' }],
+    });
+    await sleep(delay.seconds * 1000, { summary: label.slice(0, 180) });
+    const output = { delayed_seconds: delay.seconds };
+    scheduler.returnControlSteps([
+      ...scheduler.takeControlSteps(),
+      { ...entry, status: 'success', output },
+    ]);
+    return output;
+  }
+
+  function complete(stepKey: string, output: Json): void {
+    finished += 1;
+    scheduler.complete(stepKey, output);
+    woken = true;
+  }
+
+  function fail(
+    step: Pick<ReadyNode, 'step_key' | 'iteration'>,
+    error: string,
+    reason: FailedStep['reason'],
+    cause?: unknown,
+  ): void {
+    scheduler.fail(step.step_key);
+    failures.set(step.step_key, { step: failedStep(scheduler, step, error, reason), cause });
+    woken = true;
+  }
+
+  /** A condition or loop whose expression erred has failed like any node. */
+  function collectFailed(steps: readonly ControlStep[]): void {
+    for (const step of steps) {
+      if (step.status !== 'failed' || failures.has(step.step_key)) continue;
+      const error = step.error ?? 'failed';
+      failures.set(step.step_key, { step: failedStep(scheduler, step, error, 'node') });
+    }
+  }
+
+  function collectFailedControl(): void {
+    const steps = scheduler.takeControlSteps();
+    collectFailed(steps);
+    scheduler.returnControlSteps(steps);
+  }
+
+  function reachGate(step: ReadyNode, node: GateNode): void {
+    let prompt;
+    try {
+      const rendered = renderTemplate(node.prompt, scheduler.state());
+      prompt = typeof rendered === 'string' ? rendered : JSON.stringify(rendered);
+    } catch (error) {
+      fail(step, text(error), 'node', error);
+      return;
+    }
+    const failsOnReject = !input.graph.edges.some(
+      (edge) => edge.source === node.id && edge.condition_value === 'false',
+    );
+    const round = rounds.get(step.step_key) ?? firstRound(step.step_key, failsOnReject);
+    rounds.set(step.step_key, round);
+    const opening: GateOpening = {
+      step_key: step.step_key,
+      round,
+      node_id: node.id,
+      label: nodeLabel(node),
+      iteration: step.iteration,
+      prompt,
+      fails_on_reject: failsOnReject,
+    };
+    gates.set(step.step_key, { ready: step, opening });
+    atRest = false;
+    woken = true;
+  }
+
+  /** A gate known from the ledger whose last round was a rejection that failed the run asks anew. */
+  function firstRound(stepKey: string, failsOnReject: boolean): number {
+    const known = ledger?.rounds[stepKey];
+    if (known === undefined) return 1;
+    const rejected = decisions.get(`${stepKey}/${known}`)?.approved === false;
+    return rejected && failsOnReject ? known + 1 : known;
+  }
+
+  /** Passes the gates that have been decided. Returns whether there was one. */
+  function applyDecisions(): boolean {
+    let any = false;
+    for (const [stepKey, gate] of gates) {
+      const decision = decisions.get(`${stepKey}/${gate.opening.round}`);
+      if (decision === undefined) continue;
+      any = true;
+      atRest = false;
+      gates.delete(stepKey);
+      show('running');
+      if (scheduler.decide(stepKey, decision) === 'continued') continue;
+      rounds.set(stepKey, gate.opening.round + 1);
+      const error = `Rejected at gate '${gate.opening.label}'`;
+      failures.set(stepKey, { step: failedStep(scheduler, gate.ready, error, 'rejected') });
+    }
+    return any;
+  }
+
+  /** Nothing is in flight and gates are open: the run is paused. Returns whether there is something to do at once. */
+  async function rest(): Promise<boolean> {
+    if (atRest) return false;
+    atRest = true;
+    const open = [...gates.values()].map((gate) => gate.opening);
+    const result = await control.pauseAtGates({ ...carriage(), gates: open });
+    result.decisions.forEach(learn);
+    if (result.decisions.length > 0) return true;
+    show('paused', open.map((gate) => `Paused at gate **${gate.label}**: ${gate.prompt}`).join('\n\n'));
+    return woken;
+  }
+
+  /** Reports what failed, once everything in flight has ended, and either goes on or ends the run. */
+  async function settleFailures(): Promise<void> {
+    const failed = [...failures.values()].map((failure) => failure.step);
+    const call = { ...carriage(), n: failureCount + 1, failed };
+    const verdict = await control.onFailure(call);
+    if (verdict.verdict === 'finished') {
+      for (const [stepKey, output] of Object.entries(verdict.outputs)) {
+        failures.delete(stepKey);
+        scheduler.retry(stepKey);
+        complete(stepKey, output);
+      }
+      return;
+    }
+    failureCount += 1;
+    if (verdict.verdict === 'fail') {
+      show('failed', verdict.error);
+      const first = [...failures.values()][0];
+      throw ApplicationFailure.create({
+        message: verdict.error,
+        type: FAILURE_RUN,
+        nonRetryable: true,
+        details: [{ failed: failed.map((step) => step.step_key) }],
+        cause: first?.cause instanceof Error ? first.cause : undefined,
+      });
+    }
+    failures.clear();
+    for (const step of failed) scheduler.retry(step.step_key);
+    log.info('resumed', { failures: failureCount });
+  }
+
+  async function finish(): Promise<RunResult> {
+    const { output, state } = scheduler.result();
+    const { status, cost_usd } = await control.settleRun({ ...carriage(), output, state });
+    upsertSearchAttributes([
+      { key: statusKey, value: status },
+      { key: costKey, value: cost_usd },
+    ]);
+    setCurrentDetails(`Ended as **${status}** after ${finished} steps, cost $${cost_usd}`);
+    return { run_id: input.run_id, status, output };
+  }
+
+  function show(status: string, details = `Running, ${finished} steps done`): void {
+    setCurrentDetails(details);
+    if (status === shownStatus) return;
+    shownStatus = status;
+    upsertSearchAttributes([{ key: statusKey, value: status }]);
+  }
+
+  /** Keeps the history short: a new execution takes over the whole state. Only at rest, so nothing is in flight. */
+  async function carryOn(): Promise<never> {
+    await control.recordControlSteps(carriage());
+    return continueAsNew<typeof runGraph>({
+      ...input,
+      from_ledger: false,
+      carried: {
+        scheduler: scheduler.snapshot(),
+        decisions: [...decisions.values()],
+        rounds: Object.fromEntries(rounds),
+        failures: failureCount,
+        observed,
+      },
+    });
+  }
+
+  return { drive };
+}

@@ -1,0 +1,102 @@
+import type { AgentNode, GraphNode, ToolNode } from '../shared/contract/graph.ts';
+import { nodeLabel } from '../shared/graph/compile.ts';
+import { expressionRoots } from '../shared/graph/expression.ts';
+import type { ReadyNode, Scheduler } from '../shared/graph/scheduler.ts';
+import { parseTemplate, renderTemplate, renderValue } from '../shared/graph/template.ts';
+import type { FailedStep } from '../shared/execution.ts';
+import type { JsonObject } from '../shared/json.ts';
+import { renderUrl } from '../shared/tools.ts';
+
+const DEFAULT_TIMEOUT_SECONDS = { agent: 600, tool: 60 } as const;
+/** What an attempt may take beyond the node's own timeout, which it enforces itself, before its worker counts as lost. */
+const GRACE_MS = 15_000;
+
+export type StepNode = AgentNode | ToolNode;
+
+/** What a step needs to run, cut out of the run's state: templates resolved, nothing else sent along. */
+export interface PreparedStep {
+  node: StepNode;
+  label: string;
+  params: JsonObject;
+  state: JsonObject;
+}
+
+/** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */
+export function prepareStep(node: StepNode, state: JsonObject): PreparedStep {
+  return node.kind === 'agent' ? prepareAgent(node, state) : prepareTool(node, state);
+}
+
+function prepareAgent(node: AgentNode, state: JsonObject): PreparedStep {
+  const { system_prompt, prompt, mock, ...rest } = node;
+  const bare: AgentNode = mock === undefined ? rest : { ...rest, mock: { ...mock, output: undefined } };
+  const params: JsonObject = {};
+  if (system_prompt !== undefined) params['system_prompt'] = renderValue(system_prompt, state);
+  if (prompt !== undefined) params['prompt'] = renderValue(prompt, state);
+  if (mock?.output !== undefined) params['mock'] = { output: renderValue(mock.output, state) };
+  return {
+    node: bare,
+    label: nodeLabel(node),
+    params,
+    state: prompt === undefined ? { ...state } : {},
+  };
+}
+
+function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
+  const { params: templates, ...bare } = node;
+  const stripped: ToolNode = { ...bare, params: {} };
+  // An expression is read as it stands; what it reads travels beside it.
+  if (node.tool_name === 'json_transform') {
+    const expression = templates['expression'];
+    const roots = typeof expression === 'string' ? expressionRoots(expression) : [];
+    const read = roots.filter((key) => Object.hasOwn(state, key));
+    return {
+      node: stripped,
+      label: nodeLabel(node),
+      params: templates,
+      state: Object.fromEntries(read.map((key) => [key, state[key]!])),
+    };
+  }
+  const params = renderValue(templates, state) as JsonObject;
+  const url = templates['url'];
+  if (node.tool_name === 'http_request' && typeof url === 'string') {
+    params['url'] = renderUrlTemplate(url, state);
+  }
+  return { node: stripped, label: nodeLabel(node), params, state: {} };
+}
+
+/** Values in a URL are percent-encoded and cannot change where it leads. */
+function renderUrlTemplate(template: string, state: JsonObject): string {
+  const rendered = renderUrl(
+    parseTemplate(template).parts.map((part) =>
+      typeof part === 'string'
+        ? { text: part }
+        : { value: renderTemplate(`{${part.text}}`, state) },
+    ),
+  );
+  if ('error' in rendered) throw new Error(rendered.error);
+  return rendered.url;
+}
+
+/** How long one attempt may take as Temporal sees it. */
+export function attemptTimeoutMs(node: StepNode): number {
+  return (node.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS[node.kind]) * 1000 + GRACE_MS;
+}
+
+/** A failed step as the ledger and the run's error tell of it. */
+export function failedStep(
+  scheduler: Scheduler,
+  step: Pick<ReadyNode, 'step_key' | 'iteration'>,
+  error: string,
+  reason: FailedStep['reason'],
+): FailedStep {
+  const node: GraphNode = scheduler.node(step.step_key);
+  return {
+    step_key: step.step_key,
+    node_id: node.id,
+    label: nodeLabel(node),
+    kind: node.kind,
+    iteration: step.iteration,
+    error,
+    reason,
+  };
+}
