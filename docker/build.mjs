@@ -1,0 +1,28 @@
+// Builds dist/, what the image runs: the compiled sources in the folders they have here, the files they read beside
+// them, and the workflow code as one bundle. Run from anywhere: node docker/build.mjs
+import { spawnSync } from 'node:child_process';
+import { cpSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const dist = join(root, 'dist');
+
+rmSync(dist, { recursive: true, force: true });
+
+const compiled = spawnSync(
+  process.execPath,
+  [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(root, 'tsconfig.build.json')],
+  { stdio: 'inherit' },
+);
+if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+
+// Paths relative to a module hold in dist/ as they do here, so whatever is no source is copied to the same place.
+const assets = (path) => statSync(path).isDirectory() || !path.endsWith('.ts');
+for (const folder of ['api', 'worker', 'activities', 'shared', 'migrations']) {
+  cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: assets });
+}
+cpSync(join(root, 'package.json'), join(dist, 'package.json'));
+
+const { bundleWorkflows } = await import('../worker/bundle.ts');
+const { code } = await bundleWorkflows();
+writeFileSync(join(dist, 'workflow-bundle.js'), code);

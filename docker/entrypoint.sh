@@ -1,0 +1,9 @@
+#!/bin/sh
+# The commands of the image: api, worker, migrate. Anything else is run as it is.
+set -eu
+
+case "${1:-api}" in
+  api | worker) exec node --enable-source-maps "dist/$1/main.js" ;;
+  migrate) exec node --enable-source-maps docker/migrate.mjs ;;
+  *) exec "$@" ;;
+esac

@@ -1,0 +1,11 @@
+// Brings the database at DATABASE_URL to the schema of this image and ends. Safe to run twice, and twice at once.
+import { migrate } from '../dist/shared/db/migrate.js';
+import { loadConfig } from '../dist/shared/platform/config.js';
+
+const { database } = loadConfig();
+if (database.url === undefined) {
+  console.error('DATABASE_URL is not set');
+  process.exit(2);
+}
+const applied = await migrate(database.url);
+console.log(JSON.stringify({ name: 'migrate', applied }));

@@ -1,0 +1,156 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import { environmentSchema } from '../../shared/platform/config.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+interface Setting {
+  name: string;
+  value: string;
+  /** Whole paragraph of comment lines directly above. */
+  explanation: string;
+  /** Commented out: read by something other than our configuration. */
+  foreign: boolean;
+  section: string;
+}
+
+/** The settings of `.env.example`: `NAME=value`, or `# NAME=value` for those that our schema does not read. */
+function parseExample(text: string): Setting[] {
+  const settings: Setting[] = [];
+  let section = '';
+  let comment: string[] = [];
+  for (const line of text.split('\n')) {
+    const heading = /^# --- (.+) ---$/.exec(line);
+    const setting = /^(# )?([A-Z][A-Z0-9_]*)=(.*)$/.exec(line);
+    if (heading) {
+      section = heading[1]!;
+      comment = [];
+    } else if (setting) {
+      settings.push({
+        name: setting[2]!,
+        value: setting[3]!.replace(/^"(.*)"$/, '$1'),
+        explanation: comment.join(' '),
+        foreign: setting[1] !== undefined,
+        section,
+      });
+      comment = [];
+    } else if (line.startsWith('# ')) comment.push(line.slice(2));
+    else if (line === '') comment = [];
+    else throw new Error(`.env.example holds a line that is neither setting nor comment: ${line}`);
+  }
+  return settings;
+}
+
+const settings = parseExample(read('.env.example'));
+const own = settings.filter((setting) => !setting.foreign);
+const foreign = (section: string): string[] =>
+  settings.filter((s) => s.foreign && s.section === section).map((s) => s.name);
+const fields = environmentSchema.shape;
+
+describe('.env.example', () => {
+  test('lists every variable of the configuration once, and no other', () => {
+    expect(own.map((setting) => setting.name).sort()).toEqual(Object.keys(fields).sort());
+  });
+
+  test('explains every variable in one line', () => {
+    const unexplained = settings.filter(
+      ({ explanation }) => !/^.{15,120}[.]$/.test(explanation) && !explanation.endsWith('...'),
+    );
+    expect(unexplained).toEqual([]);
+  });
+
+  test.each(own)('shows the default of $name', ({ name, value }) => {
+    const field = fields[name as keyof typeof fields];
+    const fallback: unknown = field.parse(undefined);
+    if (value === '') expect([undefined, []]).toContainEqual(fallback);
+    else expect(field.parse(value)).toEqual(fallback);
+  });
+
+  test('names the variables that the Temporal SDK reads as the SDK names them', () => {
+    const folder = dirname(fileURLToPath(import.meta.resolve('@temporalio/envconfig')));
+    const source = readdirSync(folder)
+      .filter((file) => file.endsWith('.js'))
+      .map((file) => readFileSync(join(folder, file), 'utf8'))
+      .join('\n');
+    const names = foreign('Read by the Temporal SDK itself');
+    expect(names).not.toEqual([]);
+    expect(names.filter((name) => !source.includes(`'${name}'`))).toEqual([]);
+  });
+
+  test('names the variables that the set-up scripts read', () => {
+    const source = readdirSync(join(root, 'scripts'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.m?[jt]s$/.test(file))
+      .map((file) => read(join('scripts', file)))
+      .join('\n');
+    const names = foreign('Read by the set-up scripts only');
+    expect(names.filter((name) => !source.includes(name))).toEqual([]);
+  });
+
+  test('leaves commented out only what something else than the configuration reads', () => {
+    const known = [
+      'Read by the Temporal SDK itself',
+      'Read by the set-up scripts only',
+      'Read by docker-compose.yml only',
+    ];
+    expect(settings.filter((s) => s.foreign !== known.includes(s.section))).toEqual([]);
+  });
+});
+
+describe('docker-compose.yml', () => {
+  const compose = read('docker-compose.yml');
+  const interpolated = new Set(
+    [...compose.matchAll(/(?<!\$)\$\{([A-Z][A-Z0-9_]*)/g)].map((match) => match[1]!),
+  );
+
+  test('gives our processes only variables that the configuration or the Temporal SDK reads', () => {
+    const names = environmentBlocks(compose, 'x-service-environment').concat(
+      ...['api', 'worker', 'migrate'].map((service) => environmentBlocks(compose, service)),
+    );
+    const readable = new Set([
+      ...Object.keys(fields),
+      ...foreign('Read by the Temporal SDK itself'),
+    ]);
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name) => !readable.has(name))).toEqual([]);
+  });
+
+  test('takes from the environment only what .env.example lists', () => {
+    const listed = new Set(settings.map((setting) => setting.name));
+    expect([...interpolated].filter((name) => !listed.has(name))).toEqual([]);
+  });
+
+  test('uses every variable that .env.example lists for it alone', () => {
+    const names = foreign('Read by docker-compose.yml only');
+    expect(names.filter((name) => !interpolated.has(name))).toEqual([]);
+  });
+
+  test('holds no secret and publishes nothing beyond loopback by default', () => {
+    const secrets = /^\s+[A-Z_]*(?:PASSWORD|PWD|_KEY|SECRET)[A-Z_]*: *(.+)$/gm;
+    const literal = [...compose.matchAll(secrets)].filter(([, value]) => !value!.startsWith('${'));
+    expect(literal.map(([line]) => line)).toEqual([]);
+    const published = [...compose.matchAll(/^\s+- '(\S+:\d+)'$/gm)].map((match) => match[1]!);
+    expect(published.length).toBeGreaterThan(0);
+    expect(published.filter((p) => !p.startsWith('${PUBLISH_ADDRESS:-127.0.0.1}:'))).toEqual([]);
+  });
+});
+
+/** Names of the variables in the mapping `key` itself (top level), or in `environment:` of the service `key`. */
+function environmentBlocks(compose: string, key: string): string[] {
+  const lines = compose.split('\n');
+  const indentOf = (line: string): number => line.length - line.trimStart().length;
+  const opening = new RegExp(`^(?:  )?${key}:(?: &\\S+)?$`);
+  const start = lines.findIndex((line) => opening.test(line));
+  if (start < 0) throw new Error(`docker-compose.yml has no ${key}`);
+  const block: string[] = [];
+  for (const line of lines.slice(start + 1)) {
+    if (line.trim() !== '' && indentOf(line) <= indentOf(lines[start]!)) break;
+    block.push(line);
+  }
+  return block.flatMap((line) => {
+    const name = /^\s+([A-Z][A-Z0-9_]*):/.exec(line)?.[1];
+    return name === undefined ? [] : [name];
+  });
+}

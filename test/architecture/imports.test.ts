@@ -1,0 +1,269 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import ts from 'typescript';
+
+const root = join(import.meta.dirname, '../..');
+
+/** Folders that hold what runs in production, and those around it. */
+const productFolders = ['shared', 'workflows', 'activities', 'worker', 'api'];
+const supportFolders = ['scripts', 'bench', 'test', 'docker'];
+
+interface Import {
+  /** Path from the root for a file of ours, else the name of the package or `node:` module. */
+  target: string;
+  /** Erased by the compiler: `import type` and `export type` as a whole. */
+  typeOnly: boolean;
+}
+
+interface Source {
+  path: string;
+  imports: Import[];
+  /** String literals that look like the end of a path to a source: how a child process or a bundler is given one. */
+  mentions: string[];
+  readsEnvironment: boolean;
+}
+
+const sources = new Map(
+  [...productFolders, ...supportFolders].flatMap(listSources).map((path) => [path, parse(path)]),
+);
+const product = [...sources.values()].filter(({ path }) => folderOf(path, productFolders));
+
+function folderOf(path: string, folders: string[]): string | undefined {
+  return folders.find((folder) => path.startsWith(`${folder}/`));
+}
+
+function listSources(folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
+    .filter((path) => /\.(?:ts|js|mjs)$/.test(path) && !path.endsWith('.d.ts'))
+    .filter((path) => !path.startsWith('bench/results/'));
+}
+
+function parse(path: string): Source {
+  const text = readFileSync(join(root, path), 'utf8');
+  const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const source: Source = { path, imports: [], mentions: [], readsEnvironment: false };
+  const add = (specifier: ts.Expression | undefined, typeOnly: boolean): void => {
+    if (specifier && ts.isStringLiteralLike(specifier)) {
+      source.imports.push({ target: resolve(path, specifier.text), typeOnly });
+    }
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) {
+      add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword);
+    } else if (ts.isExportDeclaration(node)) {
+      add(node.moduleSpecifier, node.isTypeOnly);
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], false);
+    } else if (ts.isImportTypeNode(node)) {
+      if (ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true);
+    } else if (ts.isStringLiteralLike(node) && /\.(?:ts|mjs|js)$/.test(node.text)) {
+      source.mentions.push(node.text);
+    } else if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) {
+      source.readsEnvironment ||=
+        /^(?:globalThis\??\.)?process\??(?:\.env|\[['"`]env['"`]\])$/.test(node.getText());
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  source.readsEnvironment ||= source.imports.some(({ target }) => target === 'node:process');
+  return source;
+}
+
+function resolve(from: string, specifier: string): string {
+  return specifier.startsWith('.')
+    ? posix.normalize(posix.join(posix.dirname(from), specifier))
+    : specifier;
+}
+
+/** Every file and package that the given files pull in at run time, each with one chain that shows how. */
+function closure(files: Source[], isEnd = (_target: string): boolean => false) {
+  const chains = new Map<string, string[]>(files.map(({ path }) => [path, [path]]));
+  for (const [target, chain] of chains) {
+    if (isEnd(target)) continue;
+    for (const next of sources.get(target)?.imports ?? []) {
+      if (!next.typeOnly && !chains.has(next.target)) {
+        chains.set(next.target, [...chain, next.target]);
+      }
+    }
+  }
+  return chains;
+}
+
+/** The chains that end in something the test forbids, written as `a -> b -> c`. */
+const trespasses = (files: Source[], forbidden: (target: string) => boolean): string[] =>
+  [...closure(files, forbidden)]
+    .filter(([target]) => forbidden(target))
+    .map(([, chain]) => chain.join(' -> '));
+
+const isPackage = (target: string): boolean =>
+  folderOf(target, [...productFolders, ...supportFolders]) === undefined;
+const inPureHalf = (path: string): boolean =>
+  /^shared\/(?!(?:db|platform|operations)\/)/.test(path);
+const below = (folder: string) => product.filter(({ path }) => path.startsWith(`${folder}/`));
+
+describe('the import law', () => {
+  const allowed: Record<string, { imports: string[]; types?: string[] }> = {
+    workflows: { imports: ['shared'], types: ['activities'] },
+    activities: { imports: ['shared'] },
+    api: { imports: ['shared'] },
+    worker: { imports: ['shared', 'activities'] },
+    shared: { imports: [] },
+  };
+
+  test.each(Object.entries(allowed))('%s takes only what stands below it', (folder, law) => {
+    const breaches = below(folder).flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target }) => sources.has(target) || folderOf(target, productFolders))
+        .filter(({ target, typeOnly }) => {
+          const legal = [folder, ...law.imports, ...(typeOnly ? (law.types ?? []) : [])];
+          return !folderOf(target, legal);
+        })
+        .map(({ target }) => `${path} -> ${target}`),
+    );
+    expect(breaches).toEqual([]);
+  });
+
+  test('every relative import names a file that exists', () => {
+    const missing = [...sources.values()].flatMap(({ path, imports }) =>
+      imports
+        .filter(({ target }) => folderOf(target, [...productFolders, ...supportFolders]))
+        .filter(({ target }) => !existsSync(join(root, target)))
+        .map(({ target }) => `${path} -> ${target}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test('the pure half of shared pulls in neither Node nor Temporal, not even through others', () => {
+    const pure = product.filter(({ path }) => inPureHalf(path));
+    const forbidden = (target: string): boolean =>
+      isPackage(target) ? !['zod', 're2js'].includes(target) : !inPureHalf(target);
+    expect(pure.length).toBeGreaterThan(0);
+    expect(trespasses(pure, forbidden)).toEqual([]);
+  });
+
+  test('the graph engine runs without zod', () => {
+    const forbidden = (target: string): boolean => isPackage(target) && target !== 're2js';
+    expect(trespasses(below('shared/graph'), forbidden)).toEqual([]);
+  });
+
+  test('the workflow bundle holds the pure half and the workflow SDK, nothing else', () => {
+    const packages = ['@temporalio/workflow', '@temporalio/common', 're2js'];
+    const forbidden = (target: string): boolean =>
+      isPackage(target)
+        ? !packages.includes(target)
+        : !inPureHalf(target) && !target.startsWith('workflows/');
+    expect(trespasses(below('workflows'), forbidden)).toEqual([]);
+  });
+
+  test('no product code pulls in a development dependency', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+    };
+    const packageOf = (target: string): string =>
+      target.split('/', target.startsWith('@') ? 2 : 1).join('/');
+    const forbidden = (target: string): boolean =>
+      isPackage(target) &&
+      !target.startsWith('node:') &&
+      !target.endsWith('package.json') &&
+      !(packageOf(target) in dependencies);
+    expect(trespasses(product, forbidden)).toEqual([]);
+  });
+
+  test('no two files import each other in a circle at run time', () => {
+    const circles = product.filter(({ path, imports }) => {
+      const direct = imports
+        .filter(({ typeOnly, target }) => !typeOnly && sources.has(target))
+        .map(({ target }) => sources.get(target)!);
+      return closure(direct).has(path);
+    });
+    expect(circles.map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the environment', () => {
+  test('is read in the config module only', () => {
+    const readers = product.filter(({ readsEnvironment }) => readsEnvironment);
+    expect(readers.map(({ path }) => path)).toEqual(['shared/platform/config.ts']);
+  });
+});
+
+describe('files and folders', () => {
+  const paths = [...sources.keys()];
+  const bad = [
+    'util',
+    'utils',
+    'helper',
+    'helpers',
+    'common',
+    'misc',
+    'lib',
+    'manager',
+    'managers',
+  ];
+  const nameless = [...bad, 'service', 'services'];
+
+  test('have kebab-case names', () => {
+    const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|bench))?\.(?:ts|js|mjs)$/;
+    const folder = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+    const wrong = paths.filter((path) => {
+      const parts = path.split('/');
+      const file = parts.pop() ?? '';
+      return !kebab.test(file) || !parts.every((part) => folder.test(part));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('are named by what they hold', () => {
+    // The schemas that several nouns of the contract share have no better name.
+    const wrong = paths
+      .filter((path) => path !== 'shared/contract/common.ts')
+      .filter((path) =>
+        path.split('/').some((part) => nameless.includes(part.replace(/\..*/, ''))),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  test('of the product are all reached from a process or a command', () => {
+    const scripts = paths.filter((path) => /^(?:scripts|bench|docker)\//.test(path));
+    const entries = ['api/main.ts', 'worker/main.ts', 'workflows/index.ts', ...scripts];
+    const reached = reach(entries.filter((path) => sources.has(path)));
+    const unreached = product.map(({ path }) => path).filter((path) => !reached.has(path));
+    expect(unreached).toEqual([]);
+  });
+
+  test('of the tests and scripts are all reached from a test, a configuration or a command', () => {
+    const configured = [
+      'package.json',
+      'jest.config.mjs',
+      '.ci/run',
+      'Dockerfile',
+      'docker-compose.yml',
+    ]
+      .filter((path) => existsSync(join(root, path)))
+      .map((path) => readFileSync(join(root, path), 'utf8'))
+      .join('\n');
+    const support = paths.filter((path) => folderOf(path, supportFolders));
+    const entries = support.filter(
+      (path) => path.endsWith('.test.ts') || configured.includes(path),
+    );
+    const reached = reach([...entries, 'api/main.ts', 'worker/main.ts']);
+    expect(support.filter((path) => !reached.has(path))).toEqual([]);
+  });
+});
+
+/** Everything that is imported, also as a type only, or named by path from the given files on. */
+function reach(entries: string[]): Set<string> {
+  const reached = new Set(entries);
+  for (const path of reached) {
+    const source = sources.get(path);
+    for (const { target } of source?.imports ?? []) reached.add(target);
+    for (const mention of source?.mentions ?? []) {
+      const tail = `/${mention.replace(/^(?:\.{1,2}\/)+/, '')}`;
+      for (const target of sources.keys()) if (`/${target}`.endsWith(tail)) reached.add(target);
+    }
+  }
+  return reached;
+}
