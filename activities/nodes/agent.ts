@@ -1,0 +1,234 @@
+import {
+  APICallError,
+  generateText,
+  jsonSchema,
+  type LanguageModelUsage,
+  NoObjectGeneratedError,
+  NoOutputGeneratedError,
+  Output,
+} from 'ai';
+import type { AgentNode } from '../../shared/contract/graph.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { findEgressError } from '../../shared/platform/egress.ts';
+import { type ModelLookup, type ModelSettings, withoutKeys } from '../../shared/platform/models.ts';
+import { costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { isRetryableStatus } from '../tools/failure.ts';
+import { askMock } from './mock-model.ts';
+import {
+  type Consumption,
+  type NodeCall,
+  NodeError,
+  type NodeResult,
+  type NodeRunner,
+} from './node.ts';
+import { responseProblem } from './response-schema.ts';
+
+// Warnings of the SDK (a setting a model ignores) would go to the console, past our logger.
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+export interface AgentDeps {
+  findModel: (name: string) => ModelLookup;
+  settings: ModelSettings;
+  /** A workspace's own prices; without it only the table counts. */
+  priceOverrides?: (workspaceId: string) => Promise<PriceOverrides>;
+}
+
+/** One model's failure, and whether another model may do better with the same question. */
+interface ModelFailure {
+  model: string;
+  error: NodeError;
+  tryNext: boolean;
+}
+
+/**
+ * Asks the node's model, then its fallbacks in order while providers fail. The output is the answer's text, or with
+ * `response_schema` the parsed value. Throws NodeError, which carries the cost of an answer that was of no use, and
+ * the signal's reason on abort.
+ */
+export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
+  return async (call) => {
+    const prompt = promptOf(call);
+    const models = [call.node.model, ...(call.node.fallback_models ?? [])];
+    // Outside the loop: a database that cannot be reached is no model's failure.
+    const overrides = models.some((model) => model !== 'mock')
+      ? await deps.priceOverrides?.(call.workspaceId)
+      : undefined;
+    const ask = (model: string): Promise<NodeResult> =>
+      model === 'mock' ? askMock(call, prompt) : askProvider(deps, call, model, prompt, overrides);
+    const failures: ModelFailure[] = [];
+    for (const model of models) {
+      try {
+        return await ask(model);
+      } catch (error) {
+        if (call.signal.aborted) throw call.signal.reason;
+        const failure = judge(model, error, deps.settings);
+        failures.push(failure);
+        if (!failure.tryNext) break;
+      }
+    }
+    throw combined(failures);
+  };
+}
+
+async function askProvider(
+  deps: AgentDeps,
+  call: NodeCall<AgentNode>,
+  name: string,
+  prompt: string,
+  overrides: PriceOverrides | undefined,
+): Promise<NodeResult> {
+  const found = deps.findModel(name);
+  if ('problem' in found) throw new NodeError(found.problem, { retryable: false });
+  const schema = call.node.response_schema;
+  const system = textOf(call.params['system_prompt']);
+  try {
+    const result = await generateText({
+      model: found.model,
+      prompt,
+      ...(system === '' ? {} : { instructions: system }),
+      temperature: call.node.temperature,
+      maxOutputTokens: call.node.max_output_tokens,
+      // Attempts are counted and spaced by the node's own retry policy.
+      maxRetries: 0,
+      abortSignal: call.signal,
+      // Strict mode refuses schemas with optional properties; the answer is checked here instead.
+      providerOptions: { openai: { strictJsonSchema: false } },
+      ...(schema === undefined
+        ? {}
+        : { output: Output.object({ schema: jsonSchema<Json>(schema) }) }),
+    });
+    const consumption = consumptionOf(name, result.usage, overrides);
+    if (schema !== undefined) {
+      const answer = structuredAnswer(result);
+      if (answer === undefined) throw cutOff(name, consumption);
+      return { ...consumption, output: fitting(answer, schema, name, consumption) };
+    }
+    if (result.finishReason === 'content-filter') {
+      throw new NodeError(`${name} withheld its answer (content filter)`, { consumption });
+    }
+    return { ...consumption, output: result.text };
+  } catch (error) {
+    if (!NoObjectGeneratedError.isInstance(error) || schema === undefined) throw error;
+    const consumption = consumptionOf(name, error.usage, overrides);
+    if (error.finishReason === 'length') {
+      throw cutOff(name, consumption);
+    }
+    return { ...consumption, output: parseAnswer(error.text ?? '', schema, name, consumption) };
+  }
+}
+
+/** The SDK throws when there is nothing to parse, which a spent output limit brings about. */
+function structuredAnswer(result: { readonly output: Json }): Json | undefined {
+  try {
+    return result.output;
+  } catch (error) {
+    if (NoOutputGeneratedError.isInstance(error)) return undefined;
+    throw error;
+  }
+}
+
+const cutOff = (model: string, consumption: Consumption): NodeError =>
+  new NodeError(`${model} was cut off at its output limit before its JSON was complete`, {
+    consumption,
+  });
+
+/** The JSON in a model's answer. Throws NodeError, worth another try, when it is not JSON or does not fit. */
+function parseAnswer(
+  text: string,
+  schema: JsonObject,
+  model: string,
+  consumption: Consumption,
+): Json {
+  // Models without a JSON mode like to wrap what they were asked for.
+  const bare = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
+  let answer: Json;
+  try {
+    answer = JSON.parse(bare) as Json;
+  } catch {
+    throw new NodeError(`${model} did not answer with valid JSON: ${text.slice(0, 200)}`, {
+      consumption,
+    });
+  }
+  return fitting(answer, schema, model, consumption);
+}
+
+function fitting(answer: Json, schema: JsonObject, model: string, consumption: Consumption): Json {
+  const problem = responseProblem(schema, answer);
+  if (problem !== undefined) {
+    throw new NodeError(`The answer of ${model} does not fit the response_schema: ${problem}`, {
+      consumption,
+    });
+  }
+  return answer;
+}
+
+/** A provider that reports no token counts leaves the cost unknown, like a model without a price. */
+function consumptionOf(
+  model: string,
+  usage: LanguageModelUsage | undefined,
+  overrides?: PriceOverrides,
+): Consumption {
+  const input = tokenCount(usage?.inputTokens);
+  const output = tokenCount(usage?.outputTokens);
+  const price = priceOf(model, overrides);
+  if (input === undefined || output === undefined) return { model, costMicros: 0, unpriced: true };
+  const counted = { input_tokens: input, output_tokens: output };
+  if (price === undefined) return { model, usage: counted, costMicros: 0, unpriced: true };
+  return { model, usage: counted, costMicros: costOf(price, counted) };
+}
+
+const tokenCount = (value: number | undefined): number | undefined =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+/** What the SDK throws is not kept as a cause: it holds the prompt, and texts in which a key may stand. */
+function judge(model: string, error: unknown, settings: ModelSettings): ModelFailure {
+  if (error instanceof NodeError) {
+    // The mock plays a provider here, so its failures lead on like a provider's; a bad answer was an answer.
+    return { model, error, tryNext: model === 'mock' };
+  }
+  const blocked = findEgressError(error);
+  if (blocked !== undefined) {
+    const text = `${model}: ${blocked.message}`;
+    return { model, error: new NodeError(text, { retryable: blocked.retryable }), tryNext: true };
+  }
+  if (APICallError.isInstance(error) && error.statusCode !== undefined) {
+    const { statusCode: status } = error;
+    if (status < 400) {
+      return {
+        model,
+        error: new NodeError(`${model} gave an answer that cannot be read`),
+        tryNext: true,
+      };
+    }
+    const text = `${model} answered ${status}: ${withoutKeys(error.message, settings).slice(0, 500)}`;
+    const retryable = isRetryableStatus(status);
+    // Wrong in itself: no other model can be asked the same. A key or model refused is this provider's affair.
+    const badRequest = [400, 413, 422].includes(status);
+    return {
+      model,
+      error: new NodeError(text, { retryable, definite: true }),
+      tryNext: !badRequest,
+    };
+  }
+  const text = `${model}: ${withoutKeys(messageOf(error), settings).slice(0, 500)}`;
+  return { model, error: new NodeError(text), tryNext: true };
+}
+
+function combined(failures: readonly ModelFailure[]): NodeError {
+  const last = failures.at(-1)?.error ?? new NodeError('No model was asked', { retryable: false });
+  if (failures.length <= 1) return last;
+  return new NodeError(failures.map((failure) => failure.error.message).join('; '), {
+    retryable: failures.some((failure) => failure.error.retryable),
+    definite: failures.some((failure) => failure.error.definite),
+    consumption: last.consumption,
+    cause: last,
+  });
+}
+
+const promptOf = (call: NodeCall<AgentNode>): string =>
+  textOf(call.params['prompt'] === undefined ? call.state : call.params['prompt']);
+
+/** A parameter that was one reference keeps its type; a model reads text. */
+const textOf = (value: Json | undefined): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,0 +1,40 @@
+import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import type { Egress } from '../../shared/platform/egress.ts';
+import type { Mailer } from '../../shared/platform/mailer.ts';
+import { createModels } from '../../shared/platform/models.ts';
+import { createBuiltinTools, type ToolRegistry } from '../tools/registry.ts';
+import { type AgentDeps, createAgentRunner } from './agent.ts';
+import type { NodeRunner } from './node.ts';
+import { createToolRunner } from './tool.ts';
+
+export interface NodeRunnerDeps {
+  config: Pick<Config, 'models' | 'chatWebhookUrl'>;
+  egress: Egress;
+  mailer: Mailer | undefined;
+  priceOverrides?: AgentDeps['priceOverrides'];
+  /** Tools besides the built-in ones, by name. */
+  tools?: ToolRegistry;
+}
+
+export interface NodeRunners {
+  agent: NodeRunner<AgentNode>;
+  tool: NodeRunner<ToolNode>;
+}
+
+/** The node kinds that reach outside. Nothing here touches the database. */
+export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
+  const { config, egress, mailer, priceOverrides } = deps;
+  const { models: settings, chatWebhookUrl } = config;
+  return {
+    agent: createAgentRunner({
+      findModel: createModels(settings, egress),
+      settings,
+      priceOverrides,
+    }),
+    tool: createToolRunner({
+      ...createBuiltinTools({ egress, mailer, chatWebhookUrl }),
+      ...deps.tools,
+    }),
+  };
+}

@@ -1,0 +1,75 @@
+import type { z } from 'zod';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { EgressError, type EgressResponse } from '../../shared/platform/egress.ts';
+import { NodeError } from '../nodes/node.ts';
+
+const EXCERPT_CHARACTERS = 500;
+
+/** 408, 425, 429 and 5xx may pass; any other refusal repeats itself. */
+export const isRetryableStatus = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || status >= 500;
+
+/** Parses a tool's parameters. Throws a final NodeError that names every parameter at fault. */
+export function parseParams<Schema extends z.ZodType>(
+  tool: string,
+  schema: Schema,
+  params: JsonObject,
+): z.output<Schema> {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map((issue) =>
+    issue.path.length === 0 ? issue.message : `'${issue.path.join('.')}' ${issue.message}`,
+  );
+  throw new NodeError(`${tool}: ${problems.join('; ')}`, { retryable: false });
+}
+
+/**
+ * Runs a call to the outside. An abort comes out as the signal's reason, so that a cancel is never booked as the
+ * node's failure; what the guard or the network did becomes a NodeError; anything else passes.
+ */
+export async function callOutside<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    if (error instanceof EgressError) {
+      // Without the cause, which says more of the network than a tenant should learn from its run.
+      throw new NodeError(error.message, { retryable: error.retryable });
+    }
+    throw error;
+  }
+}
+
+/** The failure that a non-2xx answer is: final for its idempotency key. */
+export function statusFailure(answer: EgressResponse): NodeError {
+  const excerpt = answer.body.toString('utf8').slice(0, EXCERPT_CHARACTERS).trim().toWellFormed();
+  const text = `${new URL(answer.url).host} answered ${answer.status}`;
+  return new NodeError(excerpt === '' ? text : `${text}: ${excerpt}`, {
+    retryable: isRetryableStatus(answer.status),
+    definite: true,
+  });
+}
+
+export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/** The body as JSON when its content type says so and it is; as text otherwise. */
+export function bodyOf(answer: EgressResponse): Json {
+  const type = answer.headers['content-type'] ?? '';
+  const text = decoderFor(type).decode(answer.body);
+  if (!/^\s*[^;\s]+[/+]json\s*(?:;|$)/i.test(type)) return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+function decoderFor(contentType: string) {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1];
+  try {
+    return new TextDecoder(charset ?? 'utf-8');
+  } catch {
+    return new TextDecoder();
+  }
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { ToolNode } from '../../shared/contract/graph.ts';
+import type { Json } from '../../shared/json.ts';
+import { checkUserHeaders, type Egress } from '../../shared/platform/egress.ts';
+import type { NodeRunner } from '../nodes/node.ts';
+import { bodyOf, callOutside, isSuccess, parseParams, statusFailure } from './failure.ts';
+
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+/** Templates turn numbers into text and back, so a header may be any plain value. */
+export const headersSchema = z.record(
+  z.string(),
+  z.union([z.string(), z.number(), z.boolean()]).transform(String),
+);
+
+const paramsSchema = z.strictObject({
+  url: z.string().min(1),
+  method: z
+    .string()
+    .transform((method) => method.toUpperCase())
+    .pipe(z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']))
+    .default('GET'),
+  headers: headersSchema.nullish(),
+  query: z.record(z.string(), z.union([scalar, z.array(scalar)])).nullish(),
+  body: z.custom<Json>().optional(),
+});
+
+const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
+const MAX_REDIRECTS = 5;
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+/** `{url, method, headers, query, body}` to `{status, headers, body}`; an answer other than 2xx fails the node. */
+export function createHttpRequest(egress: Egress): NodeRunner<ToolNode> {
+  return async (call) => {
+    const params = parseParams('http_request', paramsSchema, call.params);
+    return callOutside(call.signal, async () => {
+      const headers = checkUserHeaders(params.headers ?? {});
+      const body = encodeBody(params.body, headers);
+      setDefault(headers, 'idempotency-key', 'Idempotency-Key', call.idempotencyKey);
+      const answer = await egress.request(withQuery(params.url, params.query ?? {}), {
+        method: params.method,
+        headers,
+        body,
+        timeoutMs:
+          call.node.timeout_seconds === undefined
+            ? DEFAULT_TIMEOUT_MS
+            : call.node.timeout_seconds * 1000,
+        maxResponseBytes: MAX_RESPONSE_BYTES,
+        maxRedirects: MAX_REDIRECTS,
+        signal: call.signal,
+      });
+      if (!isSuccess(answer.status)) throw statusFailure(answer);
+      return {
+        output: { status: answer.status, headers: answer.headers, body: bodyOf(answer) },
+        costMicros: 0,
+      };
+    });
+  };
+}
+
+/** Text goes as it is; everything else as JSON. */
+function encodeBody(body: Json | undefined, headers: Record<string, string>): string | undefined {
+  if (body === undefined || body === null || typeof body === 'string') return body ?? undefined;
+  setDefault(headers, 'content-type', 'Content-Type', 'application/json');
+  return JSON.stringify(body);
+}
+
+function setDefault(
+  headers: Record<string, string>,
+  lowerName: string,
+  name: string,
+  value: string,
+): void {
+  if (!Object.keys(headers).some((key) => key.toLowerCase() === lowerName)) headers[name] = value;
+}
+
+type Scalar = z.infer<typeof scalar>;
+
+/** Null leaves a query parameter out; a list repeats it. An invalid URL is left for the guard to refuse. */
+function withQuery(text: string, query: Record<string, Scalar | Scalar[]>): string {
+  const url = URL.parse(text);
+  if (url === null) return text;
+  for (const [key, value] of Object.entries(query)) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== null) url.searchParams.append(key, String(item));
+    }
+  }
+  return url.href;
+}

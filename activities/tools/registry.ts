@@ -1,0 +1,29 @@
+import type { ToolNode } from '../../shared/contract/graph.ts';
+import type { Egress } from '../../shared/platform/egress.ts';
+import type { Mailer } from '../../shared/platform/mailer.ts';
+import type { NodeRunner } from '../nodes/node.ts';
+import { delay } from './delay.ts';
+import { createHttpRequest } from './http-request.ts';
+import { jsonTransform } from './json-transform.ts';
+import { createMcp } from './mcp.ts';
+import { createSendChatMessage } from './send-chat-message.ts';
+import { createSendEmail } from './send-email.ts';
+
+export interface ToolDeps {
+  egress: Egress;
+  mailer: Mailer | undefined;
+  chatWebhookUrl: string | undefined;
+}
+
+/** Runners by tool name. More are added by spreading. */
+export type ToolRegistry = Readonly<Record<string, NodeRunner<ToolNode>>>;
+
+/** The tools of `builtinTools`, by the same names. */
+export const createBuiltinTools = ({ egress, mailer, chatWebhookUrl }: ToolDeps): ToolRegistry => ({
+  http_request: createHttpRequest(egress),
+  send_email: createSendEmail(mailer),
+  send_chat_message: createSendChatMessage(egress, chatWebhookUrl),
+  json_transform: jsonTransform,
+  delay,
+  mcp: createMcp(egress),
+});

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import type { ToolNode } from '../../shared/contract/graph.ts';
+import type { Egress } from '../../shared/platform/egress.ts';
+import { NodeError, type NodeRunner } from '../nodes/node.ts';
+import { callOutside, isSuccess, parseParams, statusFailure } from './failure.ts';
+
+const paramsSchema = z.strictObject({
+  text: z.union([z.string().min(1), z.number(), z.boolean()]).transform(String),
+  webhook_url: z.string().min(1).nullish(),
+});
+
+/** Posts `{text}` to an incoming webhook: `webhook_url`, or the installation's own. Output `{delivered, status}`. */
+export function createSendChatMessage(
+  egress: Egress,
+  defaultUrl: string | undefined,
+): NodeRunner<ToolNode> {
+  return async (call) => {
+    const { text, webhook_url: given } = parseParams(
+      'send_chat_message',
+      paramsSchema,
+      call.params,
+    );
+    const url = given ?? defaultUrl;
+    if (url === undefined) {
+      throw new NodeError(
+        'send_chat_message: no webhook_url given and CHAT_WEBHOOK_URL is not set',
+        {
+          retryable: false,
+        },
+      );
+    }
+    return callOutside(call.signal, async () => {
+      const answer = await egress.request(url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': call.idempotencyKey },
+        body: JSON.stringify({ text }),
+        maxResponseBytes: 256 * 1024,
+        signal: call.signal,
+      });
+      if (!isSuccess(answer.status)) throw statusFailure(answer);
+      return { output: { delivered: true, status: answer.status }, costMicros: 0 };
+    });
+  };
+}

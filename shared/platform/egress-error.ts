@@ -1,0 +1,52 @@
+export type EgressErrorCode =
+  'invalid_request' | 'refused' | 'unreachable' | 'timeout' | 'too_large' | 'too_many_redirects';
+
+/**
+ * Why a request did not get an answer. The message may be shown to a tenant: it names the host they asked for and
+ * tells closed, filtered and failing ports apart in no way. The cause is for our own logs.
+ */
+export class EgressError extends Error {
+  override readonly name = 'EgressError';
+  readonly code: EgressErrorCode;
+
+  constructor(code: EgressErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Whether the same request may fare better later. */
+  get retryable(): boolean {
+    return this.code === 'unreachable' || this.code === 'timeout';
+  }
+}
+
+/** Host and port; never path or query, which carry secrets in chat webhooks and signed links. */
+export const hostOf = (url: URL): string => url.host;
+
+/** The guard's own error, which clients and SDKs wrap in theirs; undefined when there is none. */
+export function findEgressError(error: unknown): EgressError | undefined {
+  let cause: unknown = error;
+  for (let depth = 0; depth < 8 && cause !== null && typeof cause === 'object'; depth += 1) {
+    if (cause instanceof EgressError) return cause;
+    cause = (cause as { cause?: unknown }).cause;
+  }
+  return undefined;
+}
+
+/** What an exchange that got no answer comes down to. */
+export function exchangeError(error: unknown, url: URL): EgressError {
+  const ours = findEgressError(error);
+  // One text for all that keeps a host from answering, whichever layer it was that failed.
+  if (ours !== undefined && ours.code !== 'unreachable') return ours;
+  // fetch rejects bad arguments with a TypeError that has no cause; network failures always carry one.
+  const { name, cause } = (error ?? {}) as { name?: unknown; cause?: unknown };
+  return name === 'TypeError' && cause === undefined
+    ? new EgressError(
+        'invalid_request',
+        'The request cannot be sent: its method or body is not valid',
+        { cause: error },
+      )
+    : new EgressError('unreachable', `'${hostOf(url)}' could not be reached`, {
+        cause: ours?.cause ?? error,
+      });
+}

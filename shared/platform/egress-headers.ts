@@ -1,0 +1,65 @@
+import { EgressError } from './egress-error.ts';
+
+/** Headers that say where a message ends or which connection it is on: never anyone's but the client's own. */
+const FRAMING: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** What our own signed deliveries carry; a tenant who could set these could forge one. */
+const OURS = /^x-service-/;
+
+/** All that follows a request to another origin. A list of what may, since credentials go by any name. */
+const ORIGIN_NEUTRAL: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'idempotency-key',
+  'user-agent',
+]);
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Refuses what could break a message apart or speak for the connection. Throws EgressError, naming the header. */
+export function checkFramingHeaders(headers: Record<string, string>): Record<string, string> {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!TOKEN.test(name)) {
+      throw refused(`Header name ${JSON.stringify(name.slice(0, 100))} is not valid`);
+    }
+    if (FRAMING.has(name.toLowerCase())) throw refused(`Header '${name}' cannot be set`);
+    if (!VALUE.test(value)) {
+      throw refused(`The value of header '${name}' holds characters that cannot be sent`);
+    }
+  }
+  return headers;
+}
+
+/** The same for headers a tenant wrote, who may not sign in our name either. Throws EgressError. */
+export function checkUserHeaders(headers: Record<string, string>): Record<string, string> {
+  for (const name of Object.keys(headers)) {
+    if (OURS.test(name.toLowerCase())) throw refused(`Header '${name}' cannot be set`);
+  }
+  return checkFramingHeaders(headers);
+}
+
+export const keptAcrossOrigins = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).filter(([name]) => ORIGIN_NEUTRAL.has(name.toLowerCase())),
+  );
+
+const refused = (message: string): EgressError => new EgressError('invalid_request', message);

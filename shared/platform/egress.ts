@@ -1,0 +1,274 @@
+import { isIP } from 'node:net';
+import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
+import { type AddressPolicy, createAddressPolicy } from './egress-addresses.ts';
+import { type BodyLimits, boundedStream, type Bytes, readBounded } from './egress-body.ts';
+import {
+  createGuardedConnector,
+  refusal,
+  type ResolveHost,
+  resolveWithSystem,
+} from './egress-connector.ts';
+import { EgressError, exchangeError, hostOf } from './egress-error.ts';
+import { checkFramingHeaders, keptAcrossOrigins } from './egress-headers.ts';
+
+export { EgressError, type EgressErrorCode, findEgressError } from './egress-error.ts';
+export { checkUserHeaders } from './egress-headers.ts';
+
+export interface EgressOptions {
+  /** Addresses or CIDRs allowed besides the public internet. */
+  allow: readonly string[];
+  resolve?: ResolveHost;
+  /** Name resolution, TCP and TLS together. */
+  connectTimeoutMs?: number;
+  /** What one `fetch` may take until its body ends. Generous, since models think for minutes. */
+  fetchTimeoutMs?: number;
+  fetchMaxResponseBytes?: number;
+  /** Told of every failure with its cause, which callers pass on to nobody: the place to log it. */
+  onFailure?: (error: EgressError) => void;
+}
+
+export interface EgressRequest {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  /** From the first byte sent to the last byte read, redirects included. */
+  timeoutMs?: number;
+  /** Counted after decompression. */
+  maxResponseBytes?: number;
+  signal?: AbortSignal;
+  /** How many redirects to follow; the default 0 hands a 3xx back as the answer. */
+  maxRedirects?: number;
+}
+
+export interface EgressResponse {
+  status: number;
+  /** Lower-case names; repeated headers are joined with `, `. */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** Where the answer came from, after redirects. */
+  url: string;
+}
+
+/**
+ * The one way out of this service. Both functions throw EgressError for what the guard refuses or the network
+ * fails at, and the signal's reason when the caller aborts.
+ */
+export interface Egress {
+  /** Standard fetch for SDKs. Follows no redirect, whatever `init.redirect` says. */
+  fetch: typeof globalThis.fetch;
+  request: (url: string | URL, options?: EgressRequest) => Promise<EgressResponse>;
+  /** Breaks off what is under way and closes idle connections. */
+  close: () => Promise<void>;
+}
+
+const DEFAULT_REQUEST_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
+const MAX_CONNECTIONS_PER_ORIGIN = 256;
+const USER_AGENT = 'durable-workflows';
+
+export function createEgress(options: EgressOptions): Egress {
+  const allowed = createAddressPolicy(options.allow);
+  const resolve = options.resolve ?? resolveWithSystem;
+  const agent = new Agent({
+    connect: createGuardedConnector(allowed, resolve, options.connectTimeoutMs ?? 10_000),
+    connections: MAX_CONNECTIONS_PER_ORIGIN,
+    // Deadlines are set per call and cover the whole of it.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  const report = (error: unknown): void => {
+    if (error instanceof EgressError) options.onFailure?.(error);
+  };
+
+  /** One exchange with one server. The URL object that is checked is the one that is sent. */
+  const exchange = async (url: URL, init: UndiciRequestInit, limits: BodyLimits) => {
+    checkTarget(url, allowed);
+    const headers = new Headers(init.headers);
+    if (!headers.has('user-agent')) headers.set('user-agent', USER_AGENT);
+    try {
+      const response = await undiciFetch(url, {
+        ...init,
+        headers: [...headers],
+        redirect: 'manual',
+        signal: limits.signal,
+        dispatcher: agent,
+      });
+      if (response.status <= 599) return response;
+      // A Response object cannot hold such a status, and no caller could make sense of it.
+      await response.body?.cancel();
+      throw new Error(`status ${response.status}`);
+    } catch (error) {
+      throw limits.signal.aborted ? limits.signal.reason : exchangeError(error, url);
+    }
+  };
+
+  const guardedFetch: typeof globalThis.fetch = async (input, init) => {
+    const { url, ...rest } = await flattenFetchInput(input, init);
+    const deadline = createDeadline(
+      url,
+      options.fetchTimeoutMs ?? 600_000,
+      rest.signal ?? undefined,
+    );
+    const limits: BodyLimits = {
+      url,
+      signal: deadline.signal,
+      maxBytes: options.fetchMaxResponseBytes ?? 32 * 1024 * 1024,
+      onEnd: deadline.clear,
+      onError: report,
+    };
+    try {
+      const response = await exchange(url, rest as UndiciRequestInit, limits);
+      const headers = [...response.headers];
+      if (response.body === null) deadline.clear();
+      const body = response.body === null ? null : boundedStream(response.body as Bytes, limits);
+      return new Response(body, {
+        status: response.status,
+        statusText: response.statusText,
+        headers,
+      });
+    } catch (error) {
+      deadline.clear();
+      report(error);
+      throw error;
+    }
+  };
+
+  const request = async (
+    input: string | URL,
+    wanted: EgressRequest = {},
+  ): Promise<EgressResponse> => {
+    let url = parseTarget(input);
+    let method = (wanted.method ?? 'GET').toUpperCase();
+    let body = wanted.body;
+    let headers = checkFramingHeaders(wanted.headers ?? {});
+    const deadline = createDeadline(
+      url,
+      wanted.timeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS,
+      wanted.signal,
+    );
+    try {
+      for (let left = wanted.maxRedirects ?? 0; ; left -= 1) {
+        const limits: BodyLimits = {
+          url,
+          signal: deadline.signal,
+          maxBytes: wanted.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+        };
+        const response = await exchange(url, { method, headers, body: body ?? null }, limits);
+        const next = wanted.maxRedirects
+          ? redirectTarget(response.status, response.headers, url)
+          : undefined;
+        if (next === undefined) {
+          return {
+            status: response.status,
+            headers: joinedHeaders(response.headers),
+            body:
+              response.body === null
+                ? Buffer.alloc(0)
+                : await readBounded(response.body as Bytes, limits),
+            url: url.href,
+          };
+        }
+        await response.body?.cancel();
+        if (left === 0) {
+          throw new EgressError('too_many_redirects', `'${hostOf(url)}' redirects too often`);
+        }
+        if (dropsBody(response.status, method)) {
+          method = method === 'HEAD' ? 'HEAD' : 'GET';
+          body = undefined;
+          headers = Object.fromEntries(
+            Object.entries(headers).filter(([name]) => !/^content-/i.test(name)),
+          );
+        }
+        if (next.origin !== url.origin) headers = keptAcrossOrigins(headers);
+        url = next;
+      }
+    } catch (error) {
+      report(error);
+      throw error;
+    } finally {
+      deadline.clear();
+    }
+  };
+
+  return { fetch: guardedFetch, request, close: () => agent.destroy() };
+}
+
+function parseTarget(input: string | URL): URL {
+  const url = URL.parse(String(input));
+  if (url === null) throw new EgressError('invalid_request', 'The URL is not valid');
+  return url;
+}
+
+function checkTarget(url: URL, allowed: AddressPolicy): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new EgressError('invalid_request', 'The URL must begin with http:// or https://');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new EgressError('invalid_request', 'The URL must not carry a user name or password');
+  }
+  const bare = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(bare) && !allowed(bare)) throw refusal(bare);
+}
+
+/** Only set-cookie comes more than once out of a Headers object. */
+function joinedHeaders(headers: Iterable<[string, string]>): Record<string, string> {
+  const joined = new Map<string, string>();
+  for (const [name, value] of headers) {
+    const earlier = joined.get(name);
+    joined.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+  }
+  return Object.fromEntries(joined);
+}
+
+/** fetch's two arguments as one, with a body that can be sent with its length. */
+async function flattenFetchInput(
+  input: Parameters<typeof globalThis.fetch>[0],
+  init: RequestInit | undefined,
+): Promise<Omit<RequestInit, 'body'> & { url: URL; body?: unknown }> {
+  if (!(input instanceof Request)) return { ...init, url: parseTarget(input) };
+  const request = new Request(input, init);
+  const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+  const { method, signal } = request;
+  return { url: parseTarget(request.url), method, headers: [...request.headers], signal, body };
+}
+
+function redirectTarget(
+  status: number,
+  headers: { get(name: string): string | null },
+  from: URL,
+): URL | undefined {
+  if (![301, 302, 303, 307, 308].includes(status)) return undefined;
+  const location = headers.get('location');
+  if (location === null) return undefined;
+  const target = URL.parse(location, from.href);
+  if (target === null) {
+    throw new EgressError('invalid_request', `'${hostOf(from)}' redirects to an invalid URL`);
+  }
+  return target;
+}
+
+/** The fetch standard's rule: 303 always becomes a GET, 301 and 302 do so for POST. */
+const dropsBody = (status: number, method: string): boolean =>
+  (status === 303 && method !== 'GET' && method !== 'HEAD') ||
+  ((status === 301 || status === 302) && method === 'POST');
+
+/** A signal that ends with the caller's or when time is up. `clear` must be called once the exchange is over. */
+function createDeadline(url: URL, timeoutMs: number, outer: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(outer?.reason);
+  const timer = setTimeout(() => {
+    const text = `'${hostOf(url)}' did not answer in full within ${timeoutMs / 1000} s`;
+    controller.abort(new EgressError('timeout', text));
+  }, timeoutMs);
+  timer.unref();
+  if (outer?.aborted) onAbort();
+  else outer?.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    clear: (): void => {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', onAbort);
+    },
+  };
+}

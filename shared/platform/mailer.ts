@@ -1,0 +1,116 @@
+import { Resend, type Response as ResendResponse } from 'resend';
+import type { Config } from './config.ts';
+import type { Egress } from './egress.ts';
+
+export interface Mail {
+  to: string[];
+  subject: string;
+  text?: string;
+  html?: string;
+  cc?: string[];
+  bcc?: string[];
+  replyTo?: string[];
+}
+
+export interface Mailer {
+  /** Hands a mail to the provider and answers its id. Throws MailError, or EgressError without an answer. */
+  send: (
+    mail: Mail,
+    options?: { idempotencyKey?: string; signal?: AbortSignal },
+  ) => Promise<{ id: string }>;
+}
+
+/** The provider's refusal. `status` is its HTTP status. */
+export class MailError extends Error {
+  override readonly name = 'MailError';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+const TIMEOUT_MS = 30_000;
+
+/** Undefined when no key is configured: then nobody asked for mail, and callers stay silent or say so. */
+export function createMailer(settings: Config['email'], egress: Egress): Mailer | undefined {
+  const { apiKey, apiUrl, from } = settings;
+  if (apiKey === undefined) return undefined;
+  return {
+    send: async (mail, options = {}) => {
+      const resend = new Resend(apiKey, {
+        baseUrl: apiUrl.replace(/\/+$/, ''),
+        userAgent: 'durable-workflows',
+      });
+      // The SDK calls the global fetch and turns every failure into one sentence; through here it keeps to the
+      // egress guard, stops when told to, and tells an answer from silence.
+      resend.fetchRequest = <T>(path: string, request: SdkRequest = {}) =>
+        exchange<T>(egress, `${apiUrl.replace(/\/+$/, '')}${path}`, request, options.signal);
+      const body = {
+        text: mail.text ?? '',
+        ...(mail.html === undefined ? {} : { html: mail.html }),
+      };
+      const { data, error } = await resend.emails.send(
+        {
+          from,
+          to: mail.to,
+          subject: mail.subject,
+          cc: mail.cc,
+          bcc: mail.bcc,
+          replyTo: mail.replyTo,
+          ...body,
+        },
+        options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey },
+      );
+      if (error !== null) {
+        throw new MailError(error.statusCode ?? 500, error.message.replaceAll(apiKey, '[key]'));
+      }
+      return { id: data.id };
+    },
+  };
+}
+
+interface SdkRequest {
+  method?: string;
+  headers?: Headers;
+  body?: string;
+}
+
+async function exchange<T>(
+  egress: Egress,
+  url: string,
+  request: SdkRequest,
+  signal: AbortSignal | undefined,
+): Promise<ResendResponse<T>> {
+  const answer = await egress.request(url, {
+    method: request.method,
+    headers: Object.fromEntries(request.headers ?? []),
+    body: request.body,
+    timeoutMs: TIMEOUT_MS,
+    maxResponseBytes: 1024 * 1024,
+    signal,
+  });
+  const { headers } = answer;
+  const body = parseObject(answer.body.toString('utf8'));
+  if (answer.status >= 200 && answer.status < 300) {
+    if (typeof body['id'] === 'string') return { data: body as T, error: null, headers };
+    throw new MailError(502, 'The mail provider answered without an id');
+  }
+  const message =
+    typeof body['message'] === 'string' ? body['message'].slice(0, 500) : 'no reason given';
+  return {
+    data: null,
+    error: { name: 'application_error', statusCode: answer.status, message },
+    headers,
+  };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,87 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { LanguageModel } from 'ai';
+import type { Config } from './config.ts';
+import type { Egress } from './egress.ts';
+
+export type ModelSettings = Config['models'];
+
+/** A model ready to call, or the sentence that says what keeps it from being called. */
+export type ModelLookup = { model: LanguageModel } | { problem: string };
+
+type Provider = 'openai' | 'anthropic' | 'compatible';
+
+/**
+ * Finds models by `provider/model`. The SDKs would fall back to environment variables of their own for keys and
+ * addresses, so both are always given. What a lookup says never holds a key.
+ */
+export function createModels(
+  settings: ModelSettings,
+  egress: Egress,
+): (name: string) => ModelLookup {
+  const { fetch } = egress;
+  const providers: Record<Provider, (model: string) => ModelLookup> = {
+    openai: (model) => {
+      const { apiKey, baseUrl } = settings.openai;
+      if (apiKey === undefined) return missing('OPENAI_API_KEY', 'openai');
+      // Chat completions, not the newer responses: what gateways and self-hosted stand-ins also speak.
+      const openai = createOpenAI({
+        apiKey,
+        baseURL: baseUrl ?? 'https://api.openai.com/v1',
+        fetch,
+      });
+      return { model: openai.chat(model) };
+    },
+    anthropic: (model) => {
+      const { apiKey, baseUrl } = settings.anthropic;
+      if (apiKey === undefined) return missing('ANTHROPIC_API_KEY', 'anthropic');
+      const anthropic = createAnthropic({
+        apiKey,
+        baseURL: baseUrl ?? 'https://api.anthropic.com/v1',
+        fetch,
+      });
+      return { model: anthropic(model) };
+    },
+    compatible: (model) => {
+      const { apiKey, baseUrl } = settings.compatible;
+      if (baseUrl === undefined) return missing('COMPATIBLE_BASE_URL', 'compatible');
+      const compatible = createOpenAICompatible({
+        name: 'compatible',
+        baseURL: baseUrl,
+        // A server of one's own often wants no key.
+        ...(apiKey === undefined ? {} : { apiKey }),
+        // Without this the schema never reaches the server; one that cannot use it says so with a 400.
+        supportsStructuredOutputs: true,
+        fetch,
+      });
+      return { model: compatible(model) };
+    },
+  };
+  return (name) => {
+    const slash = name.indexOf('/');
+    const provider = name.slice(0, Math.max(slash, 0));
+    const model = name.slice(slash + 1);
+    if (!Object.hasOwn(providers, provider) || model === '') {
+      const known = Object.keys(providers).join(', ');
+      return {
+        problem: `Unknown model '${name}': write provider/model with one of ${known}, or mock`,
+      };
+    }
+    return providers[provider as Provider](model);
+  };
+}
+
+const missing = (variable: string, provider: Provider): ModelLookup => ({
+  problem: `${variable} is not set, so ${provider}/ models cannot be used`,
+});
+
+/** Cuts the configured keys, and whatever looks like a provider's key, out of a text. */
+export function withoutKeys(text: string, settings: ModelSettings): string {
+  let clean = text;
+  for (const { apiKey } of Object.values(settings)) {
+    if (apiKey !== undefined) clean = clean.replaceAll(apiKey, '[key]');
+  }
+  // Providers echo a wrong key back with stars in its middle.
+  return clean.replace(/\bsk-[\w*-]{4,}/g, '[key]');
+}

@@ -1,0 +1,62 @@
+import type { Json, JsonObject } from './json.ts';
+
+/** The tools every workspace has. `custom:<name>` ones are looked up in the workspace instead. */
+export const builtinTools: ReadonlySet<string> = new Set([
+  'http_request',
+  'send_email',
+  'send_chat_message',
+  'json_transform',
+  'delay',
+  'mcp',
+]);
+
+const MAX_DELAY_SECONDS = 365 * 24 * 3600;
+
+/**
+ * Reads the parameters of `delay`: `{seconds}`, a number or, since templates render to text, a decimal string.
+ * Answers instead of throwing, because an error thrown in workflow code would stall the run.
+ */
+export function parseDelay(params: JsonObject): { seconds: number } | { error: string } {
+  const extra = Object.keys(params).find((key) => key !== 'seconds');
+  if (extra !== undefined) return { error: `delay: unknown parameter '${extra}'` };
+  const given = Object.hasOwn(params, 'seconds') ? params['seconds'] : undefined;
+  const seconds =
+    typeof given === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(given) ? Number(given) : given;
+  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds <= MAX_DELAY_SECONDS)) {
+    return { error: `delay: 'seconds' must be a number from 0 to ${MAX_DELAY_SECONDS}` };
+  }
+  return { seconds };
+}
+
+/** A URL template taken apart: text as written, or the value of a reference. */
+export type UrlPart = { text: string } | { value: Json };
+
+/** Everything up to the first character after the authority. The host itself is for the guard to judge. */
+const ORIGIN = /^https?:\/\/[^/?#\\\s]+[/?#]/i;
+/** WHATWG URL takes %2e for a dot when it resolves `..`. */
+const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
+
+/**
+ * Puts values into a URL so that each stays inside its own path segment, query value or fragment: they are
+ * percent-encoded, cannot climb with `..`, and the scheme, host and port must be written out before the first one.
+ */
+export function renderUrl(parts: readonly UrlPart[]): { url: string } | { error: string } {
+  let url = '';
+  for (const part of parts) {
+    if ('text' in part) {
+      url += part.text;
+      continue;
+    }
+    if (!ORIGIN.test(url)) {
+      return { error: 'a URL may hold references only after its host, like https://host/{key}' };
+    }
+    const text = typeof part.value === 'string' ? part.value : JSON.stringify(part.value);
+    url += encodeURIComponent(text.toWellFormed());
+  }
+  const path = url.replace(ORIGIN, '').split(/[?#]/, 1)[0] ?? '';
+  const holdsValue = parts.some((part) => 'value' in part);
+  if (holdsValue && path.split(/[/\\]/).some((segment) => DOT_SEGMENT.test(segment))) {
+    return { error: "a URL with references may not hold '.' or '..' as a path segment" };
+  }
+  return { url };
+}

@@ -1,0 +1,375 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createNodeRunners } from '../../../activities/nodes/runners.ts';
+import { loadConfig } from '../../../shared/platform/config.ts';
+import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
+import type { PriceOverrides } from '../../../shared/prices.ts';
+import { type ModelServer, startModelServer } from '../../fakes/model-server.ts';
+import { agentCall } from '../../fakes/node-call.ts';
+
+const KEY = 'sk-test-0123456789';
+let server: ModelServer;
+let egress: Egress;
+
+beforeEach(async () => {
+  server = await startModelServer();
+  egress = createEgress({ allow: ['127.0.0.1'] });
+});
+afterEach(async () => {
+  await egress.close();
+  await server.close();
+});
+
+function agent(env: Record<string, string> = {}, priceOverrides?: PriceOverrides) {
+  const config = loadConfig({
+    OPENAI_API_KEY: KEY,
+    OPENAI_BASE_URL: `${server.url}/v1`,
+    ANTHROPIC_API_KEY: KEY,
+    ANTHROPIC_BASE_URL: `${server.url}/v1`,
+    COMPATIBLE_BASE_URL: `${server.url}/v1`,
+    ...env,
+  });
+  return createNodeRunners({
+    config,
+    egress,
+    mailer: undefined,
+    ...(priceOverrides === undefined ? {} : { priceOverrides: async () => priceOverrides }),
+  }).agent;
+}
+
+const schema = {
+  type: 'object',
+  properties: { category: { type: 'string' }, score: { type: 'number' } },
+  required: ['category'],
+};
+
+describe('a question to a provider', () => {
+  it('sends prompts and settings, and books tokens by the price table', async () => {
+    server.answers.push({ text: 'Fine.', usage: { prompt_tokens: 1001, completion_tokens: 3 } });
+    const result = await agent()(
+      agentCall({
+        node: { model: 'openai/gpt-4o-mini', temperature: 0.3, max_output_tokens: 50 },
+        params: { system_prompt: 'Be brief.', prompt: 'How are you?' },
+      }),
+    );
+    // 1001 x 0.15 + 3 x 0.60 = 151.95 micro-dollars, rounded up
+    expect(result).toEqual({
+      output: 'Fine.',
+      model: 'openai/gpt-4o-mini',
+      usage: { input_tokens: 1001, output_tokens: 3 },
+      costMicros: 152,
+    });
+    expect(server.questions()[0]).toMatchObject({
+      model: 'gpt-4o-mini',
+      temperature: 0.3,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'How are you?' },
+      ],
+    });
+    expect(JSON.stringify(server.questions()[0])).toMatch(/"max_(completion_)?tokens":50/);
+    expect(server.seen[0]?.headers['authorization']).toBe(`Bearer ${KEY}`);
+  });
+
+  it('asks Anthropic in its own tongue', async () => {
+    server.answers.push({ text: 'Bonjour', usage: { prompt_tokens: 10, completion_tokens: 2 } });
+    const result = await agent()(
+      agentCall({ node: { model: 'anthropic/claude-haiku-4-5' }, params: { prompt: 'Hi' } }),
+    );
+    expect(result).toMatchObject({ output: 'Bonjour', costMicros: 20 });
+    expect(server.seen[0]).toMatchObject({ url: '/v1/messages' });
+    expect(server.seen[0]?.headers['x-api-key']).toBe(KEY);
+  });
+
+  it('needs no key for a compatible server, and says when a model has no price', async () => {
+    const result = await agent()(
+      agentCall({ node: { model: 'compatible/llama-4' }, params: { prompt: 'Hi' } }),
+    );
+    expect(result).toMatchObject({
+      output: 'Hello',
+      costMicros: 0,
+      unpriced: true,
+      model: 'compatible/llama-4',
+    });
+    expect(result.usage).toEqual({ input_tokens: 20, output_tokens: 10 });
+    expect(server.seen[0]?.headers['authorization']).toBeUndefined();
+  });
+
+  it("takes a workspace's own price before the table's", async () => {
+    const overrides = { 'compatible/llama-4': { inputUsd: 1, outputUsd: 2 } };
+    const runner = agent({}, overrides);
+    const result = await runner(
+      agentCall({ node: { model: 'compatible/llama-4' }, params: { prompt: 'Hi' } }),
+    );
+    expect(result).toMatchObject({ costMicros: 40 });
+    expect(result.unpriced).toBeUndefined();
+  });
+
+  it('lets an error of the price look-up pass as what it is', async () => {
+    const down = new Error('database gone');
+    const config = loadConfig({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${server.url}/v1` });
+    const runner = createNodeRunners({
+      config,
+      egress,
+      mailer: undefined,
+      priceOverrides: () => Promise.reject(down),
+    }).agent;
+    const call = agentCall({ node: { model: 'openai/gpt-4o', fallback_models: ['mock'] } });
+    await expect(runner(call)).rejects.toBe(down);
+  });
+
+  it('calls a cost unknown, not zero, when the provider counts no tokens', async () => {
+    server.answers.push({ text: 'Hi', usage: null });
+    const result = await agent()(
+      agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: 'Hi' } }),
+    );
+    expect(result).toMatchObject({ output: 'Hi', costMicros: 0, unpriced: true });
+  });
+
+  it('gives the run state as JSON when there is no prompt, and an object prompt as JSON', async () => {
+    await agent()(agentCall({ node: { model: 'openai/gpt-4o' }, state: { ticket: 'T-1' } }));
+    await agent()(agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: { a: [1] } } }));
+    expect(server.questions().map((question) => question['messages'])).toEqual([
+      [{ role: 'user', content: '{"ticket":"T-1"}' }],
+      [{ role: 'user', content: '{"a":[1]}' }],
+    ]);
+  });
+});
+
+describe('an answer by schema', () => {
+  const ask = (model = 'openai/gpt-4o') =>
+    agent()(agentCall({ node: { model, response_schema: schema }, params: { prompt: 'Which?' } }));
+
+  it.each([
+    ['openai/gpt-4o', '{"category":"billing"}'],
+    ['anthropic/claude-haiku-4-5', '{"category":"billing"}'],
+    ['compatible/llama-4', '{"category":"billing"}'],
+    ['compatible/llama-4', '```json\n{"category":"billing"}\n```'],
+  ])('of %s is parsed into the output', async (model, text) => {
+    server.answers.push({ text });
+    expect(await ask(model)).toMatchObject({ output: { category: 'billing' } });
+    expect(JSON.stringify(server.questions()[0])).toContain('"required":["category"]');
+  });
+
+  it.each([
+    ['no JSON', 'Billing, I think', /valid JSON: Billing/],
+    ['a missing key', '{"score":1}', /does not fit the response_schema: category/],
+    ['a wrong type', '{"category":"a","score":"high"}', /score/],
+    ['nothing', '', /valid JSON/],
+  ])('that is %s fails for another try, and is paid for', async (_what, text, message) => {
+    server.answers.push({ text });
+    await expect(ask()).rejects.toMatchObject({
+      name: 'NodeError',
+      message: expect.stringMatching(message),
+      retryable: true,
+      consumption: { costMicros: 150, usage: { input_tokens: 20, output_tokens: 10 } },
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('that never began says so', async () => {
+    server.answers.push({ text: '', finishReason: 'length' });
+    await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining('cut off') });
+  });
+
+  it('that was cut off says so', async () => {
+    server.answers.push({ text: '{"category":', finishReason: 'length' });
+    await expect(ask()).rejects.toMatchObject({
+      message: expect.stringContaining('cut off'),
+      retryable: true,
+    });
+  });
+
+  it("does not run a schema's regular expressions", async () => {
+    const evil = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
+    server.answers.push({ text: JSON.stringify({ a: `${'a'.repeat(40)}!` }) });
+    const call = agentCall({
+      node: { model: 'openai/gpt-4o', response_schema: evil },
+      params: { prompt: '?' },
+    });
+    const result = await agent()(call);
+    expect(result.output).toEqual({ a: `${'a'.repeat(40)}!` });
+  });
+});
+
+describe('providers that fail', () => {
+  const node = { model: 'openai/gpt-4o', fallback_models: ['compatible/spare', 'mock'] };
+
+  it.each([429, 500, 503, 401, 404])(
+    'hand over to the next model after %d, asked once each',
+    async (status) => {
+      server.answers.push(
+        { status, message: 'no', headers: { 'retry-after': '0' } },
+        { text: 'From the spare' },
+      );
+      const result = await agent()(agentCall({ node, params: { prompt: 'Hi' } }));
+      expect(result).toMatchObject({ output: 'From the spare', model: 'compatible/spare' });
+      expect(server.questions().map((question) => question['model'])).toEqual(['gpt-4o', 'spare']);
+    },
+  );
+
+  it('hand over to the mock last', async () => {
+    server.answers.push({ status: 500, message: 'no' });
+    const result = await agent()(agentCall({ node, params: { prompt: 'Hi' } }));
+    expect(result).toMatchObject({ output: 'Mock answer to: Hi', model: 'mock' });
+  });
+
+  it.each([400, 413, 422])(
+    'do not hand over a question that was refused with %d',
+    async (status) => {
+      server.answers.push({ status, message: 'too many tokens' });
+      await expect(agent()(agentCall({ node, params: { prompt: 'Hi' } }))).rejects.toMatchObject({
+        message: `openai/gpt-4o answered ${status}: too many tokens`,
+        retryable: false,
+        definite: true,
+      });
+      expect(server.seen).toHaveLength(1);
+    },
+  );
+
+  it.each([
+    [429, true],
+    [500, true],
+    [408, true],
+    [401, false],
+    [404, false],
+  ])(
+    'make an error of %d that is worth another try: %s; the SDK itself tries once',
+    async (status, retryable) => {
+      server.answers.push({ status, message: 'no' });
+      const call = agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: 'Hi' } });
+      await expect(agent()(call)).rejects.toMatchObject({ retryable, definite: true });
+      expect(server.seen).toHaveLength(1);
+    },
+  );
+
+  it('that all fail are all named', async () => {
+    server.answers.push({ status: 401, message: 'who?' }, { status: 503, message: 'busy' });
+    const call = agentCall({
+      node: { model: 'openai/gpt-4o', fallback_models: ['compatible/spare'] },
+    });
+    await expect(agent()(call)).rejects.toMatchObject({
+      message: 'openai/gpt-4o answered 401: who?; compatible/spare answered 503: busy',
+      retryable: true,
+    });
+  });
+
+  it('never show a key, nor the stars they make of one', async () => {
+    server.answers.push({
+      status: 401,
+      message: `Incorrect API key provided: ${KEY}, or sk-te**********6789.`,
+    });
+    const error = await agent()(agentCall({ node: { model: 'openai/gpt-4o' } })).catch(
+      (caught: unknown) => caught,
+    );
+    expect((error as Error).message).toBe(
+      'openai/gpt-4o answered 401: Incorrect API key provided: [key], or [key].',
+    );
+  });
+
+  it('by answering something else are worth another try', async () => {
+    for (const raw of ['<html>', '{"choices":[]}', '{}']) {
+      server.answers.splice(0, 9, { raw });
+      const call = agentCall({ node: { model: 'openai/gpt-4o' }, params: { prompt: 'Hi' } });
+      await expect(agent()(call)).rejects.toMatchObject({ name: 'NodeError', retryable: true });
+    }
+  });
+
+  it('by being down, or where they may not be', async () => {
+    await server.close();
+    const call = agentCall({ node: { model: 'openai/gpt-4o' } });
+    await expect(agent()(call)).rejects.toMatchObject({
+      name: 'NodeError',
+      message: expect.stringContaining('could not be reached'),
+      retryable: true,
+    });
+    const inside = agent({ OPENAI_BASE_URL: 'http://169.254.169.254/v1' });
+    await expect(inside(call)).rejects.toMatchObject({
+      message: "openai/gpt-4o: The address of '169.254.169.254' is not allowed",
+      retryable: false,
+    });
+  });
+
+  it.each([
+    ['openai/gpt-4o', 'OPENAI_API_KEY', { OPENAI_API_KEY: '' }],
+    ['anthropic/claude-haiku-4-5', 'ANTHROPIC_API_KEY', { ANTHROPIC_API_KEY: '' }],
+    ['compatible/x', 'COMPATIBLE_BASE_URL', { COMPATIBLE_BASE_URL: '' }],
+    ['gpt-4o', 'provider/model', {}],
+    ['constructor/x', 'provider/model', {}],
+    ['openai/', 'provider/model', {}],
+  ])('for %s without a way to ask name %s and are final', async (model, name, env) => {
+    const call = agentCall({ node: { model, fallback_models: ['mock'] } });
+    await expect(agent(env)(call)).rejects.toMatchObject({
+      message: expect.stringContaining(name),
+      retryable: false,
+    });
+    expect(server.seen).toHaveLength(0);
+  });
+});
+
+describe('an abort', () => {
+  it("ends a hanging question with the signal's reason and without asking the fallback", async () => {
+    server.answers.push({ hang: true });
+    const controller = new AbortController();
+    const reason = new Error('run cancelled');
+    const call = agentCall({
+      node: { model: 'openai/gpt-4o', fallback_models: ['mock'] },
+      signal: controller.signal,
+    });
+    const asked = agent()(call);
+    setTimeout(() => controller.abort(reason), 50);
+    await expect(asked).rejects.toBe(reason);
+    expect(server.seen.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('the mock model', () => {
+  const ask = agentCall;
+
+  it('echoes the prompt, shortened and on one line, the same every time', async () => {
+    const runner = agent();
+    const call = ask({ params: { prompt: `Sort\nthis: ${'😀'.repeat(200)}` } });
+    const first = await runner(call);
+    expect(first).toEqual(await runner(call));
+    expect(first).toMatchObject({ costMicros: 0, model: 'mock' });
+    expect(first.output).toBe(`Mock answer to: Sort this: ${'😀'.repeat(109)}...`);
+  });
+
+  it('answers what the node or its rendered parameters say, null included', async () => {
+    const runner = agent();
+    const output = { category: 'billing' };
+    expect((await runner(ask({ node: { mock: { output } } }))).output).toEqual(output);
+    const rendered = ask({ node: { mock: { output: '{x}' } }, params: { mock: { output: 'X' } } });
+    expect((await runner(rendered)).output).toBe('X');
+    expect((await runner(ask({ node: { mock: { output: null } } }))).output).toBeNull();
+  });
+
+  it('fits a schema it is given no output for', async () => {
+    const result = await agent()(ask({ node: { response_schema: schema } }));
+    expect(result.output).toEqual({ category: 'mock', score: 0 });
+  });
+
+  it('fails as often as it is told, free of charge, then costs what it is told', async () => {
+    const node = { mock: { fail_times: 2, cost_usd: 0.0012345 } };
+    for (const attempt of [1, 2]) {
+      await expect(agent()(ask({ node, attempt }))).rejects.toMatchObject({
+        message: `Mock failure ${attempt} of 2`,
+        retryable: true,
+        consumption: { costMicros: 0 },
+      });
+    }
+    expect(await agent()(ask({ node, attempt: 3 }))).toMatchObject({ costMicros: 1235 });
+  });
+
+  it('waits, and stops waiting on abort', async () => {
+    const started = Date.now();
+    await agent()(ask({ node: { mock: { delay_ms: 60 } } }));
+    expect(Date.now() - started).toBeGreaterThanOrEqual(55);
+    const controller = new AbortController();
+    const reason = new Error('run cancelled');
+    const waiting = agent()(
+      ask({ node: { mock: { delay_ms: 60_000 } }, signal: controller.signal }),
+    );
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { costOf, priceOf, priceTable } from '../../../shared/prices.ts';
+
+describe('prices', () => {
+  it('are dated, sourced and plausible', () => {
+    expect(priceTable.date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    expect(priceTable.source).not.toBe('');
+    for (const [model, price] of Object.entries(priceTable.models)) {
+      expect(model).toMatch(/^(openai|anthropic)\/[a-z0-9.-]+$/);
+      expect(price.inputUsd).toBeGreaterThan(0);
+      expect(price.outputUsd).toBeGreaterThanOrEqual(price.inputUsd);
+    }
+  });
+
+  it('of a dated snapshot are those of its model, unless listed apart', () => {
+    expect(priceOf('openai/gpt-5-2025-08-07')).toBe(priceTable.models['openai/gpt-5']);
+    expect(priceOf('anthropic/claude-opus-4-6-20260205')).toBe(
+      priceTable.models['anthropic/claude-opus-4-6'],
+    );
+    expect(priceOf('openai/gpt-4o-2024-05-13')).toEqual({ inputUsd: 5, outputUsd: 15 });
+  });
+
+  it('are unknown for what nobody priced, and are not inherited from Object', () => {
+    const names = ['compatible/x', 'openai/unheard-of', 'constructor', '__proto__', 'toString', ''];
+    expect(names.map((name) => priceOf(name))).toEqual(names.map(() => undefined));
+  });
+
+  it('of the mock are stated by its nodes, so it never counts as unpriced', () => {
+    expect(priceOf('mock')).toEqual({ inputUsd: 0, outputUsd: 0 });
+  });
+
+  it('of the workspace come first', () => {
+    const mine = { inputUsd: 0.01, outputUsd: 0.02 };
+    expect(priceOf('openai/gpt-4o', { 'openai/gpt-4o': mine })).toBe(mine);
+  });
+
+  it.each([
+    [{ inputUsd: 0.15, outputUsd: 0.6 }, 20, 0, 3],
+    [{ inputUsd: 0.15, outputUsd: 0.6 }, 1, 0, 1],
+    [{ inputUsd: 0.15, outputUsd: 0.6 }, 0, 0, 0],
+    [{ inputUsd: 2.5, outputUsd: 10 }, 1000, 500, 7500],
+    [{ inputUsd: 150, outputUsd: 600 }, 1_000_000_000, 0, 150_000_000_000],
+    [
+      {
+        inputUsd: 1,
+        outputUsd: 1,
+        longContext: { aboveInputTokens: 10, inputUsd: 2, outputUsd: 3 },
+      },
+      10,
+      1,
+      11,
+    ],
+    [
+      {
+        inputUsd: 1,
+        outputUsd: 1,
+        longContext: { aboveInputTokens: 10, inputUsd: 2, outputUsd: 3 },
+      },
+      11,
+      1,
+      25,
+    ],
+  ])(
+    '%j for %d and %d tokens make %d micro-dollars',
+    (price, input_tokens, output_tokens, micros) => {
+      expect(costOf(price, { input_tokens, output_tokens })).toBe(micros);
+    },
+  );
+});

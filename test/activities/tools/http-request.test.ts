@@ -1,0 +1,168 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createHttpRequest } from '../../../activities/tools/http-request.ts';
+import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { type FakeServer, type Seen, sendJson, startHttpServer } from '../../fakes/http-server.ts';
+import { toolCall } from '../../fakes/node-call.ts';
+
+let server: FakeServer;
+let egress: Egress;
+let answer: (request: Seen, response: ServerResponse) => void;
+
+beforeEach(async () => {
+  answer = (request, response) => sendJson(response, 200, { saw: request.body });
+  server = await startHttpServer((request, response) => answer(request, response));
+  egress = createEgress({ allow: ['127.0.0.1'] });
+});
+afterEach(async () => {
+  await egress.close();
+  await server.close();
+});
+
+const send = (params: JsonObject, rest: Parameters<typeof toolCall>[2] = {}) =>
+  createHttpRequest(egress)(toolCall('http_request', { url: server.url, ...params }, rest));
+
+const failure = (fields: Record<string, unknown>) =>
+  expect.objectContaining({ name: 'NodeError', ...fields });
+
+describe('http_request', () => {
+  it('sends method, query, headers, body and the idempotency key, and reads JSON', async () => {
+    const result = await send({
+      url: `${server.url}/items?fixed=1`,
+      method: 'post',
+      query: { q: 'a b&c', n: 3, list: ['x', 'y'], gone: null },
+      headers: { 'X-Trace': 'abc', 'X-Count': 5 },
+      body: { name: 'Ünï', list: [1, null] },
+    });
+    expect(result).toMatchObject({
+      output: {
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: { saw: '{"name":"Ünï","list":[1,null]}' },
+      },
+      costMicros: 0,
+    });
+    const [seen] = server.seen;
+    expect(seen).toMatchObject({
+      method: 'POST',
+      url: '/items?fixed=1&q=a+b%26c&n=3&list=x&list=y',
+    });
+    expect(seen?.headers).toMatchObject({
+      'x-trace': 'abc',
+      'x-count': '5',
+      'content-type': 'application/json',
+      'idempotency-key': 'run_1/step/0',
+    });
+  });
+
+  it('leaves a key, a content type and a text body as the author wrote them', async () => {
+    await send({
+      method: 'PUT',
+      body: 'a,b',
+      headers: { 'idempotency-key': 'mine', 'CONTENT-TYPE': 'text/csv' },
+    });
+    expect(server.seen[0]).toMatchObject({ body: 'a,b' });
+    expect(server.seen[0]?.headers).toMatchObject({
+      'idempotency-key': 'mine',
+      'content-type': 'text/csv',
+    });
+  });
+
+  it.each([
+    ['text/plain', '{"a":1}', '{"a":1}'],
+    ['application/json', '{"a":1}', { a: 1 }],
+    ['application/problem+json; charset=utf-8', '[1]', [1]],
+    ['APPLICATION/JSON', 'null', null],
+    ['application/json', 'not json', 'not json'],
+    ['application/jsonp', '{"a":1}', '{"a":1}'],
+    ['text/plain; charset=iso-8859-1', Buffer.from([0xe9]), 'é'],
+    ['text/plain; charset=nonsense', 'a', 'a'],
+    ['application/octet-stream', Buffer.from([0xff, 0x41]), '\ufffdA'],
+  ])('reads a %s body %j as %j', async (type, body, expected) => {
+    answer = (_request, response) =>
+      void response.writeHead(200, { 'content-type': type }).end(body);
+    expect(await send({})).toMatchObject({ output: { body: expected } });
+  });
+
+  it.each([
+    [400, false],
+    [401, false],
+    [404, false],
+    [408, true],
+    [409, false],
+    [425, true],
+    [429, true],
+    [500, true],
+    [503, true],
+    [304, false],
+  ])('fails on %d; worth another try: %s', async (status, retryable) => {
+    answer = (_request, response) =>
+      void response.writeHead(status).end(status === 304 ? '' : `no: ${'x'.repeat(600)}`);
+    const text = status === 304 ? '304' : `${status}: no: ${'x'.repeat(496)}`;
+    await expect(send({})).rejects.toEqual(
+      failure({ message: `127.0.0.1:${server.port} answered ${text}`, retryable, definite: true }),
+    );
+  });
+
+  it('follows five redirects, and none that leads inside', async () => {
+    answer = (request, response) => {
+      const hop = Number(request.url.slice(1));
+      if (hop < 5) response.writeHead(302, { location: `/${hop + 1}` }).end();
+      else sendJson(response, 200, { hop });
+    };
+    expect(await send({ url: `${server.url}/0` })).toMatchObject({ output: { body: { hop: 5 } } });
+    answer = (_request, response) =>
+      void response.writeHead(302, { location: 'http://10.0.0.1/' }).end();
+    await expect(send({})).rejects.toEqual(
+      failure({
+        message: "The address of '10.0.0.1' is not allowed",
+        retryable: false,
+        definite: false,
+      }),
+    );
+  });
+
+  it.each([
+    [{ headers: { Host: 'inner' } }, "Header 'Host' cannot be set"],
+    [{ headers: { 'X-Service-Signature': 'x' } }, "Header 'X-Service-Signature' cannot be set"],
+    [{ headers: { 'x-a': 'b\r\nHost: inner' } }, "The value of header 'x-a'"],
+    [{ headers: { 'x-a\r\nHost': 'b' } }, 'Header name'],
+    [{ url: 'http://169.254.169.254/' }, "The address of '169.254.169.254' is not allowed"],
+    [{ url: 'file:///etc/passwd' }, 'must begin with http'],
+    [{ url: 'nonsense' }, 'The URL is not valid'],
+    [{ url: 7 }, "'url'"],
+    [{ method: 'CONNECT' }, "'method'"],
+    [{ method: 'TRACE' }, "'method'"],
+    [{ method: 'GET', body: 'x' }, 'cannot be sent'],
+    [{ querry: {} }, 'querry'],
+  ])('refuses %j for good', async (params, message) => {
+    await expect(send(params as JsonObject)).rejects.toEqual(
+      failure({ message: expect.stringContaining(message), retryable: false, definite: false }),
+    );
+    expect(server.connections()).toBe(0);
+  });
+
+  it('bounds the body at 5 MB and the time at the node timeout', async () => {
+    answer = (_request, response) => void response.end(Buffer.alloc(5 * 1024 * 1024 + 1));
+    await expect(send({})).rejects.toEqual(
+      failure({ message: expect.stringContaining('exceeds 5242880 bytes') }),
+    );
+    answer = () => undefined;
+    await expect(send({}, { node: { timeout_seconds: 0.1 } })).rejects.toEqual(
+      failure({
+        message: expect.stringContaining('did not answer in full within 0.1 s'),
+        retryable: true,
+      }),
+    );
+  });
+
+  it("ends with the signal's reason on abort", async () => {
+    answer = () => undefined;
+    const controller = new AbortController();
+    const reason = new Error('run cancelled');
+    const wanted = send({}, { signal: controller.signal });
+    setTimeout(() => controller.abort(reason), 30);
+    await expect(wanted).rejects.toBe(reason);
+  });
+});

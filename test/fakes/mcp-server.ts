@@ -1,0 +1,53 @@
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { type FakeServer, startHttpServer } from './http-server.ts';
+
+/** A small MCP server with the tools `add`, `fail` (says it failed) and `slow` (answers after five seconds). */
+export async function startMcpServer(): Promise<FakeServer> {
+  const handler = createMcpHandler(buildServer);
+  const server = await startHttpServer(async (request, response) => {
+    const answer = await handler.fetch(
+      new Request(`http://127.0.0.1${request.url}`, {
+        method: request.method,
+        headers: Object.entries(request.headers).map(([name, value]): [string, string] => [
+          name,
+          String(value),
+        ]),
+        ...(request.body === '' ? {} : { body: request.body }),
+      }),
+    );
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  return {
+    ...server,
+    close: async () => {
+      await handler.close();
+      await server.close();
+    },
+  };
+}
+
+function buildServer(): McpServer {
+  const server = new McpServer({ name: 'fake', version: '1.0.0' });
+  server.registerTool(
+    'add',
+    {
+      inputSchema: z.object({ a: z.number(), b: z.number() }),
+      outputSchema: z.object({ sum: z.number() }),
+    },
+    ({ a, b }) => ({
+      content: [{ type: 'text', text: String(a + b) }],
+      structuredContent: { sum: a + b },
+    }),
+  );
+  server.registerTool('fail', { inputSchema: z.object({}) }, () => ({
+    content: [{ type: 'text', text: 'out of paper' }],
+    isError: true,
+  }));
+  server.registerTool('slow', { inputSchema: z.object({}) }, async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5000).unref());
+    return { content: [{ type: 'text', text: 'late' }] };
+  });
+  return server;
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FakeServer, type Seen, sendJson, startHttpServer } from './http-server.ts';
+
+export interface ToolServer {
+  url: string;
+  /** How the tool answers from now on; by default 200 at once. */
+  answer(name: string, behaviour: Behaviour): void;
+  /** What the tool was asked, oldest first. */
+  calls(name: string): Seen[];
+  /** An `http_request` node that calls this tool. */
+  node(name: string, rest?: object): never;
+  close(): Promise<void>;
+}
+
+export interface Behaviour {
+  status?: number;
+  delayMs?: number;
+  /** Answers wait for this. */
+  until?: Promise<unknown>;
+}
+
+/** The outside world of a run: counts what each step really did. */
+export async function startToolServer(): Promise<ToolServer> {
+  const behaviours = new Map<string, Behaviour>();
+  const closing = new AbortController();
+  const server: FakeServer = await startHttpServer(async (request, response) => {
+    const name = request.url.slice(1).split('?')[0] ?? '';
+    const { status = 200, delayMs = 0, until } = behaviours.get(name) ?? {};
+    if (delayMs > 0) await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    await until;
+    if (closing.signal.aborted) return;
+    sendJson(response, status, { name, status });
+  });
+  return {
+    url: server.url,
+    answer: (name, behaviour) => behaviours.set(name, behaviour),
+    calls: (name) => server.seen.filter((seen) => seen.url.slice(1).split('?')[0] === name),
+    node: (name, rest = {}) =>
+      ({
+        id: name,
+        kind: 'tool',
+        tool_name: 'http_request',
+        params: { url: `${server.url}/${name}`, method: 'POST' },
+        ...rest,
+      }) as never,
+    close: async () => {
+      closing.abort();
+      await server.close();
+    },
+  };
+}
