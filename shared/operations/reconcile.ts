@@ -3,6 +3,7 @@ import { takeDue } from '../db/outbox.ts';
 import { type Pool, sql } from '../db/pool.ts';
 import { abandonRun } from '../db/run-ends.ts';
 import { notifyFrames } from '../db/frames.ts';
+import { finishFromLedger } from './finish-from-ledger.ts';
 import { describeCurrent, dispatch, type DispatchDeps } from './dispatch.ts';
 
 /** Outbox rows carried out per look, and open runs compared with Temporal per look. */
@@ -58,6 +59,10 @@ async function checkRun(deps: DispatchDeps, run: z.infer<typeof openRow>): Promi
   if (run.lost_for_ms === null || run.lost_for_ms < deps.config.reconcile.graceMs) {
     if (run.lost_for_ms === null) await markLost(deps.db, run.id, true);
     return false;
+  }
+  if (await finishFromLedger(deps.db, run.id)) {
+    await notifyFrames(deps.db, [run.id]);
+    return true;
   }
   const ended = await abandonRun(deps.db, {
     runId: run.id,

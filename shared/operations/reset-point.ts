@@ -1,7 +1,7 @@
-import { temporal as proto } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import type { TemporalLink } from '../platform/temporal.ts';
 
-const { EventType } = proto.api.enums.v1;
+const { EventType } = proto.temporal.api.enums.v1;
 
 const PAGE_SIZE = 200;
 /** A cancel request lies close to the end: what winds down after it is bounded by the steps in flight. */

@@ -67,7 +67,7 @@ export const environmentSchema = z.object({
   RECONCILE_GRACE_SECONDS: z.coerce.number().min(0.1).default(30),
 
   AUTH_MODE: z.enum(['open', 'required']).default('open'),
-  OWNER_EMAIL: z.email().default('owner@localhost'),
+  OWNER_EMAIL: z.email({ pattern: z.regexes.html5Email }).default('owner@localhost'),
   ENCRYPTION_KEY: z.string().optional(),
 
   EGRESS_ALLOW: list().pipe(z.array(cidr)),

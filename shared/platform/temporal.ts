@@ -1,7 +1,7 @@
 import { Client, Connection, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import type { Pool } from '../db/pool.ts';
 import { searchAttributes, taskQueues } from '../execution.ts';
 import { messageOf } from '../errors.ts';
@@ -57,8 +57,8 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
         const polled = await withTimeout(async () =>
           Promise.all(
             [
-              [queues.control, temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW] as const,
-              [queues.steps, temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY] as const,
+              [queues.control, proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW] as const,
+              [queues.steps, proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY] as const,
             ].map(async ([name, taskQueueType]) => {
               const { pollers } = await client.workflowService.describeTaskQueue({
                 namespace,
@@ -78,7 +78,7 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
   };
 }
 
-const { IndexedValueType } = temporal.api.enums.v1;
+const { IndexedValueType } = proto.temporal.api.enums.v1;
 const attributeTypes = {
   [searchAttributes.workspace]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
   [searchAttributes.workflow]: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,

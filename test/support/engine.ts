@@ -151,3 +151,15 @@ export const edge = (source: string, target: string, condition_value?: 'true' | 
   target,
   ...(condition_value === undefined ? {} : { condition_value }),
 });
+
+/** Waits until something holds; throws after `timeoutMs`. */
+export async function eventually(
+  holds: () => boolean | Promise<boolean>,
+  timeoutMs = 10_000,
+): Promise<void> {
+  const end = Date.now() + timeoutMs;
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`did not come to hold within ${timeoutMs} ms: ${holds}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

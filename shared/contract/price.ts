@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+const perMillion = z.number().min(0).max(10_000_000);
+
+/** What a workspace pays for a model, where that differs from the built-in table. */
+export const priceSchema = z
+  .strictObject({
+    model: z.string().min(1).max(200).meta({ description: '`provider/model`' }),
+    input_usd_per_million: perMillion,
+    output_usd_per_million: perMillion,
+  })
+  .meta({ id: 'Price' });
+
+export const priceListSchema = z.strictObject({
+  prices: z
+    .array(priceSchema)
+    .max(500)
+    .refine(
+      (prices) => new Set(prices.map((price) => price.model)).size === prices.length,
+      'names a model twice',
+    ),
+});
+
+export type Price = z.infer<typeof priceSchema>;

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import {
+  dollars,
+  jsonObject,
+  jsonValue,
+  nextCursor,
+  pageQuery,
+  timeInput,
+  timestamp,
+} from './common.ts';
+import { evalsSchema } from './graph.ts';
+import { checkpointSchema, stepSchema } from './step.ts';
+
+export const runStatuses = ['pending', 'running', 'paused', 'success', 'failed'] as const;
+export const runStatusSchema = z.enum(runStatuses);
+export const triggers = ['manual', 'webhook', 'mcp', 'schedule'] as const;
+export const triggerSchema = z.enum(triggers);
+
+export const failureKinds = ['node', 'budget', 'cancelled', 'rejected', 'crash'] as const;
+export const failureSchema = z.object({
+  kind: z.enum(failureKinds),
+  node_id: z.string().optional(),
+});
+
+export const pendingGateSchema = z
+  .object({
+    node_id: z.string(),
+    step_key: z.string(),
+    label: z.string(),
+    prompt: z.string(),
+    since: timestamp,
+  })
+  .meta({ id: 'PendingGate' });
+
+/** What a run says in a list: everything but its payloads and steps. */
+const summaryFields = {
+  id: z.string(),
+  run_id: z.string().meta({ description: 'The same as `id`' }),
+  workspace_id: z.string(),
+  workflow_id: z.string(),
+  workflow_name: z.string(),
+  workflow_version: z.int().meta({ description: 'The version pinned when the run was triggered' }),
+  status: runStatusSchema,
+  trigger: triggerSchema,
+  error: z.string().nullable(),
+  failure: failureSchema.nullable(),
+  resumable: z.boolean(),
+  cost_usd: dollars,
+  cost_cap_usd: dollars.nullable(),
+  duration_ms: z.int().meta({ description: 'Active time; waiting at gates is not in it' }),
+  waiting_ms: z.int().meta({ description: 'Time spent waiting at gates' }),
+  created_by: z.string().nullable().meta({ description: 'The member who triggered it' }),
+  created_at: timestamp,
+  started_at: timestamp.nullable(),
+  finished_at: timestamp.nullable(),
+  resumed_count: z.int(),
+};
+
+export const runSummarySchema = z.object(summaryFields).meta({ id: 'RunSummary' });
+
+export const runSchema = z
+  .object({
+    ...summaryFields,
+    input: jsonObject,
+    state: jsonObject.nullable(),
+    output: jsonValue.meta({
+      description: 'Output keys of the nodes that nothing follows; null until then',
+    }),
+    steps: z.array(stepSchema),
+    checkpoints: z.array(checkpointSchema),
+    pending_gate: pendingGateSchema.nullable().meta({ description: 'The oldest open gate' }),
+    pending_gates: z.array(pendingGateSchema),
+    evals: evalsSchema.nullable(),
+    temporal: z.object({
+      workflow_id: z.string(),
+      run_id: z.string().nullable(),
+      url: z.string().meta({ description: "The run's page in the Temporal UI" }),
+    }),
+  })
+  .meta({ id: 'Run' });
+
+export const runListSchema = z.object({ runs: z.array(runSummarySchema), next_cursor: nextCursor });
+
+export const runListQuery = z.strictObject({
+  workflow_id: z.string().min(1).max(100).optional(),
+  status: runStatusSchema.optional(),
+  trigger: triggerSchema.optional(),
+  since: timeInput.optional().meta({ description: 'Created at or after' }),
+  ...pageQuery.shape,
+});
+
+/** The same without the workflow, which the path names. */
+export const workflowRunsQuery = runListQuery.omit({ workflow_id: true });
+
+export const approvalSchema = z
+  .object({
+    run_id: z.string(),
+    workflow_id: z.string(),
+    workflow_name: z.string(),
+    ...pendingGateSchema.shape,
+  })
+  .meta({ id: 'Approval' });
+
+export const approvalListSchema = z.object({
+  approvals: z.array(approvalSchema),
+  next_cursor: nextCursor,
+});
+
+/** Any object; an absent body is the empty input. */
+export const runInputBody = jsonObject.nullish().meta({
+  description: 'The run input: any JSON object. No body means `{}`',
+  examples: [{ ticket: 'I was charged twice' }],
+});
+
+export const decisionBody = z
+  .strictObject({
+    approved: z.boolean().default(true),
+    input: jsonObject.optional().meta({ description: 'Merged into the run state' }),
+    node_id: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'Which gate, when several are open' }),
+  })
+  .nullish()
+  .meta({ examples: [{ approved: true, input: { note: 'fine by me' } }] });
+
+/** What a caller may name a request by, so that sending it twice starts one run. */
+export const idempotencyKeySchema = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters');
+
+export type RunStatus = z.infer<typeof runStatusSchema>;
+export type Trigger = z.infer<typeof triggerSchema>;
+export type FailureKind = (typeof failureKinds)[number];
+export type Failure = z.infer<typeof failureSchema>;
+export type PendingGate = z.infer<typeof pendingGateSchema>;
+export type RunSummary = z.infer<typeof runSummarySchema>;
+export type Run = z.infer<typeof runSchema>;
+export type RunListQuery = z.infer<typeof runListQuery>;
+export type Approval = z.infer<typeof approvalSchema>;

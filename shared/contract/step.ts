@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { dollars, jsonObject, jsonValue, timestamp } from './common.ts';
+
+export const stepStatuses = [
+  'running',
+  'success',
+  'failed',
+  'paused',
+  'skipped',
+  'cancelled',
+] as const;
+export const stepStatusSchema = z.enum(stepStatuses);
+
+export const nodeKinds = ['agent', 'tool', 'condition', 'loop', 'human_gate', 'merge'] as const;
+
+export const usageSchema = z.object({ input_tokens: z.int(), output_tokens: z.int() });
+
+/** One node in one round: what it was given, what it gave, what it cost. */
+export const stepSchema = z
+  .object({
+    step_key: z
+      .string()
+      .meta({ description: 'Node id and loop rounds: stable over retries and resumes' }),
+    node_id: z.string(),
+    label: z.string(),
+    kind: z.enum(nodeKinds),
+    iteration: z
+      .array(z.int())
+      .meta({ description: 'Rounds of the loops around it, outermost first' }),
+    attempt: z.int(),
+    status: stepStatusSchema,
+    started_at: timestamp,
+    finished_at: timestamp.nullable(),
+    duration_ms: z.int().nullable(),
+    queued_ms: z.int().nullable().optional().meta({ description: 'From ready to started' }),
+    cost_usd: dollars,
+    model: z.string().optional(),
+    usage: usageSchema.optional(),
+    unpriced: z
+      .boolean()
+      .optional()
+      .meta({ description: 'The model has no price, so the cost is not known' }),
+    input: jsonValue,
+    output: jsonValue,
+    error: z.string().nullable(),
+    policy: z.array(jsonObject),
+  })
+  .meta({ id: 'Step' });
+
+/** Where an execution can be taken up again. */
+export const checkpointSchema = z
+  .object({
+    step_key: z.string(),
+    at: timestamp,
+    event_id: z
+      .int()
+      .nullable()
+      .meta({ description: 'Event of the Temporal history that holds it' }),
+  })
+  .meta({ id: 'Checkpoint' });
+
+export type StepStatus = z.infer<typeof stepStatusSchema>;
+export type Step = z.infer<typeof stepSchema>;
+export type Checkpoint = z.infer<typeof checkpointSchema>;

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import { dollars, dollarsInput, jsonValue, timestamp } from './common.ts';
+import { draftGraphSchema, evaluationChecksSchema } from './graph.ts';
+
+export const workflowStatuses = ['draft', 'published'] as const;
+
+/** A graph as it was drawn, valid or not. */
+const savedGraph = z
+  .object({ nodes: z.array(jsonValue), edges: z.array(jsonValue) })
+  .loose()
+  .meta({ id: 'Graph', description: 'Nodes and edges as they were drawn' });
+
+export const runStatsSchema = z
+  .object({
+    total: z.int(),
+    success: z.int(),
+    failed: z.int(),
+    paused: z.int(),
+    running: z.int().meta({ description: 'Pending ones included' }),
+    success_rate: z
+      .number()
+      .meta({ description: 'Percent of the finished runs, one decimal; 0 when none finished' }),
+    avg_cost_usd: dollars.nullable().meta({ description: 'Over the finished runs' }),
+    avg_duration_ms: z
+      .int()
+      .nullable()
+      .meta({ description: 'Over the finished runs, without waiting at gates' }),
+    last_run_at: timestamp.nullable(),
+  })
+  .meta({ id: 'RunStats' });
+
+export const workflowSchema = z
+  .object({
+    id: z.string(),
+    workspace_id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    status: z.enum(workflowStatuses),
+    version: z.int(),
+    graph: savedGraph,
+    checks: z.array(jsonValue),
+    run_cap_usd: dollars.nullable().meta({ description: 'What one run may cost' }),
+    stats: runStatsSchema,
+    created_by: z.string().nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Workflow' });
+
+const name = z.string().trim().min(1).max(200);
+const description = z.string().max(10_000);
+const runCap = dollarsInput
+  .nullable()
+  .meta({ description: 'What one run may cost; null lifts the cap' });
+
+const exampleGraph = {
+  nodes: [
+    { id: 'draft', kind: 'agent', prompt: 'Answer {ticket}', model: 'mock' },
+    { id: 'review', kind: 'human_gate', prompt: 'Send it?' },
+  ],
+  edges: [{ source: 'draft', target: 'review' }],
+};
+
+export const workflowCreateBody = z
+  .strictObject({
+    name,
+    description: description.default(''),
+    graph: draftGraphSchema.default({ nodes: [], edges: [] }),
+    run_cap_usd: runCap.optional(),
+  })
+  .meta({ examples: [{ name: 'Answer tickets', graph: exampleGraph }] });
+
+export const workflowUpdateBody = z
+  .strictObject({
+    name: name.optional(),
+    description: description.optional(),
+    graph: draftGraphSchema.optional(),
+    run_cap_usd: runCap.optional(),
+  })
+  .meta({ examples: [{ name: 'Answer every ticket', run_cap_usd: 0.5 }] });
+
+export const checksBody = evaluationChecksSchema.meta({
+  examples: [[{ name: 'is polite', type: 'contains', target: 'draft', value: 'thank' }]],
+});
+
+const versionFields = {
+  workflow_id: z.string(),
+  version: z.int(),
+  created_by: z.string().nullable(),
+  created_at: timestamp,
+};
+
+export const workflowVersionSchema = z
+  .object({ ...versionFields, graph: savedGraph })
+  .meta({ id: 'WorkflowVersion' });
+
+export const versionListSchema = z.object({
+  versions: z.array(z.object({ ...versionFields, nodes: z.int(), edges: z.int() })),
+  next_cursor: z.string().nullable(),
+});
+
+export const diffQuery = z.strictObject({
+  from: z.coerce.number().int().min(1).max(2_147_483_647),
+  to: z.coerce.number().int().min(1).max(2_147_483_647),
+});
+
+export type WorkflowStatus = (typeof workflowStatuses)[number];
+export type Workflow = z.infer<typeof workflowSchema>;
+export type RunStats = z.infer<typeof runStatsSchema>;
+export type WorkflowVersion = z.infer<typeof workflowVersionSchema>;
+export type WorkflowCreate = z.infer<typeof workflowCreateBody>;
+export type WorkflowUpdate = z.infer<typeof workflowUpdateBody>;

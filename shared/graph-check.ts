@@ -1,0 +1,201 @@
+import type { z } from 'zod';
+import {
+  graphEdgeSchema,
+  graphNodeSchema,
+  type Graph,
+  type GraphEdge,
+  type GraphNode,
+  type GraphReport,
+} from './contract/graph.ts';
+import { collectIssues, type Issues } from './graph/issues.ts';
+import { isObject, memberOf } from './graph/json-value.ts';
+import { checkLimits, checkMeaning, type ValidationContext } from './graph/validate.ts';
+import type { Json, JsonObject } from './json.ts';
+
+/** Levels of lists and objects within each other; what is deeper would exhaust the stack of whoever walks it. */
+const MAX_DEPTH = 64;
+
+const KINDS = graphNodeSchema.options.map((option) => option.shape.kind.value).join(', ');
+
+/** A report, and the graph with its defaults filled in when there is nothing wrong with its shape. */
+export interface CheckedGraph extends GraphReport {
+  graph?: Graph;
+}
+
+/**
+ * Checks any JSON as a graph: shape, with the path of each part that does not fit, and everything `validateGraph`
+ * looks at, as far as unreadable parts leave it open. Never throws.
+ */
+export function checkGraph(value: unknown, context: ValidationContext): CheckedGraph {
+  const issues = collectIssues();
+  const json = value as Json | undefined;
+  if (!isObject(json)) {
+    issues.error('not_a_graph', 'A graph is an object with `nodes` and `edges`');
+    return issues.report();
+  }
+  if (isDeeperThan(json, MAX_DEPTH)) {
+    issues.error('too_deep', `The graph has more than ${MAX_DEPTH} levels of lists and objects`);
+    return issues.report();
+  }
+  for (const key of unknownKeys(json)) {
+    issues.error('unknown_key', `Unknown key '${key}'`, { path: key });
+  }
+  const nodes = readList(issues, json, 'nodes');
+  const edges = readList(issues, json, 'edges');
+  if (nodes === undefined || edges === undefined) return issues.report();
+  if (!checkLimits(issues, nodes.length, edges.length, json)) return issues.report();
+  const read = { nodes: readNodes(issues, nodes), edges: readEdges(issues, edges) };
+  const graph: Graph = {
+    nodes: read.nodes.map(({ node }) => node),
+    edges: read.edges.map(({ edge }) => edge),
+  };
+  const unreadable = new Set(read.nodes.flatMap(({ known }, at) => (known ? [] : [at])));
+  checkMeaning(withEdgePaths(issues, read.edges), graph, context, unreadable);
+  const report = issues.report();
+  const shaped =
+    read.edges.length === edges.length &&
+    [...read.nodes, ...read.edges].every((part) => part.shaped) &&
+    unknownKeys(json).length === 0;
+  return shaped ? { ...report, graph } : report;
+}
+
+function isDeeperThan(value: Json, limit: number): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > limit) return true;
+    const next: Json[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      for (const part of Array.isArray(item) ? item : Object.values(item)) next.push(part);
+    }
+    level = next;
+  }
+  return false;
+}
+
+function unknownKeys(graph: JsonObject): string[] {
+  return Object.keys(graph).filter((key) => key !== 'nodes' && key !== 'edges');
+}
+
+function readList(issues: Issues, graph: JsonObject, key: 'nodes' | 'edges'): Json[] | undefined {
+  const list = Object.hasOwn(graph, key) ? graph[key] : [];
+  if (Array.isArray(list)) return list;
+  issues.error('invalid_value', `\`${key}\` must be a list`, { path: key });
+  return undefined;
+}
+
+interface ReadNode {
+  node: GraphNode;
+  /** Whether it is the node as drawn. */
+  shaped: boolean;
+  /** Whether its kind is known; one without a kind only keeps its place. */
+  known: boolean;
+}
+
+function readNodes(issues: Issues, nodes: readonly Json[]): ReadNode[] {
+  return nodes.map((value, at) => {
+    const parsed = graphNodeSchema.safeParse(value);
+    if (parsed.success) return { node: parsed.data, shaped: true, known: true };
+    const given = memberOf(value, 'id');
+    const id = typeof given === 'string' ? given : undefined;
+    for (const issue of parsed.error.issues) tellShape(issues, issue, `nodes[${at}]`, id);
+    const repaired = repairNode(value, parsed.error.issues);
+    // No id can begin with a space, so the stand-in's own meets no other.
+    const node: GraphNode = { ...(repaired ?? { kind: 'merge' }), id: id ?? ` ${at}` };
+    return { node, shaped: false, known: repaired !== undefined };
+  });
+}
+
+/**
+ * The node without what does not fit, so that its other faults come to light at the same time; undefined when not even
+ * its kind is known.
+ */
+function repairNode(value: Json, issues: readonly z.core.$ZodIssue[]): GraphNode | undefined {
+  if (!isObject(value)) return undefined;
+  const kept = new Map(Object.entries(value));
+  for (const issue of issues) {
+    const [part] = issue.path;
+    if (part !== undefined) kept.delete(String(part));
+    else if (issue.code === 'unrecognized_keys') for (const key of issue.keys) kept.delete(key);
+  }
+  if (!kept.has('kind')) return undefined;
+  const rest = { ...Object.fromEntries(kept), id: 'stand_in' };
+  // In turn: less what did not fit, with an expression in place of the one that did not, and for a tool without a name.
+  for (const attempt of [
+    rest,
+    { ...rest, expression: 'true' },
+    { kind: 'agent', id: 'stand_in' },
+  ]) {
+    const parsed = graphNodeSchema.safeParse(attempt);
+    if (parsed.success) return parsed.data;
+  }
+  return undefined;
+}
+
+interface ReadEdge {
+  edge: GraphEdge;
+  at: number;
+  shaped: boolean;
+}
+
+function readEdges(issues: Issues, edges: readonly Json[]): ReadEdge[] {
+  return edges.flatMap((value, at): ReadEdge[] => {
+    const parsed = graphEdgeSchema.safeParse(value);
+    if (parsed.success) return [{ edge: parsed.data, at, shaped: true }];
+    for (const issue of parsed.error.issues) tellShape(issues, issue, `edges[${at}]`, undefined);
+    const source = memberOf(value, 'source');
+    const target = memberOf(value, 'target');
+    if (typeof source !== 'string' || typeof target !== 'string') return [];
+    // Read as it was meant, so that a loop whose edge says `true` instead of 'true' is not called a cycle as well.
+    const edge: GraphEdge = { source, target };
+    const when = memberOf(value, 'condition_value');
+    if (when === true || when === 'true') edge.condition_value = 'true';
+    if (when === false || when === 'false') edge.condition_value = 'false';
+    return [{ edge, at, shaped: false }];
+  });
+}
+
+function tellShape(
+  issues: Issues,
+  issue: z.core.$ZodIssue,
+  base: string,
+  nodeId: string | undefined,
+): void {
+  const path =
+    base +
+    issue.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  const place = nodeId === undefined ? {} : { node_id: nodeId };
+  if (issue.code === 'unrecognized_keys') {
+    for (const key of issue.keys) {
+      issues.error('unknown_key', `${path}: unknown key '${key}'`, {
+        ...place,
+        path: `${path}.${key}`,
+      });
+    }
+  } else if (issue.code === 'invalid_union' && issue.path.at(-1) === 'kind') {
+    issues.error('unknown_kind', `${path}: the kinds of nodes are ${KINDS}`, { ...place, path });
+  } else {
+    issues.error('invalid_value', `${path}: ${issue.message}`, { ...place, path });
+  }
+}
+
+/** Edges that could not be read are missing from the graph; paths go by where an edge really stands. */
+function withEdgePaths(issues: Issues, edges: readonly { at: number }[]): Issues {
+  const placed = (path: string | undefined): string | undefined =>
+    path?.replace(/^edges\[(\d+)\]/, (_, index: string) => `edges[${edges[Number(index)]!.at}]`);
+  return {
+    error: (code, message, place = {}) =>
+      issues.error(
+        code,
+        message,
+        place.path === undefined ? place : { ...place, path: placed(place.path) },
+      ),
+    warning: (code, message, place = {}) =>
+      issues.warning(
+        code,
+        message,
+        place.path === undefined ? place : { ...place, path: placed(place.path) },
+      ),
+    report: () => issues.report(),
+  };
+}

@@ -1,0 +1,231 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { LoopNode } from '../contract/graph.ts';
+import type { CompiledEdge } from './compile.ts';
+import { ExpressionError, evaluateExpression, truthy } from './expression.ts';
+import { enter, note, resetNode, writeOutput, type RunState } from './run-state.ts';
+
+/**
+ * Control steps that may follow each other without an agent, tool or gate between them. Loops whose bodies do no work
+ * would block the process otherwise: rounds of nested loops multiply.
+ */
+export const MAX_STEPS_IN_PLACE = 10_000;
+
+/** Sorts behind every round of a loop. */
+const AFTER_ALL_ROUNDS = Number.MAX_SAFE_INTEGER;
+
+/** Puts the nodes nothing leads to at the start. Follow with `advance`. */
+export function begin(run: RunState): void {
+  run.graph.nodes.forEach((_, node) => {
+    if (run.fanIn[node] === 0 && run.graph.regions[node] === -1) run.queue.push(node);
+  });
+}
+
+/** Works off what has become possible, until only agents, tools and gates can carry the run on. */
+export function advance(run: RunState): void {
+  for (let next = 0; next < run.queue.length; next += 1) {
+    const event = run.queue[next]!;
+    if (event >= 0) arrive(run, event);
+    else endRound(run, ~event);
+  }
+  run.queue.length = 0;
+}
+
+/** Ends a node with success and tells its edges; `result` picks among conditional ones. */
+export function settle(run: RunState, node: number, output: Json, result?: boolean): void {
+  enter(run, node, 'settled');
+  run.ran[node] = true;
+  for (const edge of run.out[node]!) {
+    const taken =
+      edge.when === undefined || result === undefined || (edge.when === 'true') === result;
+    settleEdge(run, edge, taken, output);
+  }
+  leave(run, node);
+}
+
+/** Evaluates a failed condition or loop once more; a loop goes on with the round it failed before. */
+export function evaluateAgain(run: RunState, node: number): void {
+  if (run.graph.nodes[node]!.kind === 'loop') {
+    enter(run, node, 'running');
+    note(run, node, 'running');
+    continueLoop(run, node);
+  } else {
+    decideCondition(run, node);
+  }
+}
+
+function arrive(run: RunState, node: number): void {
+  if (!run.reached[node]) {
+    skip(run, node);
+    return;
+  }
+  const kind = run.graph.nodes[node]!.kind;
+  switch (kind) {
+    case 'agent':
+    case 'tool':
+    case 'human_gate':
+      enter(run, node, 'ready');
+      return;
+    case 'merge':
+      join(run, node);
+      return;
+    case 'condition':
+      decideCondition(run, node);
+      return;
+    case 'loop':
+      beginLoop(run, node);
+      return;
+    default:
+      kind satisfies never;
+  }
+}
+
+function settleEdge(run: RunState, edge: CompiledEdge, taken: boolean, output: Json): void {
+  if (edge.back) {
+    const loop = run.loops.get(edge.to);
+    if (taken && loop !== undefined) loop.again = true;
+    return;
+  }
+  if (taken) {
+    run.reached[edge.to] = true;
+    if (run.graph.nodes[edge.to]!.kind === 'merge') {
+      const inbox = run.inboxes.get(edge.to) ?? new Map<number, Json>();
+      run.inboxes.set(edge.to, inbox.set(edge.from, output));
+    }
+  }
+  run.waiting[edge.to]! -= 1;
+  if (run.waiting[edge.to] === 0) run.queue.push(edge.to);
+}
+
+function leave(run: RunState, node: number): void {
+  const loop = run.graph.regions[node]!;
+  const round = run.loops.get(loop);
+  if (round === undefined) return;
+  round.open -= 1;
+  if (round.open === 0) run.queue.push(~loop);
+}
+
+function skip(run: RunState, node: number): void {
+  enter(run, node, 'skipped');
+  note(run, node, 'skipped');
+  for (const inner of bodyOf(run, node)) note(run, inner, 'skipped');
+  for (const edge of run.out[node]!) {
+    if (!entersOwnBody(run, edge)) settleEdge(run, edge, false, null);
+  }
+  leave(run, node);
+}
+
+/** Everything in a loop's body, nested loops' bodies too, in topological order; nothing for other nodes. */
+function bodyOf(run: RunState, node: number): number[] {
+  const body: number[] = [];
+  const open = [node];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const member of run.members[next]!) {
+      body.push(member);
+      open.push(member);
+    }
+  }
+  return body.sort((a, b) => a - b);
+}
+
+function entersOwnBody(run: RunState, edge: CompiledEdge): boolean {
+  return run.graph.regions[edge.to] === edge.from || edge.to === edge.from;
+}
+
+function join(run: RunState, node: number): void {
+  const inbox = [...(run.inboxes.get(node) ?? [])].sort(([a], [b]) => a - b);
+  // fromEntries defines properties instead of assigning them, so no name reaches a prototype.
+  const output: JsonObject = Object.fromEntries(
+    inbox.map(([parent, given]) => [run.graph.nodes[parent]!.id, given]),
+  );
+  run.inboxes.delete(node);
+  writeOutput(run, node, output);
+  note(run, node, 'success', { output });
+  settle(run, node, output);
+}
+
+/** The truth of a node's expression; undefined when it could not be told and the node has failed. */
+function holds(run: RunState, node: number): boolean | undefined {
+  const graphNode = run.graph.nodes[node]!;
+  if (graphNode.kind !== 'condition' && graphNode.kind !== 'loop') return undefined;
+  try {
+    return truthy(evaluateExpression(graphNode.expression, run.values, run.search));
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    failInPlace(run, node, error.message);
+    return undefined;
+  }
+}
+
+function failInPlace(run: RunState, node: number, error: string): void {
+  enter(run, node, 'failed');
+  note(run, node, 'failed', { error });
+}
+
+function decideCondition(run: RunState, node: number): void {
+  const result = holds(run, node);
+  if (result === undefined) return;
+  const output = { result };
+  writeOutput(run, node, output);
+  note(run, node, 'success', { output });
+  settle(run, node, output, result);
+}
+
+function beginLoop(run: RunState, node: number): void {
+  run.loops.set(node, { round: 0, open: 0, again: false });
+  enter(run, node, 'running');
+  writeOutput(run, node, { iterations: 0, exhausted: false }, [0, -1]);
+  note(run, node, 'running');
+  continueLoop(run, node);
+}
+
+function continueLoop(run: RunState, node: number): void {
+  const more = holds(run, node);
+  if (more === undefined) return;
+  const { max_iterations } = run.graph.nodes[node] as LoopNode;
+  if (!more || run.loops.get(node)!.round >= max_iterations) {
+    endLoop(run, node, more);
+  } else if (run.inPlace >= MAX_STEPS_IN_PLACE) {
+    failInPlace(
+      run,
+      node,
+      `The loop went round for ${MAX_STEPS_IN_PLACE} steps without an agent, tool or gate at work`,
+    );
+  } else {
+    beginRound(run, node);
+  }
+}
+
+function beginRound(run: RunState, node: number): void {
+  const loop = run.loops.get(node)!;
+  const members = run.members[node]!;
+  loop.round += 1;
+  loop.open = members.length;
+  loop.again = false;
+  run.inPlace += 1;
+  for (const member of members) resetNode(run, member);
+  const output = { iterations: loop.round, exhausted: false };
+  writeOutput(run, node, output, [loop.round, -1]);
+  for (const edge of run.out[node]!) {
+    if (edge.when === 'true' && entersOwnBody(run, edge)) settleEdge(run, edge, true, output);
+  }
+  if (members.length === 0) run.queue.push(~node);
+}
+
+// Without a way back taken the round was a break.
+function endRound(run: RunState, node: number): void {
+  if (run.loops.get(node)!.again) continueLoop(run, node);
+  else endLoop(run, node, false);
+}
+
+function endLoop(run: RunState, node: number, exhausted: boolean): void {
+  const output = { iterations: run.loops.get(node)!.round, exhausted };
+  run.loops.delete(node);
+  writeOutput(run, node, output, [AFTER_ALL_ROUNDS, -1]);
+  note(run, node, 'success', { output });
+  enter(run, node, 'settled');
+  run.ran[node] = true;
+  for (const edge of run.out[node]!) {
+    if (!entersOwnBody(run, edge)) settleEdge(run, edge, edge.when !== 'true', output);
+  }
+  leave(run, node);
+}

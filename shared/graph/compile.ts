@@ -1,0 +1,81 @@
+import type { Graph, GraphNode } from '../contract/graph.ts';
+import { analyseLoops, innermostLoops } from './loops.ts';
+import { linkGraph, topologicalOrder } from './topology.ts';
+
+/** The shape of a compiled graph and of a snapshot; raised when either is read in another way. */
+export const GRAPH_FORMAT = 1;
+
+export interface CompiledEdge {
+  /** Positions in `nodes`. */
+  from: number;
+  to: number;
+  when?: 'true' | 'false';
+  /** Leads back to the head of the loop around `from`; nothing waits for it. */
+  back?: true;
+}
+
+/** A graph ready to run, as plain JSON, so that it can be frozen in a run's input. */
+export interface CompiledGraph {
+  format: typeof GRAPH_FORMAT;
+  /** In topological order: a node stands behind everything it waits for. */
+  nodes: GraphNode[];
+  edges: CompiledEdge[];
+  /** Per node the position of the innermost loop whose body it is part of, or -1. */
+  regions: number[];
+}
+
+export class GraphError extends Error {
+  override readonly name = 'GraphError';
+}
+
+/**
+ * Orders a graph and finds its loop regions. Linear for sound graphs.
+ * Throws GraphError when it cannot run at all (no nodes, an id twice, an edge to nowhere, a cycle outside a loop, an
+ * edge across a loop body's border); `validateGraph` says why in full, so call that first for people.
+ */
+export function compileGraph(graph: Graph): CompiledGraph {
+  const links = linkGraph(graph);
+  if (graph.nodes.length === 0) throw new GraphError('The graph has no nodes');
+  if (links.positions.size !== graph.nodes.length) {
+    throw new GraphError('Two nodes of the graph have the same id');
+  }
+  if (links.edges.length !== graph.edges.length) {
+    throw new GraphError('An edge of the graph leads to an unknown node');
+  }
+  const loops = analyseLoops(links);
+  const order = topologicalOrder(links, loops.back);
+  if (order.length !== graph.nodes.length) {
+    throw new GraphError('The graph has a cycle that is not the body of a loop');
+  }
+  if (loops.escapes.length + loops.entries.length > 0) {
+    throw new GraphError("An edge of the graph crosses the border of a loop's body");
+  }
+  const regions = innermostLoops(graph.nodes.length, loops.bodies);
+  const place = new Array<number>(order.length).fill(-1);
+  order.forEach((node, index) => {
+    place[node] = index;
+  });
+  return {
+    format: GRAPH_FORMAT,
+    nodes: order.map((node) => graph.nodes[node]!),
+    edges: links.edges.map((edge) => ({
+      from: place[edge.from]!,
+      to: place[edge.to]!,
+      ...(edge.when !== undefined && { when: edge.when }),
+      ...(loops.back.has(edge) && { back: true as const }),
+    })),
+    regions: order.map((node) => (regions[node] === -1 ? -1 : place[regions[node]!]!)),
+  };
+}
+
+/** The state key a node's output is kept under. */
+export function outputKey(node: GraphNode): string {
+  return (node.kind === 'agent' || node.kind === 'tool') && node.output_key !== undefined
+    ? node.output_key
+    : node.id;
+}
+
+/** What people see of a node. */
+export function nodeLabel(node: GraphNode): string {
+  return node.label !== undefined && node.label !== '' ? node.label : node.id;
+}

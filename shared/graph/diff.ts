@@ -1,0 +1,135 @@
+import type { Json, JsonObject } from '../json.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { isObject, memberOf } from './json-value.ts';
+
+export { canonicalJson } from './canonical-json.ts';
+
+export interface PartsDiff {
+  /** The parts themselves, in the order of the newer graph. */
+  added: Json[];
+  /** In the order of the older graph. */
+  removed: Json[];
+  /** Which part and where in it, like `retry.max_attempts` or `params.urls[2]`, in the order of the newer graph. */
+  changed: { id: string; paths: string[] }[];
+}
+
+export interface GraphDiff {
+  nodes: PartsDiff;
+  edges: PartsDiff;
+}
+
+/** Deepest level at which a difference is named by its own path; below, the path of that level stands for it. */
+const MAX_PATH_DEPTH = 20;
+
+/**
+ * What changed between two graphs. Nodes are the same by id; edges by id, or by source, target and condition when
+ * they have none. Takes drafts: parts of any shape, and what is no list counts as an empty one. Never throws.
+ */
+export function diffGraphs(from: unknown, to: unknown): GraphDiff {
+  return {
+    nodes: diffParts(partsOf(from, 'nodes'), partsOf(to, 'nodes'), nodeName),
+    edges: diffParts(partsOf(from, 'edges'), partsOf(to, 'edges'), edgeName),
+  };
+}
+
+function partsOf(graph: unknown, key: string): Json[] {
+  const parts = memberOf(graph as Json, key);
+  return Array.isArray(parts) ? parts : [];
+}
+
+function textAt(part: Json, key: string): string | undefined {
+  const value = memberOf(part, key);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function nodeName(part: Json): string {
+  return textAt(part, 'id') ?? canonicalJson(part);
+}
+
+function edgeName(part: Json): string {
+  const id = textAt(part, 'id');
+  if (id !== undefined) return id;
+  const source = textAt(part, 'source');
+  const target = textAt(part, 'target');
+  if (source === undefined || target === undefined) return canonicalJson(part);
+  const condition = textAt(part, 'condition_value');
+  return `${source} -> ${target}${condition === undefined ? '' : ` (${condition})`}`;
+}
+
+// Drafts may hold an id twice; the first one is compared with the first one, the second with the second.
+function byName(
+  parts: readonly Json[],
+  nameOf: (part: Json) => string,
+): Map<string, { id: string; part: Json }> {
+  const named = new Map<string, { id: string; part: Json }>();
+  const times = new Map<string, number>();
+  for (const part of parts) {
+    const id = nameOf(part);
+    const time = (times.get(id) ?? 0) + 1;
+    times.set(id, time);
+    named.set(`${time} ${id}`, { id, part });
+  }
+  return named;
+}
+
+function diffParts(
+  from: readonly Json[],
+  to: readonly Json[],
+  nameOf: (part: Json) => string,
+): PartsDiff {
+  const before = byName(from, nameOf);
+  const after = byName(to, nameOf);
+  const diff: PartsDiff = { added: [], removed: [], changed: [] };
+  for (const [name, { id, part }] of after) {
+    const old = before.get(name);
+    if (old === undefined) {
+      diff.added.push(part);
+      continue;
+    }
+    const paths: string[] = [];
+    collectPaths(old.part, part, '', 0, paths);
+    if (paths.length > 0) diff.changed.push({ id, paths });
+  }
+  for (const [name, { part }] of before) if (!after.has(name)) diff.removed.push(part);
+  return diff;
+}
+
+function collectPaths(
+  from: Json | undefined,
+  to: Json | undefined,
+  path: string,
+  depth: number,
+  paths: string[],
+): void {
+  if (from !== undefined && to !== undefined && depth < MAX_PATH_DEPTH) {
+    if (isObject(from) && isObject(to)) {
+      for (const key of keysOf(from, to)) {
+        collectPaths(
+          ownOf(from, key),
+          ownOf(to, key),
+          path === '' ? key : `${path}.${key}`,
+          depth + 1,
+          paths,
+        );
+      }
+      return;
+    }
+    if (Array.isArray(from) && Array.isArray(to)) {
+      for (let at = 0; at < Math.max(from.length, to.length); at += 1) {
+        collectPaths(from[at], to[at], `${path}[${at}]`, depth + 1, paths);
+      }
+      return;
+    }
+  }
+  if (from === undefined || to === undefined || canonicalJson(from) !== canonicalJson(to)) {
+    paths.push(path);
+  }
+}
+
+function keysOf(from: JsonObject, to: JsonObject): string[] {
+  return [...new Set([...Object.keys(from), ...Object.keys(to)])].sort();
+}
+
+function ownOf(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}

@@ -1,0 +1,149 @@
+import type { Json } from '../json.ts';
+import { MAX_STRING, OperandError, finite, isIn, type Meter } from './expression-operators.ts';
+import { isObject, typeName } from './json-value.ts';
+import { PatternError, matchesPattern } from './pattern.ts';
+
+interface ExpressionFunction {
+  /** Least and most arguments. */
+  arity: readonly [least: number, most: number];
+  apply: (args: Json[], meter: Meter) => Json;
+}
+
+/** Decimals that `round` takes: more than a double holds would only move noise. */
+const MAX_DECIMALS = 15;
+
+// What asks about a text is answered with false for null, as comparisons are: a missing key is no failure.
+const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map<string, ExpressionFunction>([
+  ['len', { arity: [1, 1], apply: ([value]) => lengthOf(value!) }],
+  ['lower', { arity: [1, 1], apply: ([value]) => changeCase('lower', value!) }],
+  ['upper', { arity: [1, 1], apply: ([value]) => changeCase('upper', value!) }],
+  [
+    'contains',
+    { arity: [2, 2], apply: ([haystack, needle], meter) => isIn(needle!, haystack!, meter) },
+  ],
+  [
+    'starts_with',
+    {
+      arity: [2, 2],
+      apply: (args) => asks('starts_with', args, (text, piece) => text.startsWith(piece)),
+    },
+  ],
+  [
+    'ends_with',
+    {
+      arity: [2, 2],
+      apply: (args) => asks('ends_with', args, (text, piece) => text.endsWith(piece)),
+    },
+  ],
+  ['matches', { arity: [2, 2], apply: (args, meter) => asks('matches', args, matches(meter)) }],
+  ['abs', { arity: [1, 1], apply: ([value]) => Math.abs(number('abs', value!)) }],
+  [
+    'min',
+    { arity: [1, Infinity], apply: (args) => extreme('min', args, (value, best) => value < best) },
+  ],
+  [
+    'max',
+    { arity: [1, Infinity], apply: (args) => extreme('max', args, (value, best) => value > best) },
+  ],
+  ['round', { arity: [1, 2], apply: ([value, decimals]) => round(value!, decimals ?? 0) }],
+  ['default', { arity: [2, 2], apply: ([value, fallback]) => value ?? fallback! }],
+]);
+
+/** How many arguments a function takes; undefined when there is none of that name. */
+export function functionArity(name: string): readonly [least: number, most: number] | undefined {
+  return FUNCTIONS.get(name)?.arity;
+}
+
+/** Calls a function that exists with a number of arguments it takes. Throws OperandError for types it does not. */
+export function callFunction(name: string, args: Json[], meter: Meter): Json {
+  return FUNCTIONS.get(name)!.apply(args, meter);
+}
+
+function wrongType(name: string, ...values: Json[]): never {
+  throw new OperandError(`${name} cannot take ${values.map(typeName).join(' and ')}`);
+}
+
+function number(name: string, value: Json): number {
+  return typeof value === 'number' ? value : wrongType(name, value);
+}
+
+// Text is counted in characters as people see code points, so that an emoji is not two.
+function lengthOf(value: Json): number {
+  if (value === null) return 0;
+  if (Array.isArray(value)) return value.length;
+  if (isObject(value)) return Object.keys(value).length;
+  if (typeof value !== 'string') return wrongType('len', value);
+  let length = value.length;
+  for (let at = 0; at < value.length; at += 1) {
+    if (value.codePointAt(at)! > 0xffff) {
+      length -= 1;
+      at += 1;
+    }
+  }
+  return length;
+}
+
+function changeCase(name: 'lower' | 'upper', value: Json): string | null {
+  if (value === null) return null;
+  if (typeof value !== 'string') return wrongType(name, value);
+  const changed = name === 'lower' ? value.toLowerCase() : value.toUpperCase();
+  if (changed.length > Math.max(MAX_STRING, value.length)) {
+    throw new OperandError(`the text passes ${MAX_STRING} characters`);
+  }
+  return changed;
+}
+
+function asks(
+  name: string,
+  args: Json[],
+  question: (text: string, piece: string) => boolean,
+): boolean {
+  const [text, piece] = args as [Json, Json];
+  if (text === null && (piece === null || typeof piece === 'string')) return false;
+  if (typeof text !== 'string' || typeof piece !== 'string') return wrongType(name, text, piece);
+  return question(text, piece);
+}
+
+function matches(meter: Meter): (text: string, pattern: string) => boolean {
+  return (text, pattern) => {
+    try {
+      return matchesPattern(text, pattern, { budget: meter.search });
+    } catch (error) {
+      if (error instanceof PatternError) throw new OperandError(error.message);
+      throw error;
+    }
+  };
+}
+
+function extreme(
+  name: string,
+  args: Json[],
+  beats: (value: number | string, best: number | string) => boolean,
+): Json {
+  const [only] = args;
+  const values = args.length === 1 && Array.isArray(only) ? only : args;
+  let best: number | string | null = null;
+  for (const value of values) {
+    if (typeof value !== 'number' && typeof value !== 'string') return wrongType(name, value);
+    if (best !== null && typeof best !== typeof value) return wrongType(name, best, value);
+    if (best === null || beats(value, best)) best = value;
+  }
+  return best;
+}
+
+// Halves go away from zero. The decimal point is moved in the written form: 1.005 * 100 is 100.49999999999999.
+function round(value: Json, decimals: Json): number {
+  if (typeof value !== 'number' || typeof decimals !== 'number') {
+    return wrongType('round', value, decimals);
+  }
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > MAX_DECIMALS) {
+    throw new OperandError(`round takes 0 to ${MAX_DECIMALS} decimals`);
+  }
+  const size = shift(Math.round(shift(Math.abs(value), decimals)), -decimals);
+  return finite(Number.isFinite(size) ? Math.sign(value) * size : value);
+}
+
+function shift(value: number, places: number): number {
+  const [digits, exponent = '0'] = String(value).split('e');
+  return Number(`${digits}e${Number(exponent) + places}`);
+}

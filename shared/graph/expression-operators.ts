@@ -1,0 +1,146 @@
+import type { Json } from '../json.ts';
+import type { BinaryOperator } from './expression-parser.ts';
+import { isObject, memberOf, typeName } from './json-value.ts';
+import type { SearchBudget } from './pattern.ts';
+
+/** Longest string an expression may build. */
+export const MAX_STRING = 1_000_000;
+
+/** How deep two values are compared; deeper ones are refused before they exhaust the call stack. */
+const MAX_COMPARED_DEPTH = 500;
+
+/** Operands that do not fit; the evaluator adds the place. */
+export class OperandError extends Error {
+  override readonly name = 'OperandError';
+}
+
+/** What is left to one evaluation. */
+export interface Meter {
+  steps: number;
+  search: SearchBudget;
+}
+
+function spend(meter: Meter): void {
+  meter.steps -= 1;
+  if (meter.steps < 0) {
+    throw new OperandError('it takes too many steps: the values it compares are too large');
+  }
+}
+
+/** Applies an operator to two values that are both needed; `and` and `or` stop early and are not for here. */
+export function applyBinary(
+  operator: Exclude<BinaryOperator, 'and' | 'or'>,
+  left: Json,
+  right: Json,
+  meter: Meter,
+): Json {
+  switch (operator) {
+    case '==':
+      return equals(left, right, meter);
+    case '!=':
+      return !equals(left, right, meter);
+    case 'in':
+      return isIn(left, right, meter);
+    case 'not in':
+      return !isIn(left, right, meter);
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return isOrdered(operator, left, right);
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%':
+      return calculate(operator, left, right);
+  }
+}
+
+/** By value, at any depth, and false across types. */
+export function equals(left: Json, right: Json, meter: Meter, depth = 0): boolean {
+  spend(meter);
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) {
+    return left === right;
+  }
+  if (left === right) return true;
+  if (depth >= MAX_COMPARED_DEPTH) {
+    throw new OperandError('the values it compares are nested too deeply');
+  }
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => equals(item, right[index]!, meter, depth + 1));
+  }
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every(
+    (key) => Object.hasOwn(right, key) && equals(left[key]!, right[key]!, meter, depth + 1),
+  );
+}
+
+/** Whether a list holds a value, a text a piece of text, or an object a key. Nothing is in null. */
+export function isIn(needle: Json, haystack: Json, meter: Meter): boolean {
+  if (haystack === null) return false;
+  if (Array.isArray(haystack)) return haystack.some((item) => equals(item, needle, meter));
+  if (typeof haystack === 'string' && typeof needle === 'string') return haystack.includes(needle);
+  if (isObject(haystack) && typeof needle === 'string') {
+    return memberOf(haystack, needle) !== undefined;
+  }
+  if (needle === null && (typeof haystack === 'string' || isObject(haystack))) return false;
+  throw new OperandError(`cannot look for ${typeName(needle)} in ${typeName(haystack)}`);
+}
+
+function isOrdered(operator: '<' | '<=' | '>' | '>=', left: Json, right: Json): boolean {
+  if (left === null || right === null) return false;
+  const comparable =
+    (typeof left === 'number' && typeof right === 'number') ||
+    (typeof left === 'string' && typeof right === 'string');
+  if (!comparable) {
+    throw new OperandError(`cannot order ${typeName(left)} ${operator} ${typeName(right)}`);
+  }
+  switch (operator) {
+    case '<':
+      return left < right;
+    case '<=':
+      return left <= right;
+    case '>':
+      return left > right;
+    case '>=':
+      return left >= right;
+  }
+}
+
+function calculate(operator: '+' | '-' | '*' | '/' | '%', left: Json, right: Json): Json {
+  if (operator === '+' && typeof left === 'string' && typeof right === 'string') {
+    if (left.length + right.length > MAX_STRING) {
+      throw new OperandError(`the text passes ${MAX_STRING} characters`);
+    }
+    return left + right;
+  }
+  if (typeof left !== 'number' || typeof right !== 'number') {
+    throw new OperandError(`cannot compute ${typeName(left)} ${operator} ${typeName(right)}`);
+  }
+  switch (operator) {
+    case '+':
+      return finite(left + right);
+    case '-':
+      return finite(left - right);
+    case '*':
+      return finite(left * right);
+    case '/':
+    case '%':
+      if (right === 0) throw new OperandError('division by zero');
+      return finite(operator === '/' ? left / right : left % right);
+  }
+}
+
+export function negate(value: Json): number {
+  if (typeof value !== 'number') throw new OperandError(`cannot negate ${typeName(value)}`);
+  return finite(-value);
+}
+
+/** A number that JSON can carry; adding zero turns -0, which it cannot, into 0. */
+export function finite(value: number): number {
+  if (!Number.isFinite(value)) throw new OperandError('the number is too large');
+  return value + 0;
+}

@@ -1,0 +1,48 @@
+import type { Json, JsonObject } from '../json.ts';
+import { createBoundedCache } from './bounded-cache.ts';
+import { ExpressionError } from './expression-error.ts';
+import { evaluateAst } from './expression-evaluate.ts';
+import { parseSource, type Ast } from './expression-parser.ts';
+import type { SearchBudget } from './pattern.ts';
+
+export { ExpressionError } from './expression-error.ts';
+export { MAX_EXPRESSION_STEPS } from './expression-evaluate.ts';
+export {
+  MAX_EXPRESSION_DEPTH,
+  MAX_EXPRESSION_LENGTH,
+  MAX_EXPRESSION_NODES,
+  type Ast,
+} from './expression-parser.ts';
+export { truthy } from './json-value.ts';
+
+const parsed = createBoundedCache<string, Ast>(500);
+
+/**
+ * Parses an expression: at most 2,000 characters, 256 parts, 32 levels. Throws ExpressionError with the position of
+ * what does not fit.
+ */
+export function parseExpression(source: string): Ast {
+  if (typeof source !== 'string') {
+    throw new ExpressionError(String(source), 0, 'an expression is text');
+  }
+  return parsed(source, () => parseSource(source));
+}
+
+/**
+ * Evaluates an expression over the own data properties of `scope`. A key that is not there is null, at any depth.
+ * Bounded: 10,000 steps, texts of a million characters; `search` bounds what patterns cost over several evaluations.
+ * Throws nothing but ExpressionError.
+ */
+export function evaluateExpression(
+  expression: string | Ast,
+  scope: JsonObject,
+  search?: SearchBudget,
+): Json {
+  const ast = typeof expression === 'object' ? expression : parseExpression(expression);
+  return evaluateAst(ast, scope, search);
+}
+
+/** The top-level keys an expression reads. Throws ExpressionError when it does not parse. */
+export function expressionRoots(source: string): string[] {
+  return [...parseExpression(source).roots];
+}

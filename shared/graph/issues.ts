@@ -1,0 +1,26 @@
+import type { GraphIssue, GraphReport } from '../contract/graph.ts';
+
+/** Beyond this many of a sort nobody reads on; a graph over its limits could give hundreds of thousands. */
+const MAX_ISSUES = 1000;
+
+export interface Issues {
+  error(code: string, message: string, at?: IssuePlace): void;
+  warning(code: string, message: string, at?: IssuePlace): void;
+  report(): GraphReport;
+}
+
+export type IssuePlace = Pick<GraphIssue, 'node_id' | 'path' | 'position'>;
+
+/** Gathers what is wrong with a graph: at most 1,000 errors and 1,000 warnings. */
+export function collectIssues(): Issues {
+  const errors: GraphIssue[] = [];
+  const warnings: GraphIssue[] = [];
+  const add = (issues: GraphIssue[], code: string, message: string, at: IssuePlace = {}): void => {
+    if (issues.length < MAX_ISSUES) issues.push({ code, message, ...at });
+  };
+  return {
+    error: (code, message, at) => add(errors, code, message, at),
+    warning: (code, message, at) => add(warnings, code, message, at),
+    report: () => ({ valid: errors.length === 0, errors, warnings }),
+  };
+}

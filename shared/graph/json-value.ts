@@ -1,0 +1,51 @@
+import type { Json, JsonObject } from '../json.ts';
+
+/** Never a data key here, whoever put it there: code further down the line may read the prototype instead. */
+const HIDDEN: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The kind of a value, as people call it. */
+export function typeName(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'list';
+  return typeof value;
+}
+
+/**
+ * A key of an object or an index of a list; undefined when it is not there, and for every other pair of types.
+ * Own data properties only: no getter runs and no prototype is looked at.
+ */
+export function memberOf(value: Json, key: Json): Json | undefined {
+  if (Array.isArray(value)) {
+    return typeof key === 'number' && Number.isInteger(key) && key >= 0
+      ? own(value, key)
+      : undefined;
+  }
+  return isObject(value) && typeof key === 'string' && !HIDDEN.has(key)
+    ? own(value, key)
+    : undefined;
+}
+
+function own(value: object, key: string | number): Json | undefined {
+  const found: unknown = Object.getOwnPropertyDescriptor(value, key)?.value;
+  switch (typeof found) {
+    case 'string':
+    case 'boolean':
+    case 'object':
+      return found as Json;
+    case 'number':
+      return Number.isFinite(found) ? found : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Whether a condition would take a value for true: null, false, 0 and everything empty are false. */
+export function truthy(value: Json): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (isObject(value)) return Object.keys(value).length > 0;
+  return Boolean(value);
+}

@@ -1,0 +1,204 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { GraphNode } from '../contract/graph.ts';
+import { advance, begin, evaluateAgain, settle } from './advance.ts';
+import { outputKey, type CompiledGraph } from './compile.ts';
+import {
+  createRunState,
+  enter,
+  iterationOf,
+  refill,
+  stepKeyOf,
+  write,
+  writeOutput,
+  type ControlStep,
+  type Phase,
+  type RunState,
+} from './run-state.ts';
+import { restoreRunState, takeSnapshot, type SchedulerSnapshot } from './snapshot.ts';
+
+export type { ControlStep } from './run-state.ts';
+export type { SchedulerSnapshot } from './snapshot.ts';
+
+export interface ReadyNode {
+  step_key: string;
+  node_id: string;
+  kind: 'agent' | 'tool' | 'human_gate';
+  iteration: number[];
+}
+
+export interface GateDecision {
+  approved: boolean;
+  /** Merged into the top level of the state. */
+  input?: JsonObject;
+}
+
+/** Raised on a call that does not fit where the step stands; the run itself is unharmed. */
+export class SchedulerError extends Error {
+  override readonly name = 'SchedulerError';
+}
+
+/**
+ * One run of one graph: says what can be done next and is told what became of it. It does no work and keeps no time.
+ * The same calls in the same order give the same answers, and the final state, output and steps do not depend on the
+ * order in which nodes finish. Events cost what they touch; a whole run is linear in its nodes and edges per round.
+ */
+export interface Scheduler {
+  /**
+   * Agents, tools and gates that became ready and were not given out yet, in topological order, at most `limit`.
+   * Each is given out once, until it is retried or the run restored.
+   */
+  takeReady(limit?: number): ReadyNode[];
+  /** Steps computed in place since the last call, oldest first. A loop gives `running` and, when it ends, `success`. */
+  takeControlSteps(): ControlStep[];
+  /** Puts steps back that could not be delivered, ahead of newer ones. */
+  returnControlSteps(steps: readonly ControlStep[]): void;
+  /** An agent or tool has finished. Throws SchedulerError unless the step is ready or taken. */
+  complete(stepKey: string, output: Json): void;
+  /**
+   * A gate was decided. `rejected`: it was not approved and has no 'false' edge; it stays open as failed.
+   * Throws SchedulerError unless the step is a gate that is ready or taken.
+   */
+  decide(stepKey: string, decision: GateDecision): 'continued' | 'rejected';
+  /** A step has failed for good. Throws SchedulerError unless it is ready or taken. */
+  fail(stepKey: string): void;
+  /** Keys of failed steps in topological order, conditions and loops whose expression erred among them. */
+  failed(): string[];
+  /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
+  retry(stepKey: string): void;
+  /** The node of a step, whatever round it names. Throws SchedulerError when there is none. */
+  node(stepKey: string): GraphNode;
+  /** The live state: input overlaid by outputs. Not a copy: do not write to it or keep it. */
+  state(): JsonObject;
+  /** Nothing is ready, nothing is taken and unfinished, and nothing has failed. */
+  readonly done: boolean;
+  /** Output keys of the nodes nothing follows that ran, and the whole state. */
+  result(): { output: JsonObject; state: JsonObject };
+  /** The run as JSON. Control steps not taken yet are kept in it. */
+  snapshot(): SchedulerSnapshot;
+}
+
+/**
+ * Begins a run of a compiled graph, or takes one up from a snapshot (its state then stands for `input`).
+ * Throws Error when the snapshot belongs to another graph.
+ */
+export function createScheduler(
+  graph: CompiledGraph,
+  input: JsonObject,
+  snapshot?: SchedulerSnapshot,
+): Scheduler {
+  const run =
+    snapshot === undefined ? createRunState(graph, input) : restoreRunState(graph, snapshot);
+  if (snapshot === undefined) begin(run);
+  advance(run);
+  return {
+    takeReady: (limit = Infinity) => takeReady(run, limit),
+    takeControlSteps: () => run.control.splice(0),
+    returnControlSteps: (steps) => {
+      run.control = [...steps, ...run.control];
+    },
+    complete: (stepKey, output) => complete(run, stepKey, output),
+    decide: (stepKey, decision) => decide(run, stepKey, decision),
+    fail: (stepKey) => enter(run, open(run, stepKey), 'failed'),
+    failed: () =>
+      run.phases.flatMap((phase, node) => (phase === 'failed' ? [stepKeyOf(run, node)] : [])),
+    retry: (stepKey) => retry(run, stepKey),
+    node: (stepKey) => run.graph.nodes[positionOf(run, stepKey)]!,
+    state: () => run.values,
+    get done() {
+      return run.counts.ready + run.counts.taken + run.counts.failed === 0;
+    },
+    result: () => ({
+      output: outputOf(run),
+      state: Object.fromEntries(Object.entries(run.values)),
+    }),
+    snapshot: () => takeSnapshot(run),
+  };
+}
+
+function takeReady(run: RunState, limit: number): ReadyNode[] {
+  const taken: ReadyNode[] = [];
+  while (taken.length < limit) {
+    const node = run.ready.pop();
+    if (node === undefined) break;
+    // A step that was finished or failed before it was taken is still in the queue.
+    if (run.phases[node] !== 'ready') continue;
+    enter(run, node, 'taken');
+    const { id, kind } = run.graph.nodes[node]!;
+    taken.push({
+      step_key: stepKeyOf(run, node),
+      node_id: id,
+      kind: kind as ReadyNode['kind'],
+      iteration: iterationOf(run, node),
+    });
+  }
+  return taken;
+}
+
+function complete(run: RunState, stepKey: string, output: Json): void {
+  const node = open(run, stepKey);
+  if (run.graph.nodes[node]!.kind === 'human_gate') {
+    throw new SchedulerError(`Step ${stepKey} is a gate: decide it`);
+  }
+  refill(run);
+  writeOutput(run, node, output);
+  settle(run, node, output);
+  advance(run);
+}
+
+function decide(run: RunState, stepKey: string, decision: GateDecision): 'continued' | 'rejected' {
+  const node = open(run, stepKey);
+  if (run.graph.nodes[node]!.kind !== 'human_gate') {
+    throw new SchedulerError(`Step ${stepKey} is no gate`);
+  }
+  const { approved, input = {} } = decision;
+  if (!approved && !run.out[node]!.some((edge) => edge.when === 'false')) {
+    enter(run, node, 'failed');
+    return 'rejected';
+  }
+  refill(run);
+  for (const key of Object.keys(input)) write(run, node, key, input[key]!);
+  writeOutput(run, node, { approved });
+  settle(run, node, { approved }, approved);
+  advance(run);
+  return 'continued';
+}
+
+function retry(run: RunState, stepKey: string): void {
+  const node = current(run, stepKey, ['failed']);
+  const { kind } = run.graph.nodes[node]!;
+  refill(run);
+  if (kind === 'condition' || kind === 'loop') evaluateAgain(run, node);
+  else enter(run, node, 'ready');
+  advance(run);
+}
+
+function positionOf(run: RunState, stepKey: string): number {
+  const id = stepKey.includes('#') ? stepKey.slice(0, stepKey.lastIndexOf('#')) : stepKey;
+  const node = run.positions.get(id);
+  if (node === undefined) throw new SchedulerError(`The graph has no step ${stepKey}`);
+  return node;
+}
+
+function current(run: RunState, stepKey: string, phases: readonly Phase[]): number {
+  const node = positionOf(run, stepKey);
+  if (!phases.includes(run.phases[node]!) || stepKeyOf(run, node) !== stepKey) {
+    throw new SchedulerError(`Step ${stepKey} is not ${phases.join(' or ')}`);
+  }
+  return node;
+}
+
+function open(run: RunState, stepKey: string): number {
+  return current(run, stepKey, ['ready', 'taken']);
+}
+
+// A loop with nothing but its body behind it ends the graph, though it has edges.
+function isLast(run: RunState, node: number): boolean {
+  return run.out[node]!.every((edge) => edge.back === true || run.graph.regions[edge.to] === node);
+}
+
+function outputOf(run: RunState): JsonObject {
+  const keys = run.graph.nodes.flatMap((node, position) =>
+    run.ran[position] && isLast(run, position) ? [outputKey(node)] : [],
+  );
+  return Object.fromEntries(keys.map((key) => [key, run.values[key]!]));
+}

@@ -1,0 +1,80 @@
+import type { Json, JsonObject } from '../json.ts';
+import { GRAPH_FORMAT, type CompiledGraph } from './compile.ts';
+import {
+  createRunState,
+  enter,
+  type ControlStep,
+  type Phase,
+  type Rank,
+  type RunState,
+} from './run-state.ts';
+
+/** A run laid down as JSON, to be taken up elsewhere with the same compiled graph. */
+export interface SchedulerSnapshot {
+  format: typeof GRAPH_FORMAT;
+  /** Per node, in topological order: phase, edges it still waits for, whether one was taken, whether it ever ran. */
+  nodes: [phase: Phase, waiting: number, reached: boolean, ran: boolean][];
+  loops: [node: number, round: number, open: number, again: boolean][];
+  /** What merges that have not run yet were given so far. */
+  inboxes: [merge: number, parent: number, output: Json][];
+  /** State keys with the rank of their last write; what came with the input has none. */
+  state: [key: string, value: Json, rank: Rank | null][];
+  control: ControlStep[];
+  in_place: number;
+}
+
+/** Copies what changes; values of the state are shared, since nobody writes into them. */
+export function takeSnapshot(run: RunState): SchedulerSnapshot {
+  return {
+    format: GRAPH_FORMAT,
+    nodes: run.phases.map((phase, node) => [
+      phase,
+      run.waiting[node]!,
+      run.reached[node]!,
+      run.ran[node]!,
+    ]),
+    loops: [...run.loops].map(([node, { round, open, again }]) => [node, round, open, again]),
+    inboxes: [...run.inboxes].flatMap(([merge, inbox]) =>
+      [...inbox].map(([parent, output]): [number, number, Json] => [merge, parent, output]),
+    ),
+    state: Object.keys(run.values).map((key) => [
+      key,
+      run.values[key]!,
+      run.ranks.get(key) ?? null,
+    ]),
+    control: [...run.control],
+    in_place: run.inPlace,
+  };
+}
+
+/**
+ * Takes a run up again. Nodes that were taken and not finished are ready once more: whoever restores does not know
+ * what became of them.
+ * Throws Error when the snapshot was made with another graph or in another format.
+ */
+export function restoreRunState(graph: CompiledGraph, snapshot: SchedulerSnapshot): RunState {
+  if (snapshot.format !== GRAPH_FORMAT || snapshot.nodes.length !== graph.nodes.length) {
+    throw new Error('The snapshot does not belong to this graph');
+  }
+  const run = createRunState(graph, {} satisfies JsonObject);
+  snapshot.nodes.forEach(([phase, waiting, reached, ran], node) => {
+    enter(run, node, phase === 'taken' ? 'ready' : phase);
+    run.waiting[node] = waiting;
+    run.reached[node] = reached;
+    run.ran[node] = ran;
+  });
+  for (const [node, round, open, again] of snapshot.loops) {
+    run.loops.set(node, { round, open, again });
+  }
+  for (const [merge, parent, output] of snapshot.inboxes) {
+    const inbox = run.inboxes.get(merge) ?? new Map<number, Json>();
+    run.inboxes.set(merge, inbox.set(parent, output));
+  }
+  for (const [key, value, rank] of snapshot.state) {
+    run.values[key] = value;
+    if (rank !== null) run.ranks.set(key, rank);
+  }
+  run.control = [...snapshot.control];
+  run.inPlace = snapshot.in_place;
+  return run;
+}

@@ -1,0 +1,170 @@
+import type { Json, JsonObject } from '../json.ts';
+import { createBoundedCache } from './bounded-cache.ts';
+import { isObject, memberOf } from './json-value.ts';
+
+/** Longest text a template may grow to, and longest sum of texts within one value. */
+export const MAX_RENDERED = 4_000_000;
+
+/** A template that cannot be rendered. */
+export class TemplateError extends Error {
+  override readonly name = 'TemplateError';
+  /** The reference that found nothing, as written; undefined when the text grew too large. */
+  readonly key: string | undefined;
+
+  constructor(message: string, key?: string) {
+    super(message);
+    this.key = key;
+  }
+}
+
+export interface Reference {
+  /** As written between the braces. */
+  text: string;
+  path: (string | number)[];
+  position: number;
+}
+
+export interface Template {
+  parts: (string | Reference)[];
+  /** Braces that look like a reference and are none, so that they stay as written. */
+  doubtful: { text: string; position: number }[];
+}
+
+// A hyphen belongs to the key: node ids have them, and a template knows no subtraction.
+const REFERENCE =
+  /\{([\p{L}_$][\p{L}\p{N}_$-]*(?:\.[\p{L}_$][\p{L}\p{N}_$-]*|\[\d{1,9}\]|\['[^'{}]*'\]|\["[^"{}]*"\])*)\}/uy;
+const STEP = /^([^.[]+)|\.([^.[]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g;
+const DOUBTFUL = /\{\s*[\p{L}_$][\p{L}\p{N}_$-]*\s*(?:[.[][^{}\s]*)?(?:\s*\}|$)/uy;
+
+const parsed = createBoundedCache<string, Template>(500);
+
+/**
+ * Cuts a text at its references. `{{` and `}}` stand for one brace; other braces stay as written, and one that stays
+ * takes its partner with it: the inner object of `{"a": {"b": 1}}` does not lose a brace. Never throws.
+ */
+export function parseTemplate(text: string): Template {
+  return parsed(text, () => cut(text));
+}
+
+function cut(text: string): Template {
+  const template: Template = { parts: [], doubtful: [] };
+  const opened: ('one' | 'two')[] = [];
+  let literal = '';
+  let at = 0;
+  while (at < text.length) {
+    const character = text[at]!;
+    if (character === '{' && text[at + 1] !== '{') {
+      const reference = readReference(text, at);
+      if (reference !== undefined) {
+        if (literal !== '') template.parts.push(literal);
+        literal = '';
+        template.parts.push(reference);
+        at += reference.text.length + 2;
+        continue;
+      }
+      noteDoubtful(template, text, at);
+      opened.push('one');
+    }
+    const width = braceWidth(text, at, opened);
+    literal += character;
+    at += width;
+  }
+  if (literal !== '') template.parts.push(literal);
+  return template;
+}
+
+/** How many characters the one that is written takes in, with the count of open braces kept. */
+function braceWidth(text: string, at: number, opened: ('one' | 'two')[]): 1 | 2 {
+  const twice = text[at + 1] === text[at];
+  if (text[at] === '{' && twice) {
+    opened.push('two');
+    return 2;
+  }
+  if (text[at] !== '}') return 1;
+  if (opened.at(-1) === 'one') {
+    opened.pop();
+    return 1;
+  }
+  if (!twice) return 1;
+  opened.pop();
+  return 2;
+}
+
+function readReference(text: string, at: number): Reference | undefined {
+  REFERENCE.lastIndex = at;
+  const source = REFERENCE.exec(text)?.[1];
+  if (source === undefined) return undefined;
+  const path = [...source.matchAll(STEP)].map(([, first, name, index, single, double]) =>
+    index === undefined ? (first ?? name ?? single ?? double)! : Number(index),
+  );
+  return { text: source, path, position: at };
+}
+
+function noteDoubtful(template: Template, text: string, at: number): void {
+  DOUBTFUL.lastIndex = at;
+  const found = DOUBTFUL.exec(text)?.[0];
+  if (found !== undefined) template.doubtful.push({ text: found, position: at });
+}
+
+/** The top-level keys a template reads, each once. */
+export function templateRoots(text: string): string[] {
+  const roots = parseTemplate(text).parts.flatMap((part) =>
+    typeof part === 'string' ? [] : [String(part.path[0])],
+  );
+  return [...new Set(roots)];
+}
+
+/**
+ * Fills a template from the state. A text that is exactly one reference gives the value itself, of whatever type;
+ * in other texts strings stand as they are and everything else as JSON. What was filled in is not looked at again.
+ * Throws TemplateError naming a key that is missing, or when the text grows past 4,000,000 characters.
+ */
+export function renderTemplate(text: string, state: JsonObject): Json {
+  return render(text, state, { left: MAX_RENDERED });
+}
+
+/** Fills the templates in a value, at any depth. Keys of objects are left alone. Throws TemplateError. */
+export function renderValue(value: Json, state: JsonObject): Json {
+  return renderDeep(value, state, { left: MAX_RENDERED });
+}
+
+function renderDeep(value: Json, state: JsonObject, room: { left: number }): Json {
+  if (typeof value === 'string') return render(value, state, room);
+  if (Array.isArray(value)) return value.map((item) => renderDeep(item, state, room));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, renderDeep(item, state, room)]),
+  );
+}
+
+function render(text: string, state: JsonObject, room: { left: number }): Json {
+  const { parts } = parseTemplate(text);
+  const [only] = parts;
+  if (parts.length === 1 && typeof only === 'object') return lookUp(only, state);
+  let rendered = '';
+  for (const part of parts) {
+    const piece = typeof part === 'string' ? part : asText(lookUp(part, state));
+    room.left -= piece.length;
+    if (room.left < 0) {
+      throw new TemplateError(`The rendered text is longer than ${MAX_RENDERED} characters`);
+    }
+    rendered += piece;
+  }
+  return rendered;
+}
+
+function lookUp(reference: Reference, state: JsonObject): Json {
+  let value: Json = state;
+  for (const key of reference.path) {
+    const found = memberOf(value, key);
+    if (found === undefined) {
+      throw new TemplateError(`Missing key '${reference.text}'`, reference.text);
+    }
+    value = found;
+  }
+  return value;
+}
+
+function asText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,170 @@
+import type { Graph } from '../contract/graph.ts';
+import { createBitRows, type BitRows } from './bit-rows.ts';
+import { outputKey } from './compile.ts';
+import type { Issues } from './issues.ts';
+import type { Links } from './topology.ts';
+import type { Structure } from './validate-structure.ts';
+import type { KeyRead } from './validate-texts.ts';
+
+/** Warns about keys that are read where nothing can have set them, and about parallel nodes that set the same one. */
+export function checkKeys(
+  issues: Issues,
+  graph: Graph,
+  links: Links,
+  structure: Structure,
+  reads: readonly KeyRead[],
+  inputKeys: readonly string[] | undefined,
+): void {
+  // Two nodes of one id are an error already, and would set each other's keys.
+  if (links.positions.size !== graph.nodes.length) return;
+  const writers = new Map<string, number[]>();
+  for (const node of structure.order) {
+    const key = outputKey(graph.nodes[node]!);
+    writers.set(key, [...(writers.get(key) ?? []), node]);
+  }
+  checkReads(issues, graph, links, structure, { reads, inputKeys, writers });
+  checkParallelWrites(issues, graph, links, structure, writers);
+}
+
+/**
+ * Per node the keys that may be set before it runs. A loop and its body may see whatever the body set in an earlier
+ * round. The last bit stands for "any key": a gate's approver may set what they like.
+ */
+function keysBefore(
+  graph: Graph,
+  links: Links,
+  { order, loops }: Structure,
+  bits: Map<string, number>,
+): BitRows {
+  const size = graph.nodes.length;
+  const anyKey = bits.size;
+  const before = createBitRows(size, bits.size + 1);
+  const set = (row: number, node: number): void => {
+    before.add(row, bits.get(outputKey(graph.nodes[node]!))!);
+    if (graph.nodes[node]!.kind === 'human_gate') before.add(row, anyKey);
+  };
+  for (const { loop, nodes } of loops.bodies) {
+    set(loop, loop);
+    for (const node of nodes) set(loop, node);
+  }
+  for (const node of order) {
+    for (const edge of links.in[node]!) {
+      if (loops.back.has(edge)) continue;
+      before.unite(node, edge.from);
+      set(node, edge.from);
+    }
+  }
+  return before;
+}
+
+function checkReads(
+  issues: Issues,
+  graph: Graph,
+  links: Links,
+  structure: Structure,
+  given: {
+    reads: readonly KeyRead[];
+    inputKeys: readonly string[] | undefined;
+    writers: Map<string, number[]>;
+  },
+): void {
+  const bits = new Map([...given.writers.keys()].map((key, bit) => [key, bit]));
+  const before = keysBefore(graph, links, structure, bits);
+  const input = given.inputKeys && new Set(given.inputKeys);
+  const told = new Set<string>();
+  for (const { node, key, path } of given.reads) {
+    const bit = bits.get(key);
+    // What no node writes comes with the input, for all one knows as long as its keys are not known.
+    if (input === undefined ? bit === undefined : input.has(key)) continue;
+    if (before.has(node, bits.size) || (bit !== undefined && before.has(node, bit))) continue;
+    const { id } = graph.nodes[node]!;
+    if (told.has(`${key} ${path}`)) continue;
+    told.add(`${key} ${path}`);
+    const [writer] = given.writers.get(key) ?? [];
+    const message =
+      writer === undefined
+        ? `Node '${id}' reads '${key}', which neither the input nor a node before it sets`
+        : `Node '${id}' reads '${key}', which is set by '${graph.nodes[writer]!.id}', but not before it`;
+    issues.warning('key_not_set', message, { node_id: id, path });
+  }
+}
+
+function checkParallelWrites(
+  issues: Issues,
+  graph: Graph,
+  links: Links,
+  structure: Structure,
+  writers: Map<string, number[]>,
+): void {
+  const shared = [...writers].filter(([, nodes]) => nodes.length > 1);
+  if (shared.length === 0) return;
+  const ancestors = ancestorsOf(graph, links, structure);
+  const { whenTrue, whenFalse } = branchesOf(graph, links, structure);
+  const parallel = (first: number, second: number): boolean =>
+    !ancestors.has(second, first) &&
+    !whenTrue.meets(first, whenFalse, second) &&
+    !whenFalse.meets(first, whenTrue, second);
+  for (const [key, nodes] of shared) {
+    const pair = firstPair(nodes, parallel);
+    if (pair === undefined) continue;
+    const [first, second] = pair.map((node) => graph.nodes[node]!.id) as [string, string];
+    const message = `The nodes '${first}' and '${second}' may run at the same time and both set '${key}'; '${second}' wins`;
+    issues.warning('parallel_output_key', message, { node_id: second, path: `nodes[${pair[1]}]` });
+  }
+}
+
+/** The nodes are in topological order, so that only the earlier one of two can be the other's ancestor. */
+function firstPair(
+  nodes: readonly number[],
+  test: (first: number, second: number) => boolean,
+): [number, number] | undefined {
+  for (const [at, second] of nodes.entries()) {
+    for (let earlier = 0; earlier < at; earlier += 1) {
+      if (test(nodes[earlier]!, second)) return [nodes[earlier]!, second];
+    }
+  }
+  return undefined;
+}
+
+function ancestorsOf(graph: Graph, links: Links, { order, loops }: Structure): BitRows {
+  const ancestors = createBitRows(graph.nodes.length, graph.nodes.length);
+  for (const node of order) {
+    for (const edge of links.in[node]!) {
+      if (loops.back.has(edge)) continue;
+      ancestors.unite(node, edge.from);
+      ancestors.add(node, edge.from);
+    }
+  }
+  return ancestors;
+}
+
+/**
+ * Per node the branching nodes that must have answered true, and those that must have answered false, for it to run:
+ * what all its incoming edges agree on. A loop's body and what follows the loop count as its two answers.
+ */
+function branchesOf(
+  graph: Graph,
+  links: Links,
+  { order, loops }: Structure,
+): { whenTrue: BitRows; whenFalse: BitRows } {
+  const size = graph.nodes.length;
+  const tables = { true: createBitRows(size, size), false: createBitRows(size, size) };
+  for (const node of order) {
+    const edges = links.in[node]!.filter((edge) => !loops.back.has(edge));
+    for (const answer of ['true', 'false'] as const) {
+      const words = tables[answer].words(node);
+      edges.forEach((edge, at) => {
+        const { kind } = graph.nodes[edge.from]!;
+        const given = kind === 'loop' ? (edge.when ?? 'false') : edge.when;
+        const says =
+          given === answer && (kind === 'loop' || kind === 'condition' || kind === 'human_gate');
+        const bit = says ? edge.from : -1;
+        tables[answer].words(edge.from).forEach((word, place) => {
+          const needed = place === bit >> 5 && bit >= 0 ? word | (1 << (bit & 31)) : word;
+          words[place] = at === 0 ? needed : words[place]! & needed;
+        });
+      });
+    }
+  }
+  return { whenTrue: tables.true, whenFalse: tables.false };
+}

@@ -1,0 +1,156 @@
+import type { Graph } from '../contract/graph.ts';
+import type { Issues } from './issues.ts';
+import { analyseLoops, type LoopAnalysis } from './loops.ts';
+import { findCycles, reach, topologicalOrder, type LinkedEdge, type Links } from './topology.ts';
+import type { Unreadable } from './validate.ts';
+
+/** What later checks build on: only a graph that can be ordered has it. */
+export interface Structure {
+  order: number[];
+  loops: LoopAnalysis;
+}
+
+/** Most node ids that a message lists. */
+const MAX_LISTED = 20;
+
+/**
+ * Checks cycles, loop bodies, branches and reachability. Undefined when nodes cannot be ordered, or when unreadable
+ * ones leave that open: a cycle may well go through what was meant to be a loop.
+ */
+export function checkStructure(
+  issues: Issues,
+  graph: Graph,
+  links: Links,
+  unreadable: Unreadable,
+): Structure | undefined {
+  checkBranches(issues, graph, links, unreadable);
+  if (unreadable.size > 0) return undefined;
+  const loops = analyseLoops(links);
+  checkLoops(issues, graph, links, loops);
+  const order = topologicalOrder(links, loops.back);
+  if (order.length < graph.nodes.length) checkCycles(issues, graph, links, loops);
+  const reached = reach(links, loops.roots);
+  graph.nodes.forEach(({ id }, node) => {
+    if (reached.has(node)) return;
+    issues.warning('unreachable', `Node '${id}' is never reached from a start of the graph`, {
+      node_id: id,
+      path: `nodes[${node}]`,
+    });
+  });
+  return order.length === graph.nodes.length ? { order, loops } : undefined;
+}
+
+function checkBranches(issues: Issues, graph: Graph, links: Links, unreadable: Unreadable): void {
+  graph.nodes.forEach(({ id, kind }, node) => {
+    if (unreadable.has(node) || links.positions.get(id) !== node) return;
+    const out = links.out[node]!;
+    if (kind === 'condition') {
+      const missing = (['true', 'false'] as const).filter(
+        (value) => !out.some((edge) => edge.when === value),
+      );
+      if (missing.length > 0) {
+        const message = `Condition '${id}' has no edge for ${missing.map((value) => `'${value}'`).join(' and none for ')}`;
+        issues.warning('condition_branch_missing', message, {
+          node_id: id,
+          path: `nodes[${node}]`,
+        });
+      }
+    }
+    if (kind !== 'agent' && kind !== 'tool' && kind !== 'merge') return;
+    for (const edge of out) {
+      if (edge.when === undefined) continue;
+      const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is always taken: only conditions, loops and gates branch`;
+      issues.warning('condition_value_ignored', message, {
+        node_id: id,
+        path: `edges[${edge.index}].condition_value`,
+      });
+    }
+  });
+}
+
+function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnalysis): void {
+  // An edge across two borders is one mistake, told for the innermost loop. Bodies come outermost first.
+  const depth = new Map(loops.bodies.map(({ loop }, at) => [loop, at]));
+  const innermost = (crossings: LoopAnalysis['entries']): Map<LinkedEdge, number> =>
+    new Map(
+      crossings
+        .sort((a, b) => depth.get(a.loop)! - depth.get(b.loop)!)
+        .map(({ edge, loop }) => [edge, loop]),
+    );
+  for (const [edge, loop] of innermost(loops.entries)) tellEntry(issues, graph, edge, loop);
+  for (const [edge, loop] of innermost(loops.escapes)) {
+    const message = `The edge ${nameOf(graph, edge)} leaves the body of loop '${idOf(graph, loop)}'; leave it through the loop`;
+    issues.error('loop_body_escape', message, {
+      node_id: idOf(graph, edge.from),
+      path: `edges[${edge.index}]`,
+    });
+  }
+  for (const edge of loops.strays) {
+    const message = `The 'true' edge ${nameOf(graph, edge)} leads to a node that is also reached around the loop, so it is never taken`;
+    issues.warning('loop_edge_not_taken', message, {
+      node_id: idOf(graph, edge.from),
+      path: `edges[${edge.index}]`,
+    });
+  }
+  const returning = new Set([...loops.back].map((edge) => edge.to));
+  links.isLoop.forEach((isLoop, node) => {
+    if (!isLoop || returning.has(node)) return;
+    const message = `Nothing in the body of loop '${idOf(graph, node)}' leads back to it, so it goes round once at most`;
+    issues.warning('loop_without_return', message, {
+      node_id: idOf(graph, node),
+      path: `nodes[${node}]`,
+    });
+  });
+}
+
+function tellEntry(issues: Issues, graph: Graph, edge: LinkedEdge, loop: number): void {
+  const message = `The edge ${nameOf(graph, edge)} leads into the body of loop '${idOf(graph, loop)}' from outside; enter it through the loop`;
+  issues.error('loop_body_entry', message, {
+    node_id: idOf(graph, edge.to),
+    path: `edges[${edge.index}]`,
+  });
+}
+
+function checkCycles(issues: Issues, graph: Graph, links: Links, loops: LoopAnalysis): void {
+  const told = new Set(loops.entries.map(({ edge }) => edge));
+  for (const cycle of findCycles(links, loops.back)) {
+    for (const { edge, loop } of entriesOf(links, loops, cycle)) {
+      if (!told.has(edge)) tellEntry(issues, graph, edge, loop);
+      told.add(edge);
+    }
+    const ids = cycle.slice(0, MAX_LISTED).map((node) => `'${idOf(graph, node)}'`);
+    const more = cycle.length > ids.length ? ` and ${cycle.length - ids.length} more` : '';
+    const hint = cycle.some((node) => links.isLoop[node])
+      ? "only what a loop's 'true' edges alone reach may lead back to it"
+      : 'only a loop node may repeat';
+    issues.error('cycle', `The nodes ${ids.join(', ')}${more} form a cycle; ${hint}`, {
+      node_id: idOf(graph, cycle[0]!),
+      path: `nodes[${cycle[0]}]`,
+    });
+  }
+}
+
+// An edge that leads into a way back from outside takes the nodes behind it out of the body, and what is left reads
+// as an unexplained cycle. Naming that edge is what helps.
+function entriesOf(
+  links: Links,
+  loops: LoopAnalysis,
+  cycle: readonly number[],
+): LoopAnalysis['entries'] {
+  const loop = cycle.find((node) => links.isLoop[node]);
+  const inside = loop === undefined ? undefined : loops.inside.get(loop);
+  if (loop === undefined || inside === undefined) return [];
+  return cycle
+    .filter((node) => node !== loop && inside.has(node))
+    .flatMap((node) => links.in[node]!)
+    .filter((edge) => edge.from !== loop && !inside.has(edge.from))
+    .map((edge) => ({ edge, loop }));
+}
+
+function idOf(graph: Graph, node: number): string {
+  return graph.nodes[node]!.id;
+}
+
+function nameOf(graph: Graph, edge: LinkedEdge): string {
+  return `from '${idOf(graph, edge.from)}' to '${idOf(graph, edge.to)}'`;
+}

@@ -1,0 +1,104 @@
+import type { Graph, GraphReport } from '../contract/graph.ts';
+import { utf8Bytes } from './canonical-json.ts';
+import { collectIssues, type Issues } from './issues.ts';
+import { checkKeys } from './validate-keys.ts';
+import { checkStructure } from './validate-structure.ts';
+import { checkTexts } from './validate-texts.ts';
+import { linkGraph } from './topology.ts';
+
+export const MAX_NODES = 1000;
+export const MAX_EDGES = 5000;
+/** Of the graph's canonical JSON in UTF-8. */
+export const MAX_GRAPH_BYTES = 1_048_576;
+
+export interface ValidationContext {
+  /** Names of the built-in tools. */
+  tools: ReadonlySet<string>;
+  /** Names of the workspace's own tools, without `custom:`. */
+  customTools: ReadonlySet<string>;
+  /** Keys the run's input may have; without them any key may come with the input. */
+  inputKeys?: readonly string[];
+}
+
+/** Nodes that could not be read, by position: others may refer to them, but nothing is said about them. */
+export type Unreadable = ReadonlySet<number>;
+
+/**
+ * Says everything that is wrong with a graph of the right shape, all at once. `valid` means that it can be compiled
+ * and run; warnings do not count. Near-linear: a graph at the limits takes milliseconds.
+ */
+export function validateGraph(graph: Graph, context: ValidationContext): GraphReport {
+  const issues = collectIssues();
+  if (checkLimits(issues, graph.nodes.length, graph.edges.length, graph)) {
+    checkMeaning(issues, graph, context, new Set());
+  }
+  return issues.report();
+}
+
+/** Whether the graph is small enough to be looked at any further. */
+export function checkLimits(issues: Issues, nodes: number, edges: number, graph: unknown): boolean {
+  if (nodes === 0) issues.error('no_nodes', 'The graph has no nodes', { path: 'nodes' });
+  if (nodes > MAX_NODES) {
+    issues.error('too_many_nodes', `The graph has ${nodes} nodes; the limit is ${MAX_NODES}`, {
+      path: 'nodes',
+    });
+  }
+  if (edges > MAX_EDGES) {
+    issues.error('too_many_edges', `The graph has ${edges} edges; the limit is ${MAX_EDGES}`, {
+      path: 'edges',
+    });
+  }
+  // Sorting the keys would not change the size.
+  const bytes = utf8Bytes(JSON.stringify(graph));
+  if (bytes > MAX_GRAPH_BYTES) {
+    issues.error(
+      'too_large',
+      `The graph is ${bytes} bytes of JSON; the limit is ${MAX_GRAPH_BYTES}`,
+    );
+  }
+  return nodes <= MAX_NODES && edges <= MAX_EDGES && bytes <= MAX_GRAPH_BYTES;
+}
+
+/** All checks beyond shape and limits. */
+export function checkMeaning(
+  issues: Issues,
+  graph: Graph,
+  context: ValidationContext,
+  unreadable: Unreadable,
+): void {
+  checkNames(issues, graph);
+  const links = linkGraph(graph);
+  const structure = checkStructure(issues, graph, links, unreadable);
+  const reads = checkTexts(issues, graph, context, unreadable);
+  if (structure !== undefined) checkKeys(issues, graph, links, structure, reads, context.inputKeys);
+}
+
+function checkNames(issues: Issues, graph: Graph): void {
+  const ids = new Set<string>();
+  graph.nodes.forEach(({ id }, at) => {
+    if (ids.has(id)) {
+      issues.error('duplicate_id', `Two nodes have the id '${id}'`, {
+        node_id: id,
+        path: `nodes[${at}].id`,
+      });
+    }
+    ids.add(id);
+  });
+  const seen = new Set<string>();
+  graph.edges.forEach((edge, at) => {
+    const name = `from '${edge.source}' to '${edge.target}'`;
+    for (const end of ['source', 'target'] as const) {
+      if (ids.has(edge[end])) continue;
+      const message = `The edge ${name} has an unknown ${end}: there is no node '${edge[end]}'`;
+      issues.error('dangling_edge', message, { path: `edges[${at}].${end}` });
+    }
+    const key = JSON.stringify([edge.source, edge.target, edge.condition_value ?? null]);
+    if (seen.has(key)) {
+      issues.error('duplicate_edge', `The edge ${name} is drawn twice`, {
+        node_id: edge.source,
+        path: `edges[${at}]`,
+      });
+    }
+    seen.add(key);
+  });
+}

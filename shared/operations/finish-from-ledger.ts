@@ -1,0 +1,46 @@
+import { loadLedger, readStartable } from '../db/ledger.ts';
+import type { Pool } from '../db/pool.ts';
+import { settleRun } from '../db/run-ends.ts';
+import { compileGraph } from '../graph/compile.ts';
+import { createScheduler, type Scheduler } from '../graph/scheduler.ts';
+import type { LedgerState } from '../execution.ts';
+
+/**
+ * Settles a run whose execution is gone although everything in it was done: only its last word was lost. Returns
+ * false when something is still to be done.
+ */
+export async function finishFromLedger(db: Pool, runId: string): Promise<boolean> {
+  const run = await readStartable(db, runId);
+  if (run === undefined) return false;
+  const scheduler = createScheduler(compileGraph(run.graph), run.input);
+  if (!replay(scheduler, await loadLedger(db, runId))) return false;
+  const { settled } = await settleRun(db, {
+    run_id: runId,
+    execution: run.temporalRunId ?? '',
+    control: scheduler.takeControlSteps(),
+    observed: [],
+    ...scheduler.result(),
+  });
+  return settled;
+}
+
+/** Tells the scheduler everything the ledger knows. Returns whether that is the whole run. */
+function replay(scheduler: Scheduler, ledger: LedgerState): boolean {
+  for (;;) {
+    const ready = scheduler.takeReady();
+    if (ready.length === 0) return scheduler.done;
+    for (const step of ready) {
+      const output = ledger.outputs[step.step_key];
+      if (output !== undefined) {
+        scheduler.complete(step.step_key, output);
+        continue;
+      }
+      const round = ledger.rounds[step.step_key];
+      const decision = ledger.decisions.find(
+        (candidate) => candidate.step_key === step.step_key && candidate.round === round,
+      );
+      if (decision === undefined) return false;
+      if (scheduler.decide(step.step_key, decision) === 'rejected') return false;
+    }
+  }
+}

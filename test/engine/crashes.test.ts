@@ -1,0 +1,248 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { describeCurrent } from '../../shared/operations/dispatch.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
+import { setting } from '../support/settings.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+let proxy: Proxy;
+const workers: TestProcess[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '3' } });
+});
+afterAll(() => engine.close());
+beforeEach(async () => {
+  tools = await startToolServer();
+  proxy = await startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS')));
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+  await proxy.close();
+  await tools.close();
+});
+
+/** A worker process, on the direct wire to Temporal or on the one this test can hold. */
+async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestProcess> {
+  const worker = await startWorkerProcess({
+    databaseUrl: engine.databaseUrl,
+    temporalAddress: wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS'),
+    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
+    env: { ...engine.env, TEMPORAL_ADDRESS: wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS') },
+  });
+  workers.push(worker);
+  return worker;
+}
+
+const resume = (runId: string) => resumeRun(engine.deps, { actor: engine.actor, runId });
+const terminals = async (runId: string) =>
+  (await engine.frames(runId))
+    .map((frame) => frame.type)
+    .filter((type) => type.startsWith('run_'));
+
+/**
+ * Makes whoever moves a run to `status` wait inside the transaction, so that a test can do something just before
+ * the commit.
+ */
+async function stopAt(status: 'success' | 'failed'): Promise<{ reached(): Promise<void>; release(): Promise<void> }> {
+  await engine.db.query(sql.unsafe`
+    CREATE OR REPLACE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NEW; END'
+  `);
+  await engine.db.query(sql.unsafe`DROP TRIGGER IF EXISTS wait_for_test ON runs`);
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let locked: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
+  const holding = engine.db.transaction(async (tx) => {
+    await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(42)`);
+    locked();
+    await released;
+  });
+  await ready;
+  await engine.db.query(
+    status === 'success'
+      ? sql.unsafe`CREATE TRIGGER wait_for_test BEFORE UPDATE OF status ON runs FOR EACH ROW
+                   WHEN (NEW.status = 'success' AND OLD.status <> 'success') EXECUTE FUNCTION wait_for_test()`
+      : sql.unsafe`CREATE TRIGGER wait_for_test BEFORE UPDATE OF status ON runs FOR EACH ROW
+                   WHEN (NEW.status = 'failed' AND OLD.status <> 'failed') EXECUTE FUNCTION wait_for_test()`,
+  );
+  return {
+    reached: () => eventually(async () => (await waiters()) > 0, 20_000),
+    release: async () => {
+      release();
+      await holding;
+      await engine.db.query(sql.unsafe`DROP TRIGGER IF EXISTS wait_for_test ON runs`);
+    },
+  };
+}
+
+/** How many sessions wait at the lock above. */
+async function waiters(): Promise<number> {
+  return engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`
+    SELECT count(*) AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event = 'advisory'
+  `);
+}
+
+describe('a worker that is killed', () => {
+  test('in the middle of a step: the step is done again elsewhere, finished ones are not', async () => {
+    const worker = await startWorker();
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
+      edges: [edge('a', 'b'), edge('b', 'c')],
+    });
+    tools.answer('b', { delayMs: 60_000 });
+    const runId = await engine.trigger(workflowId);
+    await eventually(() => tools.calls('b').length === 1);
+    await worker.kill();
+    tools.answer('b', {});
+    await startWorker();
+    const run = await engine.until(runId, ['success', 'failed'], 30_000);
+    expect(run.status).toBe('success');
+    expect(tools.calls('a')).toHaveLength(1);
+    expect(tools.calls('b')).toHaveLength(2);
+    // The same key: the outside can tell that it is the same act.
+    const keys = tools.calls('b').map((call) => call.headers['idempotency-key']);
+    expect(keys[0]).toBe(keys[1]);
+  }, 60_000);
+
+  test('between the commit of a step and telling Temporal: the step is not done again', async () => {
+    const worker = await startWorker('proxied');
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), echo('b')],
+      edges: [edge('a', 'b')],
+    });
+    let answer: () => void = () => undefined;
+    tools.answer('a', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const runId = await engine.trigger(workflowId);
+    await eventually(() => tools.calls('a').length === 1);
+    proxy.hold();
+    answer();
+    await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'success');
+    await worker.kill();
+    await startWorker();
+    const run = await engine.until(runId, ['success', 'failed'], 30_000);
+    expect(run.status).toBe('success');
+    expect(tools.calls('a')).toHaveLength(1);
+    expect(run.steps[0]).toMatchObject({ step_key: 'a', attempt: 1 });
+  }, 60_000);
+
+  test('between settling a run and telling Temporal: the run ends once', async () => {
+    const worker = await startWorker('proxied');
+    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    const settlement = await stopAt('success');
+    const runId = await engine.trigger(workflowId);
+    await settlement.reached();
+    proxy.hold();
+    await settlement.release();
+    await engine.until(runId, ['success']);
+    await worker.kill();
+    await startWorker();
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false, 40_000);
+    expect((await describeCurrent(engine.deps, runId))?.status).toBe('COMPLETED');
+    expect(await terminals(runId)).toEqual(['run_completed']);
+  }, 90_000);
+
+  test('between failing a run and telling Temporal, with a resume in between: the grant counts once', async () => {
+    const worker = await startWorker('proxied');
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), tools.node('b')],
+      edges: [edge('a', 'b')],
+    });
+    tools.answer('b', { status: 500 });
+    const failure = await stopAt('failed');
+    const runId = await engine.trigger(workflowId);
+    await failure.reached();
+    proxy.hold();
+    await failure.release();
+    await engine.until(runId, ['failed']);
+    // The execution has not closed and cannot: the resume is taken all the same, and waits.
+    await resume(runId);
+    expect((await engine.run(runId)).status).toBe('running');
+    await worker.kill();
+    await startWorker();
+    const again = await engine.until(runId, ['failed'], 60_000);
+    expect(again.resumed_count).toBe(1);
+    expect(tools.calls('b')).toHaveLength(2);
+    tools.answer('b', {});
+    await resume(runId);
+    await engine.until(runId, ['success'], 30_000);
+    expect(tools.calls('a')).toHaveLength(1);
+    expect(tools.calls('b')).toHaveLength(3);
+    expect(await terminals(runId)).toEqual(['run_failed', 'run_failed', 'run_completed']);
+  }, 120_000);
+
+  test('twice in a step that may be tried once: that is not the node’s fault', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a', { retry: { max_attempts: 1 } })],
+      edges: [],
+    });
+    tools.answer('a', { delayMs: 60_000 });
+    let worker = await startWorker();
+    const runId = await engine.trigger(workflowId);
+    for (let kill = 1; kill <= 2; kill += 1) {
+      await eventually(() => tools.calls('a').length === kill, 20_000);
+      await worker.kill();
+      if (kill === 2) tools.answer('a', {});
+      worker = await startWorker();
+    }
+    const run = await engine.until(runId, ['success', 'failed'], 30_000);
+    expect(run.status).toBe('success');
+    expect(run.steps[0]?.attempt).toBe(3);
+  }, 90_000);
+});
+
+describe('two attempts at one step', () => {
+  test('the one that holds the claim decides, the other is booked and changes nothing', async () => {
+    const workflowId = await engine.define({
+      nodes: [mock('a', { delay_ms: 12_000, cost_usd: 0.01, output: 'done' }), tools.node('b')],
+      edges: [edge('a', 'b')],
+    });
+    await startWorker('proxied');
+    const runId = await engine.trigger(workflowId);
+    await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running');
+    // It goes on working, but Temporal hears no heartbeat of it and gives the step to another worker.
+    proxy.cut();
+    await startWorker();
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect(run.status).toBe('success');
+    expect(run.steps[0]).toMatchObject({ status: 'success', output: 'done', attempt: 2 });
+    expect(run.steps[0]?.cost_usd).toBe(0.02);
+    expect(run.cost_usd).toBe(0.02);
+    expect(tools.calls('b')).toHaveLength(1);
+    expect(await terminals(runId)).toEqual(['run_completed']);
+  }, 90_000);
+});
+
+describe('a gate over crashes', () => {
+  test('a decision made while every worker is down, then cancel and resume: it is kept', async () => {
+    const worker = await startWorker();
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')],
+      edges: [edge('a', 'gate'), edge('gate', 'b')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await worker.kill();
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await startWorker();
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false, 30_000);
+    await resume(runId);
+    const run = await engine.until(runId, ['success', 'paused', 'failed'], 30_000);
+    expect(run.status).toBe('success');
+    expect(tools.calls('a')).toHaveLength(1);
+    expect(tools.calls('b')).toHaveLength(1);
+  }, 90_000);
+});

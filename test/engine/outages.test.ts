@@ -1,0 +1,315 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { describeCurrent } from '../../shared/operations/dispatch.ts';
+import { deleteWorkflow } from '../../shared/db/workflows.ts';
+import { cancelRun, decideGate, resumeRun, type RunDeps, triggerRun } from '../../shared/operations/runs.ts';
+import { loadConfig } from '../../shared/platform/config.ts';
+import { connectTemporal } from '../../shared/platform/temporal.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
+import { setting } from '../support/settings.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+let proxy: Proxy;
+/** What the API would hold: the same database, and a wire to Temporal that can be cut. */
+let api: RunDeps;
+
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+beforeEach(async () => {
+  tools = await startToolServer();
+  proxy = await startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS')));
+  const config = loadConfig({ ...engine.env, TEMPORAL_ADDRESS: proxy.address });
+  api = { ...engine.deps, config, temporal: connectTemporal(config, engine.db) };
+});
+afterEach(async () => {
+  await api.temporal.close();
+  await proxy.close();
+  await tools.close();
+});
+
+const reopened = (runId: string) => sql.type(z.object({}))`
+  UPDATE runs SET status = 'running', finished_at = NULL, output = NULL, state = NULL, phase_since = now(),
+    updated_at = now() - interval '1 hour', created_at = now() - interval '1 hour'
+  WHERE id = ${runId}`;
+const resumeOnceMore = (runId: string, base: string) => sql.type(z.object({}))`
+  INSERT INTO outbox (run_id, kind, payload)
+  VALUES (${runId}, 'resume', ${JSON.stringify({ base, cut: 4, request_id: 'again' })}::json)`;
+const outboxSize = (runId: string) => sql.type(z.object({ n: z.number() }))`
+  SELECT count(*) AS n FROM outbox WHERE run_id = ${runId}`;
+const actor = () => ({ actor: engine.actor });
+
+describe('with Temporal out of reach', () => {
+  test('a trigger is taken and carried out by whoever reaches it', async () => {
+    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    proxy.cut();
+    const { runId } = await triggerRun(api, { ...actor(), workflowId, trigger: 'manual', input: {} });
+    expect(['pending', 'running', 'success']).toContain((await engine.run(runId)).status);
+    await engine.until(runId, ['success']);
+    expect(tools.calls('a')).toHaveLength(1);
+  });
+
+  test('so are approve, cancel and resume', async () => {
+    const workflowId = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate' }, tools.node('a')],
+      edges: [edge('gate', 'a')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    proxy.cut();
+    await cancelRun(api, { ...actor(), runId });
+    expect((await engine.run(runId)).status).toBe('failed');
+    await resumeRun(api, { ...actor(), runId });
+    await engine.until(runId, ['paused']);
+    await decideGate(api, { ...actor(), runId, approved: true });
+    expect((await engine.run(runId)).status).not.toBe('paused');
+    await engine.until(runId, ['success']);
+    expect(tools.calls('a')).toHaveLength(1);
+  });
+
+  test('a run that is cancelled before it could start never starts', async () => {
+    const lonely = await startEngine({ worker: false });
+    try {
+      const config = loadConfig({ ...lonely.env, TEMPORAL_ADDRESS: proxy.address });
+      const temporal = connectTemporal(config, lonely.db);
+      const cutOff = { ...lonely.deps, config, temporal };
+      proxy.cut();
+      const workflowId = await lonely.define({ nodes: [tools.node('a')], edges: [] });
+      const { runId } = await triggerRun(cutOff, {
+        actor: lonely.actor,
+        workflowId,
+        trigger: 'manual',
+        input: {},
+      });
+      expect((await lonely.run(runId)).status).toBe('pending');
+      await cancelRun(cutOff, { actor: lonely.actor, runId });
+      await temporal.close();
+      await lonely.startWorker();
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(await describeCurrent(lonely.deps, runId)).toBeUndefined();
+      expect(tools.calls('a')).toHaveLength(0);
+      // There is no history to reset: the resume starts from the ledger.
+      await resumeRun(lonely.deps, { actor: lonely.actor, runId });
+      await lonely.until(runId, ['success']);
+      expect(tools.calls('a')).toHaveLength(1);
+    } finally {
+      await lonely.close();
+    }
+  });
+});
+
+describe('without a history to reset', () => {
+  test('cancelled before its first workflow task: the resume starts from the ledger', async () => {
+    const lonely = await startEngine({ worker: false });
+    try {
+      const workflowId = await lonely.define({ nodes: [tools.node('a')], edges: [] });
+      const runId = await lonely.trigger(workflowId);
+      await cancelRun(lonely.deps, { actor: lonely.actor, runId });
+      await resumeRun(lonely.deps, { actor: lonely.actor, runId });
+      await lonely.startWorker();
+      const run = await lonely.until(runId, ['success']);
+      expect(run.resumed_count).toBe(1);
+      expect(tools.calls('a')).toHaveLength(1);
+    } finally {
+      await lonely.close();
+    }
+  });
+
+  test('the history is gone: finished steps and decisions come from the ledger', async () => {
+    // a -> gate -> loop(work) -> b!
+    const workflowId = await engine.define({
+      nodes: [
+        tools.node('a'),
+        { id: 'gate', kind: 'human_gate' },
+        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
+        tools.node('work'),
+        tools.node('b'),
+      ],
+      edges: [
+        edge('a', 'gate'),
+        edge('gate', 'loop', 'true'),
+        edge('loop', 'work', 'true'),
+        edge('work', 'loop'),
+        edge('loop', 'b'),
+      ],
+    });
+    tools.answer('b', { status: 500 });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...actor(), runId, approved: true, input: { who: 'me' } });
+    await engine.until(runId, ['failed']);
+    const { client, namespace } = engine.deps.temporal;
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+    await client.workflowService.deleteWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: runId },
+    });
+    await eventually(async () => (await describeCurrent(engine.deps, runId)) === undefined);
+    tools.answer('b', {});
+    await resumeRun(engine.deps, { ...actor(), runId });
+    const run = await engine.until(runId, ['success']);
+    expect(['a', 'work', 'b'].map((name) => tools.calls(name).length)).toEqual([1, 2, 2]);
+    expect(run.state).toMatchObject({ who: 'me', gate: { approved: true } });
+  });
+});
+
+describe('an execution that is ended behind our back', () => {
+  test('is found out, settled as failed, and can be resumed', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')],
+      edges: [edge('a', 'gate'), edge('gate', 'b')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await engine.deps.temporal.client.workflow.getHandle(runId).terminate('by an operator');
+    const run = await engine.until(runId, ['failed'], 15_000);
+    expect(run).toMatchObject({
+      error: 'The execution of this run ended as terminated',
+      failure: { kind: 'crash' },
+      resumable: true,
+    });
+    await resumeRun(engine.deps, { ...actor(), runId });
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { ...actor(), runId, approved: true });
+    await engine.until(runId, ['success']);
+    expect(['a', 'b'].map((name) => tools.calls(name).length)).toEqual([1, 1]);
+  });
+
+  test('is cancelled in the Temporal UI: the run says so', async () => {
+    const workflowId = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate' }],
+      edges: [],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await engine.deps.temporal.client.workflow.getHandle(runId).cancel();
+    const run = await engine.until(runId, ['failed']);
+    expect(run).toMatchObject({ error: 'Cancelled in Temporal', failure: { kind: 'cancelled' } });
+  });
+
+  test('is lost with everything done: the run is a success', async () => {
+    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['success']);
+    // As it is when the last word never came: the row open, every step finished.
+    await engine.db.query(reopened(runId));
+    const run = await engine.until(runId, ['success', 'failed'], 15_000);
+    expect(run.status).toBe('success');
+    expect(run.output).toMatchObject({ a: { status: 200 } });
+  });
+});
+
+describe('a reset that arrives late', () => {
+  test('does not touch the execution that has taken over since', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }],
+      edges: [edge('a', 'gate')],
+    });
+    tools.answer('a', { status: 500 });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false);
+    const base = (await describeCurrent(engine.deps, runId))?.runId ?? '';
+    tools.answer('a', {});
+    await resumeRun(engine.deps, { ...actor(), runId });
+    await engine.until(runId, ['paused']);
+    const current = (await describeCurrent(engine.deps, runId))?.runId;
+    // The same promise once more, as another process would find it whose first attempt's answer was lost.
+    await engine.db.query(resumeOnceMore(runId, base));
+    await eventually(async () => (await engine.db.oneFirst(outboxSize(runId))) === 0);
+    expect(await describeCurrent(engine.deps, runId)).toMatchObject({ runId: current, open: true });
+    expect((await engine.run(runId)).status).toBe('paused');
+    expect(tools.calls('a')).toHaveLength(2);
+  });
+});
+
+describe('a workflow that is deleted', () => {
+  test('takes its live runs with it: their executions end and do nothing more', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('slow'), tools.node('after')],
+      edges: [edge('slow', 'after')],
+    });
+    tools.answer('slow', { delayMs: 60_000 });
+    const runId = await engine.trigger(workflowId);
+    await eventually(() => tools.calls('slow').length === 1);
+    await deleteWorkflow(engine.db, engine.actor, workflowId);
+    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false, 20_000);
+    expect(tools.calls('after')).toHaveLength(0);
+  });
+});
+
+describe('a long run', () => {
+  test('carries on in a new execution when its history grows long, and fails and resumes there', async () => {
+    // loop -true-> work -> back; loop -> b!
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 760 },
+        echo('work', 'loop.iterations'),
+        tools.node('b'),
+      ],
+      edges: [edge('loop', 'work', 'true'), edge('work', 'loop'), edge('loop', 'b')],
+    });
+    tools.answer('b', { status: 500 });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed'], 80_000);
+    const description = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
+    expect(description.raw.workflowExecutionInfo?.firstRunId).not.toBe(description.runId);
+    tools.answer('b', {});
+    await resumeRun(engine.deps, { ...actor(), runId });
+    const run = await engine.until(runId, ['success']);
+    expect(run.steps.filter((step) => step.node_id === 'work')).toHaveLength(760);
+    expect(run.state?.['work']).toBe(760);
+    expect(tools.calls('b')).toHaveLength(2);
+  }, 120_000);
+});
+
+describe('a delay', () => {
+  test('is a timer of the server: no worker is needed while it runs', async () => {
+    const lonely = await startEngine({ worker: false });
+    const workers: TestProcess[] = [];
+    const startWorker = async () => {
+      const worker = await startWorkerProcess({
+        databaseUrl: lonely.databaseUrl,
+        temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
+        taskQueuePrefix: lonely.deps.config.temporal.taskQueuePrefix,
+        env: lonely.env,
+      });
+      workers.push(worker);
+      return worker;
+    };
+    try {
+      const worker = await startWorker();
+      const workflowId = await lonely.define({
+        nodes: [
+          { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: '{seconds}' } },
+          echo('b'),
+        ],
+        edges: [edge('wait', 'b')],
+      });
+      const runId = await lonely.trigger(workflowId, { seconds: 2 });
+      await eventually(async () => (await lonely.run(runId)).steps[0]?.status === 'running');
+      await worker.kill();
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      await startWorker();
+      const run = await lonely.until(runId, ['success'], 20_000);
+      expect(run.steps[0]).toMatchObject({ status: 'success', output: { delayed_seconds: 2 } });
+      const types = (await lonely.frames(runId)).map((frame) => frame.type);
+      expect(types).toEqual([
+        'step_started',
+        'step_completed',
+        'step_started',
+        'step_completed',
+        'run_completed',
+      ]);
+    } finally {
+      await Promise.all(workers.map((worker) => worker.kill()));
+      await lonely.close();
+    }
+  }, 60_000);
+});

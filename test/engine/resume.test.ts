@@ -1,0 +1,264 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { AppError } from '../../shared/errors.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+beforeEach(async () => {
+  tools = await startToolServer();
+});
+afterEach(() => tools.close());
+
+const resume = (runId: string) => resumeRun(engine.deps, { actor: engine.actor, runId });
+const cancel = (runId: string) => cancelRun(engine.deps, { actor: engine.actor, runId });
+const decide = (runId: string, approved: boolean) =>
+  decideGate(engine.deps, { actor: engine.actor, runId, approved });
+const counts = (...names: string[]) => names.map((name) => tools.calls(name).length);
+
+describe('a resume repeats only what had not completed', () => {
+  test('when the first node failed', async () => {
+    // a! -> b
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), tools.node('b')],
+      edges: [edge('a', 'b')],
+    });
+    tools.answer('a', { status: 500 });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+    tools.answer('a', {});
+    await resume(runId);
+    const run = await engine.until(runId, ['success']);
+    expect(counts('a', 'b')).toEqual([2, 1]);
+    expect(run).toMatchObject({ error: null, failure: null, resumed_count: 1 });
+  });
+
+  test('when one of two parallel nodes failed and its sibling completed later', async () => {
+    //    /-> b! -\
+    // a            -> d
+    //    \-> c  -/
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), tools.node('b'), tools.node('c'), { id: 'd', kind: 'merge' }],
+      edges: [edge('a', 'b'), edge('a', 'c'), edge('b', 'd'), edge('c', 'd')],
+    });
+    tools.answer('b', { status: 500 });
+    tools.answer('c', { delayMs: 300 });
+    const runId = await engine.trigger(workflowId);
+    const failed = await engine.until(runId, ['failed']);
+    expect(failed.steps.find((step) => step.step_key === 'c')?.status).toBe('success');
+    tools.answer('b', {});
+    await resume(runId);
+    const run = await engine.until(runId, ['success']);
+    expect(counts('a', 'b', 'c')).toEqual([1, 2, 1]);
+    expect(Object.keys(run.state?.['d'] as object).sort()).toEqual(['b', 'c']);
+  });
+
+  test('when both of two parallel nodes failed', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
+      edges: [edge('a', 'b'), edge('a', 'c')],
+    });
+    tools.answer('b', { status: 500 });
+    tools.answer('c', { status: 500 });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+    tools.answer('b', {});
+    tools.answer('c', {});
+    await resume(runId);
+    await engine.until(runId, ['success']);
+    expect(counts('a', 'b', 'c')).toEqual([1, 2, 2]);
+  });
+
+  test('when it failed inside the second round of a loop', async () => {
+    // loop -true-> work -> back;  loop -> end
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 3 },
+        tools.node('work', { params: { url: `${tools.url}/work?round={loop.iterations}`, method: 'POST' } }),
+        tools.node('end'),
+      ],
+      edges: [edge('loop', 'work', 'true'), edge('work', 'loop'), edge('loop', 'end')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await eventually(() => tools.calls('work').length === 1);
+    tools.answer('work', { status: 503 });
+    const failed = await engine.until(runId, ['failed', 'success']);
+    const reached = tools.calls('work').length;
+    expect(failed.status).toBe('failed');
+    tools.answer('work', {});
+    await resume(runId);
+    const run = await engine.until(runId, ['success']);
+    // Three rounds, of which one was tried twice.
+    expect(counts('work', 'end')).toEqual([4, 1]);
+    expect(reached).toBeLessThan(4);
+    expect(run.steps.filter((step) => step.node_id === 'work').map((step) => step.step_key)).toEqual([
+      'work#1',
+      'work#2',
+      'work#3',
+    ]);
+    expect(run.state?.['loop']).toEqual({ iterations: 3, exhausted: true });
+  });
+
+  test('when it failed after a gate: the decision stands and is not asked for again', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate', prompt: '?' }, tools.node('b')],
+      edges: [edge('a', 'gate'), edge('gate', 'b')],
+    });
+    tools.answer('b', { status: 500 });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await decide(runId, true);
+    await engine.until(runId, ['failed']);
+    tools.answer('b', {});
+    await resume(runId);
+    await engine.until(runId, ['success']);
+    expect(counts('a', 'b')).toEqual([1, 2]);
+    const frames = await engine.frames(runId);
+    expect(frames.filter((frame) => frame.type === 'run_paused')).toHaveLength(1);
+  });
+
+  test('when it was cancelled in the middle of a step', async () => {
+    // a -> slow -> c
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), tools.node('slow'), tools.node('c')],
+      edges: [edge('a', 'slow'), edge('slow', 'c')],
+    });
+    tools.answer('slow', { delayMs: 60_000 });
+    const runId = await engine.trigger(workflowId);
+    await eventually(() => tools.calls('slow').length === 1);
+    await cancel(runId);
+    expect(await engine.run(runId)).toMatchObject({
+      status: 'failed',
+      error: 'Cancelled by Owner',
+      failure: { kind: 'cancelled' },
+    });
+    tools.answer('slow', {});
+    await resume(runId);
+    const run = await engine.until(runId, ['success']);
+    expect(counts('a', 'slow', 'c')).toEqual([1, 2, 1]);
+    expect(run.error).toBeNull();
+  });
+
+  test('when it was cancelled at a gate: the run is paused there again', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate', prompt: 'ok?' }, tools.node('b')],
+      edges: [edge('a', 'gate'), edge('gate', 'b')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await cancel(runId);
+    await resume(runId);
+    const run = await engine.until(runId, ['paused']);
+    expect(run.pending_gate?.prompt).toBe('ok?');
+    await decide(runId, true);
+    await engine.until(runId, ['success']);
+    expect(counts('a', 'b')).toEqual([1, 1]);
+  });
+
+  test('twice in a row', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
+      edges: [edge('a', 'b'), edge('b', 'c')],
+    });
+    tools.answer('b', { status: 500 });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+    await resume(runId);
+    await eventually(() => tools.calls('b').length === 2);
+    await engine.until(runId, ['failed']);
+    tools.answer('b', {});
+    tools.answer('c', { status: 500 });
+    await resume(runId);
+    await eventually(() => tools.calls('c').length === 1);
+    await engine.until(runId, ['failed']);
+    tools.answer('c', {});
+    await resume(runId);
+    const run = await engine.until(runId, ['success']);
+    expect(counts('a', 'b', 'c')).toEqual([1, 3, 2]);
+    expect(run.resumed_count).toBe(3);
+    const ends = (await engine.frames(runId)).filter((frame) => frame.type.startsWith('run_'));
+    expect(ends.map((frame) => frame.type)).toEqual([
+      'run_failed',
+      'run_failed',
+      'run_failed',
+      'run_completed',
+    ]);
+  });
+
+  test('asks a rejected gate again, in a round of its own', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate', label: 'Legal' }, tools.node('b')],
+      edges: [edge('a', 'gate'), edge('gate', 'b')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await decide(runId, false);
+    const failed = await engine.until(runId, ['failed']);
+    expect(failed.error).toBe("Rejected at gate 'Legal'");
+    expect(failed.failure).toEqual({ kind: 'rejected', node_id: 'gate' });
+    await resume(runId);
+    await engine.until(runId, ['paused']);
+    await decide(runId, true);
+    await engine.until(runId, ['success']);
+    expect(counts('a', 'b')).toEqual([1, 1]);
+  });
+});
+
+describe('resumes that race', () => {
+  test('two at once: one goes through, the other is told so', async () => {
+    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    for (let round = 0; round < 10; round += 1) {
+      tools.answer('a', { status: 500 });
+      const runId = await engine.trigger(workflowId);
+      await engine.until(runId, ['failed']);
+      tools.answer('a', {});
+      const before = tools.calls('a').length;
+      const results = await Promise.allSettled([resume(runId), resume(runId), resume(runId)]);
+      const refused = results.filter((result) => result.status === 'rejected');
+      expect(refused).toHaveLength(2);
+      for (const result of refused) expect((result.reason as AppError).code).toBe('conflict');
+      await engine.until(runId, ['success']);
+      expect(tools.calls('a').length - before).toBe(1);
+    }
+  });
+
+  test('a second decision at the same gate is refused', async () => {
+    const workflowId = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate' }, echo('b')],
+      edges: [edge('gate', 'b')],
+    });
+    for (let round = 0; round < 10; round += 1) {
+      const runId = await engine.trigger(workflowId);
+      await engine.until(runId, ['paused']);
+      const results = await Promise.allSettled([
+        decide(runId, true),
+        decide(runId, true),
+        decide(runId, false),
+      ]);
+      expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
+      await engine.until(runId, ['success', 'failed']);
+    }
+  });
+
+  test('resume and cancel at once leave a run that is wholly the one or wholly the other', async () => {
+    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    for (let round = 0; round < 10; round += 1) {
+      tools.answer('a', { status: 500 });
+      const runId = await engine.trigger(workflowId);
+      await engine.until(runId, ['failed']);
+      tools.answer('a', { delayMs: 100 });
+      await Promise.allSettled([resume(runId), cancel(runId)]);
+      const run = await engine.until(runId, ['success', 'failed']);
+      if (run.status === 'failed') {
+        tools.answer('a', {});
+        await resume(runId);
+        await engine.until(runId, ['success']);
+      }
+    }
+  });
+});

@@ -1,0 +1,91 @@
+import { graphSchema, type Graph, type GraphInput } from '../../shared/contract/graph.ts';
+import { compileGraph } from '../../shared/graph/compile.ts';
+import { createScheduler, type Scheduler } from '../../shared/graph/scheduler.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+
+type NodeInput = NonNullable<GraphInput['nodes']>[number];
+type Extra = Record<string, Json>;
+
+/**
+ * A graph from a drawing: `a -> b`, `c -true-> d`, one edge a line, several arrows in a row allowed. The first letter
+ * of an id tells the kind: c condition, l loop, g gate, m merge, t tool, all others agents. `extra` overrides.
+ */
+export function draw(text: string, extra: Record<string, Extra> = {}): Graph {
+  const ids = new Set<string>();
+  const edges: NonNullable<GraphInput['edges']> = [];
+  for (const line of text.split('\n')) {
+    const parts = line
+      .trim()
+      .split(/\s+/)
+      .filter((part) => part !== '');
+    let source: string | undefined;
+    let arrow: string | undefined;
+    for (const part of parts) {
+      if (part.startsWith('-')) {
+        arrow = part;
+        continue;
+      }
+      ids.add(part);
+      if (source !== undefined && arrow !== undefined) {
+        const when = /^-(true|false)->$/.exec(arrow)?.[1] as 'true' | 'false' | undefined;
+        edges.push({ source, target: part, ...(when && { condition_value: when }) });
+      }
+      source = part;
+    }
+  }
+  return graphSchema.parse({
+    nodes: [...ids].map((id) => ({ ...nodeOf(id), ...extra[id] })),
+    edges,
+  });
+}
+
+function nodeOf(id: string): NodeInput {
+  switch (id[0]) {
+    case 'c':
+      return { id, kind: 'condition', expression: 'true' };
+    case 'l':
+      return { id, kind: 'loop', expression: 'true' };
+    case 'g':
+      return { id, kind: 'human_gate', prompt: 'Go on?' };
+    case 'm':
+      return { id, kind: 'merge' };
+    case 't':
+      return { id, kind: 'tool', tool_name: 'http_request' };
+    default:
+      return { id, kind: 'agent' };
+  }
+}
+
+export function start(graph: Graph, input: JsonObject = {}): Scheduler {
+  return createScheduler(compileGraph(graph), input);
+}
+
+export function ready(scheduler: Scheduler): string[] {
+  return scheduler.takeReady().map((node) => node.step_key);
+}
+
+/** Control steps as `key status`, the output behind them when there is one. */
+export function control(scheduler: Scheduler): string[] {
+  return scheduler
+    .takeControlSteps()
+    .map(
+      ({ step_key, status, output }) =>
+        `${step_key} ${status}${output === undefined ? '' : ` ${JSON.stringify(output)}`}`,
+    );
+}
+
+/** Carries a run to its end; gives the ready steps in the order they came, wave by wave. */
+export function finish(
+  scheduler: Scheduler,
+  output: (stepKey: string) => Json = (key) => `did ${key}`,
+): string[][] {
+  const waves: string[][] = [];
+  for (let wave = scheduler.takeReady(); wave.length > 0; wave = scheduler.takeReady()) {
+    waves.push(wave.map((node) => node.step_key));
+    for (const { step_key, kind } of wave) {
+      if (kind === 'human_gate') scheduler.decide(step_key, { approved: true });
+      else scheduler.complete(step_key, output(step_key));
+    }
+  }
+  return waves;
+}

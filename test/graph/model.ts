@@ -1,0 +1,137 @@
+import type { GraphNode } from '../../shared/contract/graph.ts';
+import { outputKey, type CompiledGraph } from '../../shared/graph/compile.ts';
+import { evaluateExpression, truthy } from '../../shared/graph/expression.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+
+/** What a run comes to: every step with how it ended, and the final state. */
+export interface ModelRun {
+  steps: Map<string, string>;
+  state: JsonObject;
+  output: JsonObject;
+}
+
+export interface World {
+  work: (stepKey: string) => Json;
+  approve: (stepKey: string) => { approved: boolean; input?: JsonObject };
+}
+
+/**
+ * The meaning of a graph in the plainest words there are: one node after the other in topological order, a loop's
+ * rounds where the loop stands, later writes over earlier ones. No events, no queue, nothing incremental.
+ */
+export function modelRun(graph: CompiledGraph, input: JsonObject, world: World): ModelRun {
+  const run: ModelRun = { steps: new Map(), state: { ...input }, output: {} };
+  runRegion(graph, run, world, -1, []);
+  graph.nodes.forEach((node, at) => {
+    const last = graph.edges.every(
+      (edge) => edge.from !== at || edge.back === true || graph.regions[edge.to] === at,
+    );
+    const ran = [...run.steps].some(
+      ([key, status]) => key.split('#')[0] === node.id && status === 'success',
+    );
+    if (last && ran) run.output[outputKey(node)] = run.state[outputKey(node)]!;
+  });
+  return run;
+}
+
+interface Done {
+  output: Json;
+  answer: boolean | undefined;
+}
+
+/** Runs the direct nodes of a region once; gives whether a way back to its loop was taken. */
+function runRegion(
+  graph: CompiledGraph,
+  run: ModelRun,
+  world: World,
+  region: number,
+  iteration: number[],
+): boolean {
+  const done = new Map<number, Done>();
+  if (region !== -1) {
+    done.set(region, { output: run.state[graph.nodes[region]!.id]!, answer: true });
+  }
+  const isTaken = (edge: CompiledGraph['edges'][number]): boolean => {
+    const source = done.get(edge.from);
+    return (
+      source !== undefined &&
+      (edge.when === undefined ||
+        source.answer === undefined ||
+        String(source.answer) === edge.when)
+    );
+  };
+  graph.nodes.forEach((_, at) => {
+    if (graph.regions[at] !== region) return;
+    const edges = graph.edges.filter((edge) => edge.to === at && !edge.back);
+    if (edges.length > 0 && !edges.some(isTaken)) {
+      skip(graph, run, at, iteration);
+      return;
+    }
+    const given = edges
+      .filter(isTaken)
+      .map((edge) => [graph.nodes[edge.from]!.id, done.get(edge.from)!.output]);
+    done.set(
+      at,
+      runNode(graph, run, world, at, iteration, Object.fromEntries(given) as JsonObject),
+    );
+  });
+  return graph.edges.some((edge) => edge.back === true && edge.to === region && isTaken(edge));
+}
+
+function keyOf(node: GraphNode, iteration: number[]): string {
+  return iteration.length === 0 ? node.id : `${node.id}#${iteration.join('.')}`;
+}
+
+function skip(graph: CompiledGraph, run: ModelRun, at: number, iteration: number[]): void {
+  run.steps.set(keyOf(graph.nodes[at]!, iteration), 'skipped');
+  graph.regions.forEach((loop, inner) => {
+    if (loop === at) skip(graph, run, inner, iteration);
+  });
+}
+
+function runNode(
+  graph: CompiledGraph,
+  run: ModelRun,
+  world: World,
+  at: number,
+  iteration: number[],
+  given: JsonObject,
+): Done {
+  const node = graph.nodes[at]!;
+  const key = keyOf(node, iteration);
+  run.steps.set(key, 'success');
+  const finish = (output: Json, answer?: boolean): Done => {
+    run.state[outputKey(node)] = output;
+    return { output, answer };
+  };
+  switch (node.kind) {
+    case 'agent':
+    case 'tool':
+      return finish(world.work(key));
+    case 'merge':
+      return finish(given);
+    case 'condition': {
+      const result = truthy(evaluateExpression(node.expression, run.state));
+      return finish({ result }, result);
+    }
+    case 'human_gate': {
+      const { approved, input } = world.approve(key);
+      Object.assign(run.state, input);
+      return finish({ approved }, approved);
+    }
+    case 'loop': {
+      let iterations = 0;
+      let again = true;
+      let exhausted = false;
+      finish({ iterations, exhausted });
+      while (again && truthy(evaluateExpression(node.expression, run.state))) {
+        exhausted = iterations >= node.max_iterations;
+        if (exhausted) break;
+        iterations += 1;
+        finish({ iterations, exhausted });
+        again = runRegion(graph, run, world, at, [...iteration, iterations]);
+      }
+      return finish({ iterations, exhausted }, false);
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { Graph } from '../../shared/contract/graph.ts';
+import { compileGraph, type CompiledGraph } from '../../shared/graph/compile.ts';
+import { createScheduler, type ReadyNode, type Scheduler } from '../../shared/graph/scheduler.ts';
+import { validateGraph } from '../../shared/graph/validate.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { modelRun, type World } from './model.ts';
+import { randomGraph, randomInput } from './random-graph.ts';
+
+const tools = new Set(['delay']);
+
+function hash(text: string): number {
+  let value = 7;
+  for (let at = 0; at < text.length; at += 1) value = (value * 31 + text.charCodeAt(at)) >>> 0;
+  return value;
+}
+
+/** Answers that depend on nothing but the step. Rejections only where a graph has an edge for them. */
+function worldOf(graph: Graph): World {
+  const rejectable = new Set(
+    graph.edges.filter((edge) => edge.condition_value === 'false').map((edge) => edge.source),
+  );
+  return {
+    work: (key) => ({ by: key }),
+    approve: (key) => {
+      const approved = !rejectable.has(key.split('#')[0]!) || hash(key) % 2 === 0;
+      return { approved, ...(hash(key) % 3 === 0 && { input: { shared: `from ${key}` } }) };
+    },
+  };
+}
+
+interface Observed {
+  steps: Map<string, string>;
+  begun: string[];
+  /** Steps in the order they were settled. */
+  ended: string[];
+}
+
+function observe(observed: Observed, scheduler: Scheduler): void {
+  for (const { step_key, status } of scheduler.takeControlSteps()) {
+    if (status === 'running') {
+      observed.begun.push(step_key);
+      continue;
+    }
+    expect(observed.steps.has(step_key)).toBe(false);
+    observed.steps.set(step_key, status);
+    observed.ended.push(step_key);
+  }
+}
+
+function carryOut(scheduler: Scheduler, world: World, node: ReadyNode): void {
+  if (node.kind === 'human_gate') scheduler.decide(node.step_key, world.approve(node.step_key));
+  else scheduler.complete(node.step_key, world.work(node.step_key));
+}
+
+/** Runs a graph with one of the open steps finishing at each turn, as `picks` says. `between` may swap the scheduler. */
+function runInOrder(
+  compiled: CompiledGraph,
+  input: JsonObject,
+  world: World,
+  picks: readonly number[],
+  between: (scheduler: Scheduler, turn: number, open: ReadyNode[]) => Scheduler = (scheduler) =>
+    scheduler,
+): { scheduler: Scheduler; observed: Observed } {
+  let scheduler = createScheduler(compiled, input);
+  const observed: Observed = { steps: new Map(), begun: [], ended: [] };
+  const open: ReadyNode[] = [];
+  for (let turn = 0; turn < 20_000; turn += 1) {
+    open.push(...scheduler.takeReady(1 + (picks[turn % picks.length]! % 3)));
+    scheduler = between(scheduler, turn, open);
+    observe(observed, scheduler);
+    if (open.length === 0) {
+      open.push(...scheduler.takeReady());
+      if (open.length === 0) break;
+    }
+    const [next] = open.splice(picks[turn % picks.length]! % open.length, 1);
+    expect(observed.steps.has(next!.step_key)).toBe(false);
+    carryOut(scheduler, world, next!);
+    observed.steps.set(next!.step_key, 'success');
+    observed.ended.push(next!.step_key);
+  }
+  observe(observed, scheduler);
+  return { scheduler, observed };
+}
+
+const orders = fc.array(fc.nat({ max: 1000 }), { minLength: 1, maxLength: 30 });
+
+describe('runs of random graphs', () => {
+  test('are of graphs that validation finds no fault with', () => {
+    fc.assert(
+      fc.property(randomGraph, (graph) => {
+        expect(validateGraph(graph, { tools, customTools: new Set() }).errors).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('end with the steps, state and output of the plain model, whatever finishes first', () => {
+    fc.assert(
+      fc.property(randomGraph, randomInput, orders, (graph, input, picks) => {
+        const compiled = compileGraph(graph);
+        const world = worldOf(graph);
+        const expected = modelRun(compiled, input, world);
+        const { scheduler, observed } = runInOrder(compiled, input, world, picks);
+        expect(scheduler.done).toBe(true);
+        expect(new Map([...observed.steps].sort())).toEqual(new Map([...expected.steps].sort()));
+        expect(scheduler.result()).toEqual({ output: expected.output, state: expected.state });
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  test('never start a node before all its inputs of the same round are settled', () => {
+    fc.assert(
+      fc.property(randomGraph, randomInput, orders, (graph, input, picks) => {
+        const compiled = compileGraph(graph);
+        const { observed } = runInOrder(compiled, input, worldOf(graph), picks);
+        const place = new Map(observed.ended.map((key, at) => [key, at]));
+        for (const [key, at] of place) {
+          const [id, rounds = ''] = key.split('#');
+          for (const edge of compiled.edges) {
+            const source = compiled.nodes[edge.from]!.id;
+            // A body waits for its loop to begin, not to end.
+            if (
+              edge.back ||
+              compiled.nodes[edge.to]!.id !== id ||
+              compiled.regions[edge.to] === edge.from
+            ) {
+              continue;
+            }
+            expect(place.get(rounds === '' ? source : `${source}#${rounds}`)).toBeLessThan(at);
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('go on from a snapshot taken at any moment as if nothing had happened', () => {
+    fc.assert(
+      fc.property(
+        randomGraph,
+        randomInput,
+        orders,
+        fc.nat({ max: 7 }),
+        (graph, input, picks, every) => {
+          const compiled = compileGraph(graph);
+          const world = worldOf(graph);
+          const expected = modelRun(compiled, input, world);
+          const { scheduler, observed } = runInOrder(
+            compiled,
+            input,
+            world,
+            picks,
+            (current, turn, open) => {
+              if (turn % (every + 1) !== 0) return current;
+              const text = JSON.stringify([compiled, current.snapshot()]);
+              const [graphAgain, snapshot] = JSON.parse(text) as [
+                CompiledGraph,
+                ReturnType<Scheduler['snapshot']>,
+              ];
+              const restored = createScheduler(graphAgain, {}, snapshot);
+              // What was out is given out anew; the runner forgets what it held.
+              open.length = 0;
+              open.push(...restored.takeReady());
+              return restored;
+            },
+          );
+          expect(scheduler.result()).toEqual({ output: expected.output, state: expected.state });
+          expect(new Map([...observed.steps].sort())).toEqual(new Map([...expected.steps].sort()));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test('fail and are retried without any other difference', () => {
+    fc.assert(
+      fc.property(randomGraph, randomInput, orders, (graph, input, picks) => {
+        const compiled = compileGraph(graph);
+        const world = worldOf(graph);
+        const { scheduler } = runInOrder(compiled, input, world, picks, (current, turn, open) => {
+          const [victim] = open;
+          if (victim === undefined || turn % 3 !== 0) return current;
+          current.fail(victim.step_key);
+          expect([current.failed(), current.done]).toEqual([[victim.step_key], false]);
+          current.retry(victim.step_key);
+          open.shift();
+          open.push(...current.takeReady());
+          return current;
+        });
+        expect(scheduler.result()).toEqual(
+          runInOrder(compiled, input, world, [0]).scheduler.result(),
+        );
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

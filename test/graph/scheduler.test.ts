@@ -1,0 +1,484 @@
+import { describe, expect, test } from '@jest/globals';
+import { MAX_STEPS_IN_PLACE } from '../../shared/graph/advance.ts';
+import { compileGraph } from '../../shared/graph/compile.ts';
+import { createScheduler, SchedulerError } from '../../shared/graph/scheduler.ts';
+import type { Json } from '../../shared/json.ts';
+import { control, draw, finish, ready, start } from './drawing.ts';
+
+describe('joining', () => {
+  // a -> b -> d
+  // a -> e -> d
+  const diamond = draw(`
+    a -> b -> d
+    a -> e -> d
+  `);
+
+  test('a node starts as soon as all its inputs are settled, and not before', () => {
+    const scheduler = start(diamond);
+    expect(ready(scheduler)).toEqual(['a']);
+    scheduler.complete('a', 1);
+    expect(ready(scheduler)).toEqual(['b', 'e']);
+    scheduler.complete('e', 2);
+    expect(ready(scheduler)).toEqual([]);
+    expect(scheduler.done).toBe(false);
+    scheduler.complete('b', 3);
+    expect(ready(scheduler)).toEqual(['d']);
+    scheduler.complete('d', 4);
+    expect(scheduler.done).toBe(true);
+    expect(scheduler.result()).toEqual({ output: { d: 4 }, state: { a: 1, b: 3, e: 2, d: 4 } });
+  });
+
+  test('there is no barrier between branches', () => {
+    // a -> b        x -> y
+    const scheduler = start(draw('a -> b\nx -> y'));
+    expect(ready(scheduler)).toEqual(['a', 'x']);
+    scheduler.complete('a', null);
+    expect(ready(scheduler)).toEqual(['b']);
+  });
+
+  test('takeReady gives out at most as many as asked for, in topological order', () => {
+    // s -> a, b, d
+    const scheduler = start(draw('s -> a\ns -> b\ns -> d'));
+    scheduler.complete('s', null);
+    expect(scheduler.takeReady(2).map((node) => node.node_id)).toEqual(['a', 'b']);
+    expect(scheduler.takeReady(0)).toEqual([]);
+    expect(scheduler.takeReady(2)).toEqual([
+      { step_key: 'd', node_id: 'd', kind: 'agent', iteration: [] },
+    ]);
+  });
+
+  test('a node with one branch skipped runs, with all skipped it is skipped, and the skip travels on', () => {
+    // c -true-> a -> d -> e
+    // c -false-> b -> d
+    //           b -> f -> h
+    const graph = draw('c -true-> a -> d -> e\nc -false-> b -> d\nb -> f -> h');
+    const scheduler = start(graph);
+    expect(control(scheduler)).toEqual([
+      'c success {"result":true}',
+      'b skipped',
+      'f skipped',
+      'h skipped',
+    ]);
+    expect(finish(scheduler)).toEqual([['a'], ['d'], ['e']]);
+    expect(scheduler.result().output).toEqual({ e: 'did e' });
+  });
+
+  test('an edge without a condition value is taken whatever the condition says', () => {
+    // c -true-> a     c -> b
+    const scheduler = start(draw('c -true-> a\nc -> b', { c: { expression: 'false' } }));
+    expect(finish(scheduler)).toEqual([['b']]);
+    expect(control(scheduler)).toEqual(['c success {"result":false}', 'a skipped']);
+  });
+
+  test('a merge collects the outputs of the parents that were taken', () => {
+    // a -> m -> z,  c -true-> b -> m,  c -false-> d -> m,  c -> m
+    const scheduler = start(draw('a -> m -> z\nc -true-> b -> m\nc -false-> d -> m\nc -> m'));
+    expect(finish(scheduler)).toEqual([['a', 'b'], ['z']]);
+    expect(scheduler.state()['m']).toEqual({ a: 'did a', b: 'did b', c: { result: true } });
+  });
+});
+
+describe('gates', () => {
+  // g -true-> a,  g -false-> b,  g -> d
+  const branching = draw('g -true-> a\ng -false-> b\ng -> d');
+
+  test.each([
+    [true, [['a', 'd']]],
+    [false, [['b', 'd']]],
+  ])('a decision of %s takes its edges', (approved, waves) => {
+    const scheduler = start(branching);
+    expect(scheduler.takeReady()).toEqual([
+      { step_key: 'g', node_id: 'g', kind: 'human_gate', iteration: [] },
+    ]);
+    expect(scheduler.decide('g', { approved, input: { note: 'hm', g: 'not this' } })).toBe(
+      'continued',
+    );
+    expect(scheduler.state()).toEqual({ g: { approved }, note: 'hm' });
+    expect(finish(scheduler)).toEqual(waves);
+  });
+
+  test('a rejection without an edge for it leaves the gate open as failed, and a retry asks again', () => {
+    const scheduler = start(draw('g -true-> a\ng -> d'));
+    ready(scheduler);
+    expect(scheduler.decide('g', { approved: false, input: { note: 'no' } })).toBe('rejected');
+    expect([scheduler.failed(), scheduler.done, ready(scheduler)]).toEqual([['g'], false, []]);
+    expect(scheduler.state()).toEqual({});
+    scheduler.retry('g');
+    expect(ready(scheduler)).toEqual(['g']);
+    expect(scheduler.decide('g', { approved: true })).toBe('continued');
+    expect(finish(scheduler)).toEqual([['a', 'd']]);
+  });
+});
+
+describe('loops', () => {
+  // s -> l -true-> a -> b -> l
+  //      l -false-> e
+  const simple = (expression: string, max_iterations = 5) =>
+    draw('s -> l -true-> a -> b -> l\nl -false-> e', { l: { expression, max_iterations } });
+
+  test('repeats while the expression holds, each round with keys of its own', () => {
+    const scheduler = start(simple('l.iterations < 2'));
+    expect(finish(scheduler)).toEqual([['s'], ['a#1'], ['b#1'], ['a#2'], ['b#2'], ['e']]);
+    expect(control(scheduler)).toEqual([
+      'l running',
+      'l success {"iterations":2,"exhausted":false}',
+    ]);
+    expect(scheduler.result().state).toMatchObject({
+      a: 'did a#2',
+      l: { iterations: 2, exhausted: false },
+    });
+  });
+
+  test('shows its rounds in the state while it runs', () => {
+    const scheduler = start(simple('true'));
+    scheduler.complete('s', null);
+    expect(scheduler.state()['l']).toEqual({ iterations: 1, exhausted: false });
+    scheduler.complete('a#1', null);
+    scheduler.complete('b#1', null);
+    expect(scheduler.state()['l']).toEqual({ iterations: 2, exhausted: false });
+  });
+
+  test.each([
+    ['false', 5, { iterations: 0, exhausted: false }],
+    ['true', 3, { iterations: 3, exhausted: true }],
+    ['l.iterations < 3', 3, { iterations: 3, exhausted: false }],
+    ['', 3, undefined],
+  ])('%j with at most %d rounds ends with %j', (expression, max, end) => {
+    const scheduler = start(simple(expression, max));
+    finish(scheduler);
+    if (end === undefined) {
+      expect(scheduler.failed()).toEqual(['l']);
+      return;
+    }
+    expect(scheduler.result()).toMatchObject({ output: { e: 'did e' }, state: { l: end } });
+  });
+
+  test('a round without a way back taken is a break', () => {
+    // l -true-> a -> c -true-> b -> l     (c false: nothing leads back)
+    // l -> e
+    const graph = draw('l -true-> a -> c -true-> b -> l\nl -> e', {
+      c: { expression: 'l.iterations < 2' },
+    });
+    const scheduler = start(graph);
+    expect(finish(scheduler)).toEqual([['a#1'], ['b#1'], ['a#2'], ['e']]);
+    expect(control(scheduler)).toEqual([
+      'l running',
+      'c#1 success {"result":true}',
+      'c#2 success {"result":false}',
+      'b#2 skipped',
+      'l success {"iterations":2,"exhausted":false}',
+    ]);
+  });
+
+  test('waits for all of a round before the next, whichever node leads back', () => {
+    // l -true-> a -> l,  l -true-> b
+    const scheduler = start(draw('l -true-> a -> l\nl -true-> b', { l: { max_iterations: 2 } }));
+    expect(ready(scheduler)).toEqual(['a#1', 'b#1']);
+    scheduler.complete('a#1', null);
+    expect(ready(scheduler)).toEqual([]);
+    scheduler.complete('b#1', null);
+    expect(ready(scheduler)).toEqual(['a#2', 'b#2']);
+  });
+
+  test('loops nest, and rounds of the inner one begin anew in each outer round', () => {
+    // l1 -true-> a -> l2 -true-> b -> l2
+    //                 l2 -> d -> l1
+    // l1 -> e
+    const graph = draw('l1 -true-> a -> l2 -true-> b -> l2 -> d -> l1\nl1 -> e', {
+      l1: { max_iterations: 2 },
+      l2: { max_iterations: 2 },
+    });
+    const scheduler = start(graph);
+    expect(finish(scheduler).flat()).toEqual([
+      ...['a#1', 'b#1.1', 'b#1.2', 'd#1'],
+      ...['a#2', 'b#2.1', 'b#2.2', 'd#2'],
+      'e',
+    ]);
+    expect(control(scheduler)).toEqual([
+      'l1 running',
+      'l2#1 running',
+      'l2#1 success {"iterations":2,"exhausted":true}',
+      'l2#2 running',
+      'l2#2 success {"iterations":2,"exhausted":true}',
+      'l1 success {"iterations":2,"exhausted":true}',
+    ]);
+  });
+
+  test('a skipped loop skips its whole body once and what follows it', () => {
+    // c -true-> x,  c -false-> l1 -true-> l2 -true-> b -> l2 -> l1,  l1 -> e
+    const scheduler = start(
+      draw('c -true-> x\nc -false-> l1 -true-> l2 -true-> b -> l2 -> l1\nl1 -> e'),
+    );
+    expect(control(scheduler)).toEqual([
+      'c success {"result":true}',
+      ...['l1 skipped', 'l2 skipped', 'b skipped', 'e skipped'],
+    ]);
+    expect(finish(scheduler)).toEqual([['x']]);
+    expect(scheduler.done).toBe(true);
+  });
+
+  test('a loop skipped in one outer round only is named by that round, also after it ran before', () => {
+    // l1 -true-> c -true-> l2 -true-> l3 -true-> b -> l3 -> l2 -> d -> l1,  c -> d
+    const graph = draw(
+      'l1 -true-> c -true-> l2 -true-> l3 -true-> b -> l3 -> l2 -> d -> l1\nc -> d',
+      {
+        l1: { max_iterations: 2 },
+        c: { expression: 'l1.iterations == 1' },
+        l2: { max_iterations: 1 },
+        l3: { max_iterations: 2 },
+      },
+    );
+    const scheduler = start(graph);
+    expect(finish(scheduler).flat()).toEqual(['b#1.1.1', 'b#1.1.2', 'd#1', 'd#2']);
+    expect(control(scheduler).filter((step) => step.includes('skipped'))).toEqual([
+      'l2#2 skipped',
+      'l3#2 skipped',
+      'b#2 skipped',
+    ]);
+  });
+
+  test('a gate in a body is asked in every round', () => {
+    // l -true-> g -true-> l,  g -false-> b,  l -> e
+    const scheduler = start(draw('l -true-> g -true-> l -> e\ng -false-> b'));
+    expect(ready(scheduler)).toEqual(['g#1']);
+    scheduler.decide('g#1', { approved: true });
+    expect(ready(scheduler)).toEqual(['g#2']);
+    scheduler.decide('g#2', { approved: false });
+    expect(finish(scheduler)).toEqual([['b#2'], ['e']]);
+  });
+
+  test('a loop that ends the graph is part of the output, beside the end of its body', () => {
+    // s -> l -true-> a -> l
+    const scheduler = start(draw('s -> l -true-> a -> l', { l: { max_iterations: 1 } }));
+    finish(scheduler);
+    expect(scheduler.result().output).toEqual({
+      l: { iterations: 1, exhausted: true },
+      a: 'did a#1',
+    });
+  });
+
+  test('a loop that starts the graph and one that only leads to itself run', () => {
+    // l1 -true-> l1 -> l2 -true-> a -> l2
+    const graph = draw('l1 -true-> l1 -> l2 -true-> a -> l2', {
+      l1: { max_iterations: 7 },
+      l2: { max_iterations: 1 },
+    });
+    const scheduler = start(graph);
+    expect(finish(scheduler)).toEqual([['a#1']]);
+    expect(scheduler.state()['l1']).toEqual({ iterations: 7, exhausted: true });
+  });
+
+  test('loops that do no work fail instead of holding up the process', () => {
+    // l1 -true-> l2 -true-> l3 -true-> l3 -> l2 -> l1
+    const many = { max_iterations: 10_000 };
+    const graph = draw('l1 -true-> l2 -true-> l3 -true-> l3 -> l2 -> l1', {
+      l1: many,
+      l2: many,
+      l3: many,
+    });
+    const scheduler = start(graph);
+    expect(scheduler.failed()).toHaveLength(1);
+    expect(scheduler.takeControlSteps().at(-1)?.error).toContain(`${MAX_STEPS_IN_PLACE} steps`);
+  });
+});
+
+describe('failures', () => {
+  test('patterns that would hold up the process together fail the node that is one too many', () => {
+    const names = Array.from({ length: 200 }, (_, at) => `c${at}`);
+    const expression = "matches(text, '[ab]*a[ab]{300}c')";
+    const graph = draw(
+      names.join('\n'),
+      Object.fromEntries(names.map((id) => [id, { expression }])),
+    );
+    const scheduler = start(graph, { text: 'ab'.repeat(1000) });
+    const [first, ...others] = scheduler.failed();
+    expect(others.length).toBeGreaterThan(50);
+    scheduler.takeControlSteps();
+    scheduler.retry(first!);
+    expect(scheduler.failed()).toEqual(others);
+  });
+
+  test('a failed step keeps the run open and nothing behind it starts; a retry makes it ready again', () => {
+    // a -> b,  x -> y
+    const scheduler = start(draw('a -> b\nx -> y'));
+    ready(scheduler);
+    scheduler.fail('a');
+    scheduler.complete('x', null);
+    expect(ready(scheduler)).toEqual(['y']);
+    scheduler.complete('y', null);
+    expect([scheduler.done, scheduler.failed()]).toEqual([false, ['a']]);
+    scheduler.retry('a');
+    expect([scheduler.failed(), finish(scheduler), scheduler.done]).toEqual([
+      [],
+      [['a'], ['b']],
+      true,
+    ]);
+  });
+
+  test('a condition whose expression errs fails with the reason and is evaluated anew on retry', () => {
+    // g -true-> a -> c -true-> b
+    const scheduler = start(
+      draw('g -true-> c -true-> b\ng -> a', { c: { expression: 'score + 1 > 3' } }),
+    );
+    ready(scheduler);
+    scheduler.decide('g', { approved: true });
+    const [failed] = scheduler.takeControlSteps();
+    expect(failed).toMatchObject({ step_key: 'c', status: 'failed' });
+    expect(failed?.error).toBe(
+      'Expression "score + 1 > 3", position 6: cannot compute null + number',
+    );
+    scheduler.retry('c');
+    expect(control(scheduler)).toEqual(['c failed']);
+    expect(scheduler.failed()).toEqual(['c']);
+  });
+
+  test('a loop that fails between two rounds goes on where it was', () => {
+    // l -true-> a -> l
+    const graph = draw('l -true-> a -> l', { l: { expression: 'a == null or a < 2' } });
+    const scheduler = start(graph);
+    scheduler.complete('a#1', 'text');
+    expect(scheduler.failed()).toEqual(['l']);
+    const resumed = createScheduler(
+      compileGraph(graph),
+      {},
+      {
+        ...scheduler.snapshot(),
+        state: [['a', 1, null]],
+      },
+    );
+    resumed.takeControlSteps();
+    resumed.retry('l');
+    expect(control(resumed)).toEqual(['l running']);
+    resumed.complete('a#2', 2);
+    expect(control(resumed)).toEqual(['l success {"iterations":2,"exhausted":false}']);
+  });
+
+  test.each([
+    ['an unknown step', 'nobody'],
+    ['a step that is not ready', 'b'],
+    ['a round that is not on', 'a#1'],
+    ['a settled step', 's'],
+    ['a gate that is completed', 'g'],
+  ])('%s is refused and the run is unharmed', (_, stepKey) => {
+    // s -> a -> b,  g
+    const scheduler = start(draw('s -> a -> b\ng'));
+    scheduler.complete('s', 1);
+    const before = scheduler.snapshot();
+    expect(() => scheduler.complete(stepKey, 2)).toThrow(SchedulerError);
+    expect(() => scheduler.retry(stepKey)).toThrow(SchedulerError);
+    expect(scheduler.snapshot()).toEqual(before);
+  });
+});
+
+describe('state', () => {
+  test('is the input overlaid by outputs under their keys', () => {
+    // a -> b
+    const scheduler = start(draw('a -> b', { a: { output_key: 'ticket' } }), {
+      ticket: 'old',
+      lang: 'de',
+    });
+    expect(scheduler.state()).toEqual({ ticket: 'old', lang: 'de' });
+    finish(scheduler);
+    expect(scheduler.result().state).toEqual({ ticket: 'did a', lang: 'de', b: 'did b' });
+  });
+
+  test.each([[['a', 'b']], [['b', 'a']]])(
+    'which of two parallel writes wins does not depend on the order %j',
+    (order) => {
+      const scheduler = start(draw('a\nb', { a: { output_key: 'k' }, b: { output_key: 'k' } }));
+      for (const key of order) scheduler.complete(key, key);
+      expect(scheduler.result()).toEqual({ output: { k: 'b' }, state: { k: 'b' } });
+    },
+  );
+
+  test('keys that name prototypes stay data', () => {
+    const hostile = JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}') as {
+      [key: string]: Json;
+    };
+    const scheduler = start(draw('g -> m'), hostile);
+    scheduler.decide('g', { approved: true, input: hostile });
+    const { state } = scheduler.result();
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    expect(Object.getPrototypeOf(state)).toBe(Object.prototype);
+    expect(Object.hasOwn(state, '__proto__')).toBe(true);
+    const restored = createScheduler(
+      compileGraph(draw('g -> m')),
+      {},
+      JSON.parse(JSON.stringify(scheduler.snapshot())),
+    );
+    expect(JSON.stringify(restored.result())).toBe(JSON.stringify(scheduler.result()));
+  });
+});
+
+describe('control steps', () => {
+  test('come once, in order, and those that are put back come first', () => {
+    // c1 -> c2 -> a -> c3
+    const scheduler = start(draw('c1 -> c2 -> a -> c3'));
+    const steps = scheduler.takeControlSteps();
+    expect(steps.map((step) => step.step_key)).toEqual(['c1', 'c2']);
+    expect(scheduler.takeControlSteps()).toEqual([]);
+    scheduler.complete('a', null);
+    scheduler.returnControlSteps(steps);
+    expect(scheduler.takeControlSteps().map((step) => step.step_key)).toEqual(['c1', 'c2', 'c3']);
+  });
+
+  test('carry the label, or the id without one, and the kind', () => {
+    const scheduler = start(draw('c1 -> c2', { c1: { label: 'Is it urgent?' } }));
+    expect(scheduler.takeControlSteps().map(({ label, kind }) => [label, kind])).toEqual([
+      ['Is it urgent?', 'condition'],
+      ['c2', 'condition'],
+    ]);
+  });
+});
+
+describe('snapshots', () => {
+  test('give out again what was taken and not finished, and keep control steps that were not delivered', () => {
+    // c -> a -> d,  c -> b -> d
+    const graph = draw('c -> a -> d\nc -> b -> d');
+    const scheduler = start(graph, { x: 1 });
+    expect(ready(scheduler)).toEqual(['a', 'b']);
+    scheduler.complete('a', 'A');
+    const restored = createScheduler(
+      compileGraph(graph),
+      {},
+      JSON.parse(JSON.stringify(scheduler.snapshot())),
+    );
+    expect(control(restored)).toEqual(['c success {"result":true}']);
+    expect(finish(restored)).toEqual([['b'], ['d']]);
+    expect(restored.result().state).toMatchObject({ x: 1, a: 'A', d: 'did d' });
+  });
+
+  test('of another graph are refused', () => {
+    const { snapshot } = start(draw('a -> b'));
+    expect(() => createScheduler(compileGraph(draw('a')), {}, snapshot())).toThrow(
+      'does not belong',
+    );
+  });
+});
+
+describe('size', () => {
+  const many = Array.from({ length: 998 }, (_, at) => `n${at}`);
+
+  test.each([
+    ['a chain', ['s', ...many, 'e'].join(' -> ')],
+    ['a fan-out and fan-in', many.map((id) => `s -> ${id} -> e`).join('\n')],
+    ['conditions in a row', many.map((id) => `c${id}`).join(' -> ')],
+    [
+      'nested loops',
+      `${many
+        .slice(0, 300)
+        .map((id) => `l${id} -true->`)
+        .join(' ')} a`,
+    ],
+  ])('%s of a thousand nodes is run in a moment', (_, drawing) => {
+    const graph = draw(drawing);
+    const compiled = compileGraph(graph);
+    const begun = performance.now();
+    const scheduler = createScheduler(compiled, {});
+    for (let next = scheduler.takeReady(1); next.length > 0; next = scheduler.takeReady(1)) {
+      scheduler.complete(next[0]!.step_key, null);
+    }
+    expect(scheduler.done).toBe(true);
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,165 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  parseTemplate,
+  renderTemplate,
+  renderValue,
+  TemplateError,
+  templateRoots,
+} from '../../shared/graph/template.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+
+const state: JsonObject = {
+  ticket: 'It broke',
+  n: 3,
+  none: null,
+  list: [1, { x: 'deep' }],
+  user: { name: 'Bo', 'full name': 'Bo B', tags: ['a'] },
+  'node-1': 'hyphen',
+  trick: '{ticket} {{n}}',
+};
+
+describe('templates', () => {
+  test.each<[string, Json]>([
+    ['plain', 'plain'],
+    ['', ''],
+    ['Ticket: {ticket}!', 'Ticket: It broke!'],
+    ['{ticket}{n}', 'It broke3'],
+    ['{user.name} {list[1].x} {user.tags[0]}', 'Bo deep a'],
+    ['{user[\'full name\']} {user["name"]}', 'Bo B Bo'],
+    ['{node-1}.', 'hyphen.'],
+    ['is {none} {n} {user.tags}', 'is null 3 ["a"]'],
+    // Exactly one reference keeps its type.
+    ['{n}', 3],
+    ['{none}', null],
+    ['{user}', { name: 'Bo', 'full name': 'Bo B', tags: ['a'] }],
+    [' {n}', ' 3'],
+    // Literal braces.
+    ['{{ticket}}', '{ticket}'],
+    ['{{{ticket}}}', '{It broke}'],
+    ['{{', '{'],
+    ['}}', '}'],
+    ['a }} b {{ c', 'a } b { c'],
+    // Braces that hold anything else stay.
+    ['{}', '{}'],
+    ['{ ticket }', '{ ticket }'],
+    ['{"a": 1}', '{"a": 1}'],
+    ['{"a": {"b": {n}}}', '{"a": {"b": 3}}'],
+    ['{{"a": {{"b": {n}}}}}', '{"a": {"b": 3}}'],
+    ['{1}', '{1}'],
+    ['{a.}', '{a.}'],
+    ['{user..name}', '{user..name}'],
+    ['{user.name', '{user.name'],
+    ['user.name}', 'user.name}'],
+    ['{a + b}', '{a + b}'],
+    // What was filled in is not looked at again.
+    ['{trick}', '{ticket} {{n}}'],
+    ['<{trick}>', '<{ticket} {{n}}>'],
+  ])('%j renders as %j', (text, expected) => {
+    expect(renderTemplate(text, state)).toEqual(expected);
+  });
+
+  test.each([
+    ['{missing}', 'missing'],
+    ['Hi {user.age}', 'user.age'],
+    ['{list[2]}', 'list[2]'],
+    ['{ticket.length}', 'ticket.length'],
+    ['{user.constructor}', 'user.constructor'],
+    ['{__proto__}', '__proto__'],
+    ['{toString}', 'toString'],
+    ['{none.x}', 'none.x'],
+  ])('%j fails naming %j', (text, key) => {
+    expect(() => renderTemplate(text, state)).toThrow(new TemplateError(`Missing key '${key}'`));
+  });
+
+  test('values are filled at any depth; their keys are not', () => {
+    const value = { '{n}': '{n}', deep: [{ a: 'n={n}', b: 1 }, null, true], list: '{list}' };
+    expect(renderValue(value, state)).toEqual({
+      '{n}': 3,
+      deep: [{ a: 'n=3', b: 1 }, null, true],
+      list: [1, { x: 'deep' }],
+    });
+  });
+
+  test('a key that names a prototype stays a key', () => {
+    const value = renderValue(JSON.parse('{"__proto__": {"polluted": "{n}"}}') as Json, state);
+    expect(JSON.stringify(value)).toBe('{"__proto__":{"polluted":3}}');
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+
+  test('growth is bounded over a whole value', () => {
+    const big = { text: 'x'.repeat(1_000_000) };
+    expect(() => renderTemplate('{text} '.repeat(5), big)).toThrow('longer than');
+    expect(() =>
+      renderValue(
+        Array.from({ length: 5 }, () => '-{text}'),
+        big,
+      ),
+    ).toThrow('longer than');
+  });
+
+  test('roots are the top-level keys, each once', () => {
+    expect(templateRoots('{a.b} {c[0]} {{d}} {a} {"e": 1} {node-1}')).toEqual(['a', 'c', 'node-1']);
+  });
+
+  test.each([
+    ['see {a.} here', [{ text: '{a.}', position: 4 }]],
+    ['{ ticket }', [{ text: '{ ticket }', position: 0 }]],
+    ['{ticket', [{ text: '{ticket', position: 0 }]],
+    ['{"json": 1} and { return x; } {}', []],
+  ])('%j leaves doubt about %j', (text, doubtful) => {
+    expect(parseTemplate(text).doubtful).toEqual(doubtful);
+  });
+});
+
+describe('fuzz', () => {
+  const piece = fc.constantFrom(
+    '{',
+    '}',
+    '{{',
+    '}}',
+    'n',
+    'user',
+    '.name',
+    '[0]',
+    "['x']",
+    ' ',
+    '"',
+    'text',
+    '{n}',
+    '{user.name}',
+  );
+
+  test('nothing but TemplateError comes out, and text without braces stays as it is', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const text = pieces.join('');
+        try {
+          const rendered = renderTemplate(text, state);
+          if (!/[{}]/.test(text)) expect(rendered).toBe(text);
+        } catch (error) {
+          expect(error).toBeInstanceOf(TemplateError);
+        }
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test('doubling every brace of a text makes it literal', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const text = pieces.join('');
+        expect(renderTemplate(text.replaceAll('{', '{{').replaceAll('}', '}}'), state)).toBe(text);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('filled-in text comes out unchanged, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        expect(renderTemplate('<{v}>', { v: value })).toBe(`<${value}>`);
+      }),
+    );
+  });
+});

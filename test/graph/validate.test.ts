@@ -1,0 +1,521 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { graphSchema, type Graph, type GraphIssue } from '../../shared/contract/graph.ts';
+import { checkGraph } from '../../shared/graph-check.ts';
+import { compileGraph } from '../../shared/graph/compile.ts';
+import { validateGraph, type ValidationContext } from '../../shared/graph/validate.ts';
+import { draw } from './drawing.ts';
+import { randomGraph } from './random-graph.ts';
+
+const context: ValidationContext = {
+  tools: new Set(['http_request', 'json_transform', 'delay']),
+  customTools: new Set(['crm']),
+};
+
+const codes = (issues: readonly GraphIssue[]): string[] => issues.map((issue) => issue.code);
+
+function issuesOf(graph: Graph, inputKeys?: string[]): { errors: string[]; warnings: string[] } {
+  const { errors, warnings, valid } = validateGraph(graph, {
+    ...context,
+    ...(inputKeys && { inputKeys }),
+  });
+  expect(valid).toBe(errors.length === 0);
+  return { errors: codes(errors), warnings: codes(warnings) };
+}
+
+describe('sound graphs', () => {
+  test.each([
+    ['one node', draw('a')],
+    // s -> c -true-> a -> m,  c -false-> b -> m
+    ['a branch', draw('s -> c -true-> a -> m\nc -false-> b -> m')],
+    // s -> l -true-> a -> l -false-> e
+    ['a loop', draw('s -> l -true-> a -> l -false-> e')],
+    ['a custom tool', draw('t', { t: { tool_name: 'custom:crm' } })],
+    [
+      'a transform',
+      draw('t', {
+        t: {
+          tool_name: 'json_transform',
+          params: { expression: "len(a) > {'x'}".replace(/[{}]/g, '') },
+        },
+      }),
+    ],
+  ])('%s: nothing to say', (_, graph) => {
+    expect(issuesOf(graph)).toEqual({ errors: [], warnings: [] });
+  });
+});
+
+describe('errors', () => {
+  test.each<[string, Graph, string[]]>([
+    ['no nodes', draw(''), ['no_nodes']],
+    [
+      'an id twice',
+      graphSchema.parse({
+        nodes: [
+          { id: 'a', kind: 'merge' },
+          { id: 'a', kind: 'merge' },
+        ],
+      }),
+      ['duplicate_id'],
+    ],
+    [
+      'edges to and from nowhere',
+      {
+        ...draw('a'),
+        edges: [
+          { source: 'x', target: 'a' },
+          { source: 'a', target: 'y' },
+        ],
+      },
+      ['dangling_edge', 'dangling_edge'],
+    ],
+    [
+      'an edge twice',
+      { ...draw('a -> b'), edges: [...draw('a -> b').edges, ...draw('a -> b').edges] },
+      ['duplicate_edge'],
+    ],
+    ['a cycle', draw('a -> b -> a'), ['cycle']],
+    ['a node that leads to itself', draw('a -> a'), ['cycle']],
+    ['two cycles', draw('a -> b -> a\nd -> e -> d -> f'), ['cycle', 'cycle']],
+    // l -> a -> l: the edge into the body is not marked 'true'
+    ['a loop without a mark', draw('s -> l -> a -> l'), ['cycle']],
+    // l -true-> a -> b -> l,  s -> b
+    [
+      'an edge into a body',
+      draw('s -> l -true-> a -> b -> l\ns -> b'),
+      ['loop_body_escape', 'loop_body_entry', 'cycle'],
+    ],
+    // l -true-> a -> l -> e,  a -> e
+    ['an edge out of a body', draw('l -true-> a -> l -> e\na -> e'), ['loop_body_escape']],
+    // l1 -true-> l2 -true-> a -> l2 -> l1,  a -> l1
+    [
+      'an inner body that leads to the outer loop',
+      draw('l1 -true-> l2 -true-> a -> l2 -> l1\na -> l1'),
+      ['loop_body_escape'],
+    ],
+    [
+      'the same behind a start',
+      draw('s -> l1 -true-> l2 -true-> a -> l2 -> l1\na -> l1'),
+      ['loop_body_escape'],
+    ],
+    ['an unknown tool', draw('t', { t: { tool_name: 'rm_rf' } }), ['unknown_tool']],
+    [
+      'an unknown custom tool',
+      draw('t', { t: { tool_name: 'custom:erp' } }),
+      ['unknown_custom_tool'],
+    ],
+    [
+      'an expression that does not parse',
+      draw('c -true-> a\nc -false-> b', { c: { expression: 'a = b' } }),
+      ['expression_invalid'],
+    ],
+    [
+      'a transform that does not parse',
+      draw('t', { t: { tool_name: 'json_transform', params: { expression: '1 +' } } }),
+      ['expression_invalid'],
+    ],
+  ])('%s', (_, graph, expected) => {
+    expect(issuesOf(graph).errors).toEqual(expected);
+  });
+
+  test('say where, and in words that name the nodes', () => {
+    const graph = draw('c -true-> t -> c\nc -false-> b', {
+      c: { expression: 'x == ' },
+      t: { tool_name: 'nope' },
+    });
+    expect(validateGraph(graph, context).errors).toEqual([
+      {
+        code: 'cycle',
+        message: "The nodes 'c', 't' form a cycle; only a loop node may repeat",
+        node_id: 'c',
+        path: 'nodes[0]',
+      },
+      {
+        code: 'expression_invalid',
+        message: `Node 'c': Expression "x == ", position 5: expected a value but found end`,
+        node_id: 'c',
+        path: 'nodes[0].expression',
+        position: 5,
+      },
+      {
+        code: 'unknown_tool',
+        message: "Node 't': there is no tool 'nope'",
+        node_id: 't',
+        path: 'nodes[1].tool_name',
+      },
+    ]);
+  });
+
+  test('come for each limit', () => {
+    const nodes = Array.from({ length: 1001 }, (_, at) => ({
+      id: `n${at}`,
+      kind: 'merge' as const,
+    }));
+    const edges = Array.from({ length: 5001 }, (_, at) => ({
+      source: 'n0',
+      target: `n${1 + (at % 1000)}`,
+    }));
+    const prompt = 'ä'.repeat(200_000);
+    const long = Array.from({ length: 3 }, (_, at) => ({
+      id: `a${at}`,
+      kind: 'agent' as const,
+      prompt,
+    }));
+    expect(issuesOf(graphSchema.parse({ nodes, edges })).errors).toEqual([
+      'too_many_nodes',
+      'too_many_edges',
+    ]);
+    expect(issuesOf(graphSchema.parse({ nodes: long })).errors).toEqual(['too_large']);
+  });
+});
+
+describe('warnings', () => {
+  const cases: [string, Graph, string[], string[]?][] = [
+    ['a condition without either branch', draw('c -> a'), ['condition_branch_missing']],
+    ['a condition that ends the graph', draw('c'), ['condition_branch_missing']],
+    ['an agent that cannot branch', draw('a -true-> b'), ['condition_value_ignored']],
+    ['a loop nothing leads back to', draw('l -true-> a'), ['loop_without_return']],
+    // l -true-> a,  l -false-> a
+    [
+      'a loop whose body is not its own',
+      draw('l -true-> a\nl -false-> a'),
+      ['loop_edge_not_taken', 'loop_without_return'],
+    ],
+    // l1 -true-> l2 -true-> l1: each would be the body of the other
+    [
+      'loops in each other',
+      draw('l1 -true-> l2 -true-> l1'),
+      ['loop_edge_not_taken', 'loop_without_return'],
+    ],
+    [
+      'a broken reference',
+      draw('a', { a: { prompt: 'Hi {user.}' } }),
+      ['template_not_a_reference'],
+    ],
+    // s -> a, s -> b, both write k
+    [
+      'parallel writes',
+      draw('s -> a\ns -> b', { a: { output_key: 'k' }, b: { output_key: 'k' } }),
+      ['parallel_output_key'],
+    ],
+    // c -true-> a,  c -false-> b: never both
+    [
+      'writes in two branches',
+      draw('c -true-> a -> d\nc -false-> b', { d: { output_key: 'k' }, b: { output_key: 'k' } }),
+      [],
+    ],
+    [
+      'writes one after the other',
+      draw('a -> b', { a: { output_key: 'k' }, b: { output_key: 'k' } }),
+      [],
+    ],
+    // l -true-> a -> l -> b: the body is over when b starts
+    [
+      'writes in a body and behind it',
+      draw('l -true-> a -> l -> b', { a: { output_key: 'k' }, b: { output_key: 'k' } }),
+      [],
+    ],
+    // l -true-> a -> l,  l -true-> b -> l: at the same time in each round
+    [
+      'parallel writes in a body',
+      draw('l -true-> a -> l\nl -true-> b -> l', {
+        a: { output_key: 'k' },
+        b: { output_key: 'k' },
+      }),
+      ['parallel_output_key'],
+    ],
+    ['a key that may come with the input', draw('a', { a: { prompt: '{ticket}' } }), []],
+    [
+      'a key the input does not have',
+      draw('a', { a: { prompt: '{ticket}' } }),
+      ['key_not_set'],
+      ['tickets'],
+    ],
+    ['a key the input has', draw('a', { a: { prompt: '{ticket}' } }), [], ['ticket']],
+    ['a key set before', draw('a -> b -> d', { d: { prompt: '{a} {b}' } }), [], []],
+    ['a key set later', draw('a -> b', { a: { prompt: '{b}' } }), ['key_not_set']],
+    ['a key set next door', draw('s -> a\ns -> b', { b: { prompt: '{a}' } }), ['key_not_set']],
+    ['a key an approver may set', draw('g -> a', { a: { prompt: '{note}' } }), [], []],
+    // l -true-> a -> b -> l: a reads what b wrote in the round before
+    [
+      'a key of the round before',
+      draw('l -true-> a -> b -> l -> e', {
+        a: { prompt: '{b} {l.iterations}' },
+        l: { expression: 'b != 1' },
+        e: { prompt: '{b}' },
+      }),
+      [],
+      [],
+    ],
+    [
+      'a key of a body read before the loop',
+      draw('s -> l -true-> a -> l', { s: { prompt: '{a}' } }),
+      ['key_not_set'],
+    ],
+  ];
+
+  test.each(
+    cases.map(([title, graph, expected, inputKeys]) => ({ title, graph, expected, inputKeys })),
+  )('$title', ({ graph, expected, inputKeys }) => {
+    expect(issuesOf(graph, inputKeys)).toEqual({ errors: [], warnings: expected });
+  });
+
+  test('nodes behind a cycle are never reached', () => {
+    const { errors, warnings } = validateGraph(draw('s -> e\na -> b -> a -> d'), context);
+    expect(codes(errors)).toEqual(['cycle']);
+    expect(warnings.map((issue) => issue.node_id)).toEqual(['a', 'b', 'd']);
+  });
+
+  test('do not make a graph invalid', () => {
+    expect(validateGraph(draw('c -> a'), context).valid).toBe(true);
+  });
+});
+
+describe('drafts of any shape', () => {
+  test('give the graph with its defaults when it is sound', () => {
+    const report = checkGraph({ nodes: [{ id: 'l', kind: 'loop', expression: 'false' }] }, context);
+    expect(report.valid).toBe(true);
+    expect(report.graph).toEqual({
+      nodes: [{ id: 'l', kind: 'loop', expression: 'false', max_iterations: 5 }],
+      edges: [],
+    });
+  });
+
+  test.each([[null], ['graph'], [[]], [undefined]])('%j is no graph', (value) => {
+    expect(checkGraph(value, context)).toMatchObject({
+      valid: false,
+      errors: [{ code: 'not_a_graph' }],
+    });
+  });
+
+  test.each<[unknown, string, string]>([
+    [{}, 'no_nodes', 'nodes'],
+    [{ nodes: {} }, 'invalid_value', 'nodes'],
+    [{ nodes: [], edges: 1 }, 'invalid_value', 'edges'],
+    [{ nodes: [{ id: 'a', kind: 'agent' }], view: {} }, 'unknown_key', 'view'],
+    [{ nodes: [3] }, 'invalid_value', 'nodes[0]'],
+    [{ nodes: [{ id: 'a' }] }, 'unknown_kind', 'nodes[0].kind'],
+    [{ nodes: [{ id: 'a', kind: 'Agent' }] }, 'unknown_kind', 'nodes[0].kind'],
+    [{ nodes: [{ kind: 'agent' }] }, 'invalid_value', 'nodes[0].id'],
+    [{ nodes: [{ id: 'a#1', kind: 'agent' }] }, 'invalid_value', 'nodes[0].id'],
+    [{ nodes: [{ id: 'constructor', kind: 'agent' }] }, 'invalid_value', 'nodes[0].id'],
+    [
+      { nodes: [{ id: 'a', kind: 'agent', output_key: '__proto__' }] },
+      'invalid_value',
+      'nodes[0].output_key',
+    ],
+    [{ nodes: [{ id: 'a', kind: 'agent', promt: 'x' }] }, 'unknown_key', 'nodes[0].promt'],
+    [
+      { nodes: [{ id: 'a', kind: 'agent', retry: { attempts: 3 } }] },
+      'unknown_key',
+      'nodes[0].retry.attempts',
+    ],
+    [
+      { nodes: [{ id: 'a', kind: 'agent', retry: { max_attempts: 0 } }] },
+      'invalid_value',
+      'nodes[0].retry.max_attempts',
+    ],
+    [{ nodes: [{ id: 'a', kind: 'tool' }] }, 'invalid_value', 'nodes[0].tool_name'],
+    [
+      { nodes: [{ id: 'a', kind: 'merge', expression: 'true' }] },
+      'unknown_key',
+      'nodes[0].expression',
+    ],
+    [
+      { nodes: [{ id: 'a', kind: 'merge' }], edges: [{ source: 'a' }] },
+      'invalid_value',
+      'edges[0].target',
+    ],
+    [
+      {
+        nodes: [
+          { id: 'a', kind: 'merge' },
+          { id: 'b', kind: 'merge' },
+        ],
+        edges: [{ source: 'a', target: 'b', when: 1 }],
+      },
+      'unknown_key',
+      'edges[0].when',
+    ],
+  ])('%j is refused with %s at %s', (value, code, path) => {
+    const report = checkGraph(value, context);
+    expect(report.valid).toBe(false);
+    expect(report.errors.map((issue) => [issue.code, issue.path])).toEqual([[code, path]]);
+  });
+
+  test('all faults are told at once, of shape and of meaning', () => {
+    const report = checkGraph(
+      {
+        nodes: [
+          { id: 'a', kind: 'agent', colour: 'red', prompt: '{x.}' },
+          { id: 'a', kind: 'robot' },
+          { id: 'c', kind: 'condition', expression: '1 +', label: 7 },
+          { id: 't', kind: 'tool', tool_name: 'nope', timeout_seconds: -1 },
+        ],
+        edges: [
+          7,
+          { source: 'a', target: 'nobody' },
+          { source: 'a', target: 'c', condition_value: 'yes' },
+          { source: 't', target: 'zzz' },
+        ],
+        zoom: 2,
+      },
+      context,
+    );
+    expect(report.errors.map((issue) => [issue.code, issue.path])).toEqual([
+      ['unknown_key', 'zoom'],
+      ['unknown_key', 'nodes[0].colour'],
+      ['unknown_kind', 'nodes[1].kind'],
+      ['invalid_value', 'nodes[2].label'],
+      ['invalid_value', 'nodes[3].timeout_seconds'],
+      ['invalid_value', 'edges[0]'],
+      ['invalid_value', 'edges[2].condition_value'],
+      ['duplicate_id', 'nodes[1].id'],
+      ['dangling_edge', 'edges[1].target'],
+      ['dangling_edge', 'edges[3].target'],
+      ['expression_invalid', 'nodes[2].expression'],
+      ['unknown_tool', 'nodes[3].tool_name'],
+    ]);
+    expect(report.graph).toBeUndefined();
+  });
+
+  test('a fault of shape does not make a cycle out of a loop', () => {
+    const nodes = [
+      { id: 'l', kind: 'loop', max_iterations: 0, expression: 7 },
+      { id: 'a', kind: 'agent' },
+    ];
+    const edges = [
+      { source: 'l', target: 'a', condition_value: true },
+      { source: 'a', target: 'l' },
+    ];
+    expect(codes(checkGraph({ nodes, edges }, context).errors)).toEqual([
+      'invalid_value',
+      'invalid_value',
+      'invalid_value',
+    ]);
+  });
+
+  test('a bottomless graph is refused before anything walks it', () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 200_000; level += 1) deep = [deep];
+    const graph = { nodes: [{ id: 't', kind: 'tool', tool_name: 'delay', params: { deep } }] };
+    expect(codes(checkGraph(graph, context).errors)).toEqual(['too_deep']);
+  });
+});
+
+describe('fuzz', () => {
+  const id = fc.constantFrom<unknown>('a', 'b', 'c', '', '__proto__', 'a#1', 7, null);
+  const node = fc.record(
+    {
+      id,
+      kind: fc.constantFrom<unknown>(
+        'agent',
+        'tool',
+        'condition',
+        'loop',
+        'human_gate',
+        'merge',
+        'other',
+        1,
+      ),
+      expression: fc.constantFrom<unknown>('a > 1', '1 +', '', {}, 'b.c'),
+      tool_name: fc.constantFrom<unknown>('delay', 'custom:crm', 'custom:', 'json_transform', 0),
+      params: fc.jsonValue(),
+      prompt: fc.constantFrom<unknown>('{a}', '{a.', 1),
+    },
+    { requiredKeys: [] },
+  );
+  const edge = fc.record(
+    {
+      source: id,
+      target: id,
+      condition_value: fc.constantFrom<unknown>('true', 'false', true, null, undefined),
+    },
+    { requiredKeys: [] },
+  );
+  const almost = fc.record({
+    nodes: fc.array(
+      fc.oneof({ weight: 9, arbitrary: node }, { weight: 1, arbitrary: fc.jsonValue() }),
+      { maxLength: 6 },
+    ),
+    edges: fc.array(
+      fc.oneof({ weight: 9, arbitrary: edge }, { weight: 1, arbitrary: fc.jsonValue() }),
+      { maxLength: 8 },
+    ),
+  });
+
+  test('any JSON gets a report, and what is called valid compiles', () => {
+    const check = (value: unknown): void => {
+      const report = checkGraph(value, { ...context, inputKeys: ['a'] });
+      expect(report.valid).toBe(report.errors.length === 0);
+      if (report.valid) expect(() => compileGraph(report.graph!)).not.toThrow();
+    };
+    fc.assert(fc.property(almost, check), { numRuns: 4000 });
+    fc.assert(fc.property(fc.jsonValue(), check), { numRuns: 500 });
+    fc.assert(fc.property(fc.record({ nodes: fc.jsonValue(), edges: fc.jsonValue() }), check), {
+      numRuns: 500,
+    });
+  });
+
+  test('sound graphs stay sound on the way through JSON', () => {
+    fc.assert(
+      fc.property(randomGraph, (graph) => {
+        const report = checkGraph(JSON.parse(JSON.stringify(graph)), context);
+        expect(report.errors).toEqual([]);
+        expect(report.graph).toEqual(graph);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('time', () => {
+  const graphOf = (
+    nodes: number,
+    edges: (at: number) => [number, number],
+    kind: (at: number) => object,
+  ): unknown => ({
+    nodes: Array.from({ length: nodes }, (_, at) => ({
+      id: `n${at}`,
+      prompt: '{n0} {n1}',
+      output_key: 'k',
+      ...kind(at),
+    })),
+    edges: Array.from({ length: 5000 }, (_, at) => {
+      const [from, to] = edges(at);
+      return { source: `n${from}`, target: `n${to}` };
+    }),
+  });
+
+  test.each([
+    [
+      'agents that all write one key',
+      graphOf(
+        1000,
+        (at) => [at % 995, (at % 995) + 1 + Math.floor(at / 995)],
+        () => ({ kind: 'agent' }),
+      ),
+    ],
+    [
+      'loops',
+      graphOf(
+        1000,
+        (at) => [at % 995, (at % 995) + 1 + Math.floor(at / 995)],
+        () => ({ kind: 'loop', expression: 'x', prompt: undefined, output_key: undefined }),
+      ),
+    ],
+    [
+      'loops tangled beyond hope',
+      graphOf(
+        1000,
+        (at) => [at % 1000, (at * 7919) % 1000],
+        () => ({ kind: 'loop', expression: 'x', prompt: undefined, output_key: undefined }),
+      ),
+    ],
+  ])('a graph at the limits is checked in a moment: %s', (_, graph) => {
+    const text = JSON.stringify(graph);
+    const begun = performance.now();
+    checkGraph(JSON.parse(text), context);
+    expect(performance.now() - begun).toBeLessThan(1000);
+  });
+});

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChild, type Child } from '../../scripts/stack/children.ts';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { readyMessage } from '../../scripts/stack/supervisor.ts';
+
+/** The API or the worker as a process of its own, for tests that kill one or need two. */
+export interface TestProcess {
+  pid: number;
+  /** What it said when it was ready. */
+  ready: Record<string, unknown>;
+  /** The last lines of its log. */
+  tail(lines?: number): string[];
+  /** SIGTERM, and SIGKILL after five seconds. */
+  stop(): Promise<void>;
+  /** SIGKILL: the crash. Resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+export interface TestApi extends TestProcess {
+  url: string;
+}
+
+type Environment = Record<string, string | undefined>;
+
+const projectDir = join(import.meta.dirname, '../..');
+const readyTimeoutMs = 20_000;
+
+/** What both need from the test's own database and Temporal; anything else (scaled intervals, modes) as the test says. */
+export interface ProcessSettings {
+  databaseUrl: string;
+  temporalAddress: string;
+  taskQueuePrefix: string;
+  env?: Environment;
+}
+
+export async function startApiProcess(settings: ProcessSettings): Promise<TestApi> {
+  const [port] = await freePorts(1);
+  const process = await start('api', settings, { API_PORT: String(port) });
+  return { ...process, url: `http://127.0.0.1:${port}` };
+}
+
+export async function startWorkerProcess(settings: ProcessSettings): Promise<TestProcess> {
+  return start('worker', settings, {});
+}
+
+async function start(
+  name: 'api' | 'worker',
+  settings: ProcessSettings,
+  own: Environment,
+): Promise<TestProcess> {
+  // Flags that jest needs are not the product's.
+  const { NODE_OPTIONS: _flags, JEST_WORKER_ID: _id, ...inherited } = process.env;
+  const child = await startChild({
+    name,
+    command: process.execPath,
+    args: [join(projectDir, name, 'main.ts')],
+    cwd: projectDir,
+    env: {
+      ...inherited,
+      NODE_ENV: 'test',
+      DATABASE_URL: settings.databaseUrl,
+      TEMPORAL_ADDRESS: settings.temporalAddress,
+      TASK_QUEUE_PREFIX: settings.taskQueuePrefix,
+      ...own,
+      ...settings.env,
+    },
+    logFile: join(
+      process.env.TEST_FOLDER ?? tmpdir(),
+      'logs',
+      `${name}-${randomBytes(4).toString('hex')}.log`,
+    ),
+    ipc: true,
+  });
+  return { pid: child.pid, ready: await readyOrEnd(child), ...controls(child) };
+}
+
+async function readyOrEnd(child: Child): Promise<Record<string, unknown>> {
+  try {
+    return await readyMessage(child, readyTimeoutMs);
+  } catch (error) {
+    child.kill();
+    await child.exited;
+    throw new Error(`${child.name} did not come up:\n${child.tail(20).join('\n')}`, {
+      cause: error,
+    });
+  }
+}
+
+function controls(child: Child): Pick<TestProcess, 'tail' | 'stop' | 'kill'> {
+  return {
+    tail: (lines = 20) => child.tail(lines),
+    stop: async () => {
+      await child.stop([['SIGTERM', 5_000]]);
+    },
+    kill: async () => {
+      child.kill();
+      await child.exited;
+    },
+  };
+}

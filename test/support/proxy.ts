@@ -1,0 +1,77 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface Proxy {
+  port: number;
+  /** `127.0.0.1:<port>` */
+  address: string;
+  /** Bytes from the client wait; connections stay. */
+  hold(): void;
+  /** Held bytes go on. */
+  release(): void;
+  /** Every connection breaks and new ones are refused: the server is away. */
+  cut(): void;
+  restore(): void;
+  close(): Promise<void>;
+}
+
+/** A wire to a server that a test can hold or cut: the way to make a crash happen at one exact moment. */
+export async function startProxy(target: { host: string; port: number }): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
+  let held = false;
+  let down = false;
+  const track = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+  };
+  const server = createServer((client) => {
+    if (down) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect(target);
+    track(client);
+    track(upstream);
+    clients.add(client);
+    client.on('close', () => {
+      clients.delete(client);
+      upstream.destroy();
+    });
+    upstream.on('close', () => client.destroy());
+    client.on('data', (chunk) => upstream.write(chunk));
+    upstream.on('data', (chunk) => client.write(chunk));
+    if (held) client.pause();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const breakAll = (): void => sockets.forEach((socket) => socket.destroy());
+  return {
+    port,
+    address: `127.0.0.1:${port}`,
+    hold: () => {
+      held = true;
+      clients.forEach((client) => client.pause());
+    },
+    release: () => {
+      held = false;
+      clients.forEach((client) => client.resume());
+    },
+    cut: () => {
+      down = true;
+      breakAll();
+    },
+    restore: () => {
+      down = false;
+    },
+    close: async () => {
+      breakAll();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+export function hostAndPort(address: string): { host: string; port: number } {
+  const url = new URL(address.includes('://') ? address : `tcp://${address}`);
+  return { host: url.hostname, port: Number(url.port) };
+}
