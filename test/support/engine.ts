@@ -15,7 +15,7 @@ import { type RunDeps, triggerRun } from '../../shared/operations/runs.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 import { createSdkLogger } from '../../worker/sdk-logger.ts';
 import { Runtime } from '@temporalio/worker';
-import { createLogger, type Logger } from '../../shared/platform/logger.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
 import { connectTemporal, registerSearchAttributes } from '../../shared/platform/temporal.ts';
 import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
 import type { JsonObject } from '../../shared/json.ts';
@@ -56,7 +56,7 @@ export async function startEngine(
   };
   const config = loadConfig(env);
   const log = createLogger({ name: 'test', level: config.logLevel });
-  installRuntime(log);
+  quietRuntime();
   const db = await connectDatabase(database.url, { maxPoolSize: 20 });
   const temporal = connectTemporal(config, db);
   await registerSearchAttributes(temporal, log);
@@ -131,9 +131,10 @@ export async function startEngine(
 
 let installed = false;
 
-/** The SDK has one logger per process: that of the first engine of a test file. */
-function installRuntime(log: Logger): void {
+/** The SDK has one logger per process. Errors of its own are shown whatever the level. */
+export function quietRuntime(): void {
   if (installed) return;
+  const log = createLogger({ name: 'sdk', level: process.env['TEST_LOG_LEVEL'] ?? 'silent' });
   Runtime.install({ logger: createSdkLogger(log), shutdownSignals: [] });
   installed = true;
 }

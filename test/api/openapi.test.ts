@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectCommitted } from './committed-file.ts';
+import { oneStep, startTestApi, type TestApi } from './test-api.ts';
+
+let api: TestApi;
+// An OpenAPI document is walked here as the JSON it is.
+let document: any;
+beforeAll(async () => {
+  api = await startTestApi();
+  document = (await api.call('GET', '/api/openapi.json')).body;
+});
+afterAll(async () => api.stop());
+
+interface Operation {
+  id: string;
+  method: string;
+  path: string;
+  operation: any;
+}
+
+const operations = (): Operation[] =>
+  Object.entries<any>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<any>(methods).map(([method, operation]) => ({
+      id: operation.operationId,
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
+  );
+
+const bodyOf = (operation: any) => operation.requestBody?.content['application/json'];
+
+describe('the OpenAPI document', () => {
+  test('is version 3.1 and needs no credential', () => {
+    expect(document.openapi).toBe('3.1.0');
+  });
+
+  test('names every operation once and gives it a tag and a summary', () => {
+    const ids = operations().map((each) => each.id);
+    expect(ids.every((id) => /^[a-z][A-Za-z]+$/.test(id))).toBe(true);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = document.tags.map((tag: { name: string }) => tag.name);
+    for (const { operation } of operations()) {
+      expect(tags).toContain(operation.tags[0]);
+      expect(operation.summary).toMatch(/\S/);
+    }
+  });
+
+  test('describes how each operation refuses, in one shape', () => {
+    for (const { id, operation } of operations()) {
+      if (id === 'getHealth' || id === 'getReadiness') continue;
+      for (const status of ['400', '401', '403', '500', '503']) {
+        const { schema } = operation.responses[status].content['application/json'];
+        expect(schema).toEqual({ $ref: '#/components/schemas/Error' });
+      }
+      if (operation.parameters?.some((each: { in: string }) => each.in === 'path')) {
+        expect(operation.responses).toHaveProperty('404');
+      }
+    }
+  });
+
+  test('refers only to components that it holds', () => {
+    const refs = JSON.stringify(document).match(/"\$ref":"[^"]+"/g) ?? [];
+    for (const ref of new Set(refs)) {
+      const name = /schemas\/(.+)"$/.exec(ref)?.[1] ?? '';
+      expect(document.components.schemas).toHaveProperty([name]);
+    }
+  });
+
+  test('is the committed one', () => {
+    expectCommitted('docs/openapi/ops.json', `${JSON.stringify(document, null, 2)}\n`);
+  });
+});
+
+describe('its examples', () => {
+  const pathsOfExamples = async (path: string): Promise<string> => {
+    const { body: workflow } = await api.call('POST', '/api/workflows', {
+      name: 'x',
+      graph: oneStep,
+    });
+    const { body: run } = await api.call('POST', `/api/workflows/${workflow.id}/runs`, {
+      ticket: 'x',
+    });
+    return path
+      .replace('{id}', path.startsWith('/api/runs') ? run.id : workflow.id)
+      .replace('{version}', '1');
+  };
+
+  test('are taken as they stand', async () => {
+    let executed = 0;
+    for (const { id, method, path, operation } of operations()) {
+      const example = bodyOf(operation)?.example;
+      if (example === undefined) continue;
+      const answer = await api.call(method, await pathsOfExamples(path), example);
+      // A gate is open only while a worker runs: without one the example is understood, and the state refuses it.
+      const expected = id === 'decideGate' ? [409] : [200, 201];
+      expect({ id, ok: expected.includes(answer.status), body: answer.body }).toMatchObject({
+        id,
+        ok: true,
+      });
+      executed += 1;
+    }
+    expect(executed).toBe(6);
+  });
+
+  test('of every body that is not empty are there', () => {
+    const without = operations().filter(
+      ({ operation }) => bodyOf(operation) !== undefined && bodyOf(operation).example === undefined,
+    );
+    expect(without.map((each) => each.id).sort()).toEqual([
+      'cancelRun',
+      'publishWorkflow',
+      'resumeRun',
+      'validateWorkflow',
+    ]);
+  });
+
+  test('every route without parameters answers as documented', async () => {
+    for (const { method, path, operation } of operations()) {
+      if (method !== 'GET' || path.includes('{')) continue;
+      const answer = await api.call('GET', path);
+      expect(operation.responses).toHaveProperty(String(answer.status));
+    }
+  });
+});
+
+describe('the reference page', () => {
+  const page = async () => api.call('GET', '/docs/');
+
+  test('names no foreign address', async () => {
+    const { status, text } = await page();
+    expect(status).toBe(200);
+    expect(text).not.toMatch(/https?:\/\//);
+    expect(text).not.toMatch(/(src|href)="\/\//);
+    expect(text).toContain('/api/openapi.json');
+  });
+
+  test('loads its script from here', async () => {
+    const { text } = await page();
+    const src = /<script src="([^"]+)"/.exec(text)?.[1] ?? '';
+    const script = await api.call('GET', new URL(src, 'http://x/docs/').pathname);
+    expect([script.status, script.headers['content-type']]).toEqual([
+      200,
+      'application/javascript; charset=utf-8',
+    ]);
+    expect(script.text.length).toBeGreaterThan(100_000);
+  });
+
+  test('is let run its own scripts by its policy, and nothing else', async () => {
+    const { headers, text } = await page();
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toMatch(/default-src 'none'/);
+    expect(policy).toMatch(/script-src 'self' 'sha256-[A-Za-z0-9+/=]+'(;|$)/);
+    expect(policy).toMatch(/connect-src 'self'(;|$)/);
+    expect(policy).not.toMatch(/https?:/);
+    const inline = [...text.matchAll(/<script(?![^>]*\ssrc=)[^>]*>/g)];
+    expect(inline).toHaveLength(1);
+  });
+
+  test('is found without its trailing slash', async () => {
+    const { status, headers } = await api.call('GET', '/docs');
+    expect([status, headers['location']]).toEqual([301, '/docs/']);
+  });
+});

@@ -1,0 +1,406 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { buildApp } from '../../api/app.ts';
+import { capabilities, type Capability } from '../../shared/capabilities.ts';
+import { connectDatabase, sql } from '../../shared/db/pool.ts';
+import { newId } from '../../shared/platform/ids.ts';
+import { oneStep, startTestApi, type TestApi } from './test-api.ts';
+
+/** Every route that is not public, with the capability it takes. */
+const guarded: [string, string, Capability][] = [
+  ['GET', '/api/workflows', 'view'],
+  ['POST', '/api/workflows', 'create_edit_workflows'],
+  ['GET', '/api/workflows/:wf', 'view'],
+  ['PUT', '/api/workflows/:wf', 'create_edit_workflows'],
+  ['DELETE', '/api/workflows/:wf', 'delete_workflows'],
+  ['POST', '/api/workflows/:wf/publish', 'publish_workflows'],
+  ['POST', '/api/workflows/:wf/validate', 'view'],
+  ['PUT', '/api/workflows/:wf/checks', 'create_edit_workflows'],
+  ['GET', '/api/workflows/:wf/versions', 'view'],
+  ['GET', '/api/workflows/:wf/versions/1', 'view'],
+  ['GET', '/api/workflows/:wf/versions/diff?from=1&to=1', 'view'],
+  ['GET', '/api/workflows/:wf/runs', 'view'],
+  ['POST', '/api/workflows/:wf/runs', 'run_workflows'],
+  ['GET', '/api/runs', 'view'],
+  ['GET', '/api/runs/:run', 'view'],
+  ['POST', '/api/runs/:run/approve', 'approve_gates'],
+  ['POST', '/api/runs/:run/resume', 'cancel_resume'],
+  ['POST', '/api/runs/:run/cancel', 'cancel_resume'],
+  ['GET', '/api/approvals', 'view'],
+  ['GET', '/api/workspace/prices', 'view'],
+  ['PUT', '/api/workspace/prices', 'manage_workspace'],
+];
+
+const bodies: Record<string, unknown> = {
+  'POST /api/workflows': { name: 'x' },
+  'PUT /api/workflows/:wf': { name: 'y' },
+  'PUT /api/workflows/:wf/checks': [],
+  'PUT /api/workspace/prices': { prices: [] },
+};
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(async () => api.stop());
+
+const makeIds = async () => {
+  const wf = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body
+    .id as string;
+  const run = (await api.call('POST', `/api/workflows/${wf}/runs`, { ticket: 'x' })).body
+    .id as string;
+  return { wf, run };
+};
+const at = (path: string, ids: { wf: string; run: string }) =>
+  path.replace(':wf', ids.wf).replace(':run', ids.run);
+
+/** The owner's capabilities, as a process sees them that has not asked for the owner before. */
+const asOwner = async (
+  overrides: Record<string, boolean>,
+  act: (call: TestApi['call']) => Promise<void>,
+) => {
+  await api.db.query(sql.type(z.object({}))`
+    UPDATE members SET overrides = ${JSON.stringify(overrides)}::jsonb WHERE is_owner
+  `);
+  const { app, call } = await api.another();
+  try {
+    await act(call);
+  } finally {
+    await app.close();
+  }
+};
+
+test('this file knows every route', () => {
+  const known = guarded.map(([method, path]) => {
+    const pattern = path
+      .replace(/:wf|:run/, ':id')
+      .replace('/versions/1', '/versions/:version')
+      .split('?')[0];
+    return `${method} ${pattern}`;
+  });
+  const routes = Object.entries<any>((api.app.swagger() as any).paths)
+    .flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => [method.toUpperCase(), path]),
+    )
+    .map(([method, path]) => `${method} ${path?.replace(/\{(\w+)\}/g, ':$1')}`)
+    .filter((route) => !/health|ready|stream/.test(route));
+  expect(known.sort()).toEqual(routes.sort());
+});
+
+describe('capabilities', () => {
+  afterAll(async () => asOwner({}, async () => undefined));
+
+  test('without any, every route refuses, and names the one that is missing', async () => {
+    const ids = await makeIds();
+    const none = Object.fromEntries(Object.keys(capabilities).map((name) => [name, false]));
+    await asOwner(none, async (call) => {
+      for (const [method, path, capability] of guarded) {
+        const { status, body } = await call(method, at(path, ids), bodies[`${method} ${path}`]);
+        const detail = `This action requires the '${capability}' permission`;
+        expect([path, status, body]).toEqual([path, 403, { detail }]);
+      }
+    });
+  });
+
+  test.each(Object.keys(capabilities))(
+    'with %s alone, the routes that declare it let in',
+    async (capability) => {
+      const ids = await makeIds();
+      const only = Object.fromEntries(
+        Object.keys(capabilities).map((name) => [name, name === capability]),
+      );
+      await asOwner(only, async (call) => {
+        for (const [method, path] of guarded.filter((route) => route[2] === capability)) {
+          const { status } = await call(method, at(path, ids), bodies[`${method} ${path}`]);
+          expect([path, status === 403, status < 500]).toEqual([path, false, true]);
+        }
+      });
+      await asOwner({}, async () => undefined);
+    },
+  );
+});
+
+describe('a workspace', () => {
+  test('does not show that what belongs to another exists: the answers are the same, byte for byte', async () => {
+    const foreign = await makeForeign();
+    const unknown = { wf: newId('workflow'), run: newId('run') };
+    for (const [method, path] of guarded.filter(([, path]) => /:wf|:run/.test(path))) {
+      const body = bodies[`${method} ${path}`];
+      const [theirs, nobodys] = [
+        await api.call(method, at(path, foreign), body),
+        await api.call(method, at(path, unknown), body),
+      ];
+      expect([path, theirs.status, theirs.text]).toEqual([path, 404, nobodys.text]);
+      expect(theirs.status).toBe(nobodys.status);
+      const shape = ({ headers }: typeof theirs) => {
+        const { 'x-request-id': _id, date: _date, ...rest } = headers;
+        return rest;
+      };
+      expect(shape(theirs)).toEqual(shape(nobodys));
+    }
+  });
+
+  test('does not list what belongs to another', async () => {
+    const foreign = await makeForeign();
+    expect((await api.call('GET', '/api/workflows')).text).not.toContain(foreign.wf);
+    expect((await api.call('GET', '/api/runs?limit=200')).text).not.toContain(foreign.run);
+    expect((await api.call('GET', `/api/runs?workflow_id=${foreign.wf}`)).body.runs).toEqual([]);
+    expect((await api.call('GET', '/api/approvals')).body.approvals).toEqual([]);
+    expect((await api.call('GET', '/api/workspace/prices')).body.prices).toEqual([]);
+  });
+
+  /** A workflow with a paused run and a price, in another workspace. */
+  const makeForeign = async () => {
+    const ids = { ws: newId('workspace'), wf: newId('workflow'), run: newId('run') };
+    const run = (statement: ReturnType<ReturnType<typeof sql.type>>) =>
+      api.db.query(statement as never);
+    const row = z.object({});
+    await run(sql.type(row)`INSERT INTO workspaces (id, name) VALUES (${ids.ws}, 'Other')`);
+    await run(sql.type(row)`INSERT INTO workspace_prices VALUES (${ids.ws}, 'a/b', 1, 1)`);
+    await run(
+      sql.type(
+        row,
+      )`INSERT INTO workflows (id, workspace_id, name) VALUES (${ids.wf}, ${ids.ws}, 'Theirs')`,
+    );
+    await run(sql.type(row)`
+      INSERT INTO workflow_versions (workflow_id, version, graph) VALUES (${ids.wf}, 1, '{"nodes":[],"edges":[]}')`);
+    await run(sql.type(row)`
+      INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, status)
+      VALUES (${ids.run}, ${ids.ws}, ${ids.wf}, 1, 'manual', '{}', 'paused')`);
+    await run(sql.type(row)`
+      INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
+      VALUES (${ids.run}, 'g', 1, 'g', 'G', 'secret?', false)`);
+    return ids;
+  };
+});
+
+describe('credentials', () => {
+  test.each([
+    ['x-api-key', 'ops_nonsense'],
+    ['x-api-key', ''],
+    ['authorization', 'Bearer nonsense'],
+    ['authorization', 'Basic bm9ib2R5Og=='],
+  ])('that are not valid are refused in open mode too (%s: %s)', async (name, value) => {
+    const { status, body, headers } = await api.call('GET', '/api/workflows', undefined, {
+      [name]: value,
+    });
+    expect(status).toBe(401);
+    expect(Object.keys(body)).toEqual(['detail']);
+    expect(headers['www-authenticate']).toBe('Bearer');
+  });
+
+  test('are judged before the body is', async () => {
+    const { status } = await api.send({
+      method: 'POST',
+      url: '/api/workflows',
+      headers: { 'content-type': 'application/json', 'x-api-key': 'ops_nonsense' },
+      payload: '{',
+    });
+    expect(status).toBe(401);
+  });
+
+  describe('in required mode', () => {
+    let closed: TestApi;
+    beforeAll(async () => {
+      closed = await startTestApi({ AUTH_MODE: 'required' });
+    });
+    afterAll(async () => closed.stop());
+
+    test('are needed on every route but the exempt ones', async () => {
+      for (const [method, path] of guarded) {
+        const url = at(path, { wf: 'wf_x', run: 'run_x' });
+        const { status, body } = await closed.call(method, url, bodies[`${method} ${path}`]);
+        expect([path, status, body]).toEqual([path, 401, { detail: 'Authentication required' }]);
+      }
+      expect((await closed.call('GET', '/api/health')).status).toBe(200);
+      expect([200, 503]).toContain((await closed.call('GET', '/api/ready')).status);
+      expect((await closed.call('GET', '/api/openapi.json')).status).toBe(200);
+      expect((await closed.call('GET', '/docs/')).status).toBe(200);
+    });
+
+    test('are needed to learn which addresses exist', async () => {
+      expect((await closed.call('GET', '/api/nothing')).status).toBe(401);
+      expect((await closed.call('GET', '/nothing')).status).toBe(404);
+    });
+  });
+});
+
+describe('pages of other origins', () => {
+  test('cannot act in open mode, even with requests a browser sends unasked', async () => {
+    const { run } = await makeIds();
+    const foreign = { origin: 'https://evil.example', host: '127.0.0.1:8000' };
+    const { status } = await api.call('POST', `/api/runs/${run}/cancel`, undefined, foreign);
+    expect(status).toBe(403);
+    expect((await api.call('GET', `/api/runs/${run}`)).body.status).toBe('pending');
+  });
+
+  test('that are allowed can, and so can our own', async () => {
+    for (const origin of ['http://localhost:3000', 'http://127.0.0.1:8000']) {
+      const { status } = await api.call('GET', '/api/workflows', undefined, {
+        origin,
+        host: '127.0.0.1:8000',
+      });
+      expect(status).toBe(200);
+    }
+  });
+
+  test('are told by CORS who may read', async () => {
+    const preflight = async (origin: string) =>
+      (
+        await api.send({
+          method: 'OPTIONS',
+          url: '/api/workflows',
+          headers: { origin, 'access-control-request-method': 'POST' },
+        })
+      ).headers['access-control-allow-origin'];
+    expect(await preflight('http://localhost:3000')).toBe('http://localhost:3000');
+    expect(await preflight('https://evil.example')).toBeUndefined();
+  });
+});
+
+describe('every answer', () => {
+  test('names its request, by the name the caller gave when it is a sane one', async () => {
+    const given = await api.call('GET', '/api/workflows', undefined, {
+      'x-request-id': 'abc-1.2:3',
+    });
+    expect(given.headers['x-request-id']).toBe('abc-1.2:3');
+    for (const name of ['a b', 'x'.repeat(101), '<script>']) {
+      const { headers } = await api.call('GET', '/api/nothing', undefined, {
+        'x-request-id': name,
+      });
+      expect(headers['x-request-id']).toMatch(/^req_[0-9a-z]{26}$/);
+    }
+    expect((await api.send({ method: 'GET', url: '/%E0%A4%A' })).headers['x-request-id']).toMatch(
+      /^req_/,
+    );
+  });
+
+  test('forbids browsers to guess its type or to frame it', async () => {
+    const { headers } = await api.call('GET', '/api/workflows');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers['content-security-policy']).toBe("default-src 'none';frame-ancestors 'none'");
+  });
+});
+
+describe('building the app', () => {
+  const build = () => {
+    const { db, temporal, config, app } = api;
+    return buildApp({
+      db,
+      temporal,
+      config,
+      log: app.log as never,
+      checkRunnable: async (_tx, { graph }) => graph as never,
+    });
+  };
+
+  test('fails on a route that declares no capability', async () => {
+    const app = build();
+    expect(() =>
+      app.route({
+        method: 'GET',
+        url: '/api/open',
+        schema: { response: { 200: z.string() } },
+        handler: async () => 'x',
+      }),
+    ).toThrow(/declares no capability/);
+    await app.close();
+  });
+
+  test('fails on a route that declares no response', async () => {
+    const app = build();
+    expect(() =>
+      app.route({
+        method: 'GET',
+        url: '/api/open',
+        config: { capability: 'public' },
+        handler: async () => 'x',
+      }),
+    ).toThrow(/declares no response/);
+    await app.close();
+  });
+});
+
+describe('over a real socket', () => {
+  const port = async () => {
+    if (!api.app.server.listening) await api.app.listen({ host: '127.0.0.1', port: 0 });
+    return (api.app.server.address() as { port: number }).port;
+  };
+  const raw = async (text: string): Promise<string> => {
+    const socket = connect(await port(), '127.0.0.1');
+    socket.write(text);
+    let answer = '';
+    for await (const chunk of socket) answer += String(chunk);
+    return answer;
+  };
+
+  test('bytes that are no HTTP get the usual shape', async () => {
+    const answer = await raw('NONSENSE\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toMatch(/\{"detail":"Bad Request"\}$/);
+  });
+
+  test('a head that is too large is 431', async () => {
+    expect(await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(40_000)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 431 /,
+    );
+  });
+
+  test('a body of 2 MB is answered with 413 while it is being sent', async () => {
+    const answer = await fetch(`http://127.0.0.1:${await port()}/api/workflows`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'x'.repeat(2_000_000) }),
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      413,
+      { detail: 'The body is larger than 1 MB' },
+    ]);
+  });
+});
+
+describe('a failure inside', () => {
+  test('answers 500 without a word about it', async () => {
+    const { db, temporal, config, app } = api;
+    const broken = buildApp({
+      db: new Proxy(db, {
+        get: (target, key) =>
+          key === 'any'
+            ? async () => Promise.reject(new Error('secret table'))
+            : Reflect.get(target, key),
+      }),
+      temporal,
+      config,
+      log: app.log as never,
+      checkRunnable: async (_tx, { graph }) => graph as never,
+    });
+    const answer = await broken.inject({ method: 'GET', url: '/api/workflows' });
+    expect([answer.statusCode, answer.json()]).toEqual([500, { detail: 'Internal error' }]);
+    await broken.close();
+  });
+
+  test('of the connection to Postgres answers 503 with Retry-After', async () => {
+    const { temporal, config, app, databaseUrl } = api;
+    const db = await connectDatabase(databaseUrl, { maxPoolSize: 1 });
+    const unreachable = buildApp({
+      db,
+      temporal,
+      config,
+      log: app.log as never,
+      checkRunnable: async (_tx, { graph }) => graph as never,
+    });
+    await db.end();
+    for (const [method, url] of [
+      ['GET', '/api/workflows'],
+      ['POST', '/api/workflows/wf_x/runs'],
+    ] as const) {
+      const answer = await unreachable.inject({ method, url });
+      expect([url, answer.statusCode, Object.keys(answer.json())]).toEqual([url, 503, ['detail']]);
+      expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+    }
+    const health = await unreachable.inject({ method: 'GET', url: '/api/ready' });
+    expect([health.statusCode, health.json().checks.database]).toEqual([503, 'down']);
+    await unreachable.close();
+  });
+});

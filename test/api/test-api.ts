@@ -1,0 +1,116 @@
+import type { InjectOptions } from 'fastify';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
+import { ensureDefaultWorkspace } from '../../shared/db/workspaces.ts';
+import type { Json } from '../../shared/json.ts';
+import { checkRunnable } from '../../shared/operations/check-runnable.ts';
+import { type Config, loadConfig } from '../../shared/platform/config.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
+import {
+  connectTemporal,
+  registerSearchAttributes,
+  type TemporalLink,
+} from '../../shared/platform/temporal.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { testTemporal } from '../support/temporal.ts';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | number | undefined>;
+  text: string;
+  // Tests look into answers of every shape.
+  body: any;
+}
+
+export interface TestApi {
+  app: App;
+  db: Pool;
+  config: Config;
+  temporal: TemporalLink;
+  databaseUrl: string;
+  workspaceId: string;
+  /** Sends a request through the whole application, without a socket. */
+  call(
+    method: string,
+    url: string,
+    payload?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  send(options: InjectOptions): Promise<Answer>;
+  /** Another process of the same service, as far as one process can tell. Close it before `stop`. */
+  another(): Promise<{ app: App; call: TestApi['call'] }>;
+  stop(): Promise<void>;
+}
+
+/** The application on a database of its own, with the test server as its Temporal and no worker behind it. */
+export async function startTestApi(env: Record<string, string> = {}): Promise<TestApi> {
+  const database = await createTestDatabase();
+  const { address, taskQueuePrefix } = testTemporal();
+  const config = loadConfig({
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: address,
+    TASK_QUEUE_PREFIX: taskQueuePrefix,
+    API_PORT: '0',
+    ...env,
+  });
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const db = await connectDatabase(database.url, { maxPoolSize: 5 });
+  const temporal = connectTemporal(config, db);
+  await registerSearchAttributes(temporal, log);
+  const workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
+  const another = async () => {
+    const other = buildApp({ db, temporal, log, config, checkRunnable });
+    await other.ready();
+    return { app: other, call: caller(other) };
+  };
+  const { app, call } = await another();
+  return {
+    app,
+    db,
+    config,
+    temporal,
+    databaseUrl: database.url,
+    workspaceId,
+    call,
+    send: async (options) => toAnswer(await app.inject(options)),
+    another,
+    stop: async () => {
+      await app.close();
+      await temporal.close();
+      await db.end();
+      await database.drop();
+    },
+  };
+}
+
+const caller =
+  (app: App): TestApi['call'] =>
+  async (method, url, payload, headers) =>
+    toAnswer(
+      await app.inject({
+        method: method as 'GET',
+        url,
+        headers: {
+          ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
+      }),
+    );
+
+function toAnswer(response: Awaited<ReturnType<App['inject']>>): Answer {
+  const type = response.headers['content-type'] ?? '';
+  return {
+    status: response.statusCode,
+    headers: response.headers as Answer['headers'],
+    text: response.body,
+    body: type.startsWith('application/json') && response.body !== '' ? response.json() : undefined,
+  };
+}
+
+/** A graph of one model step. */
+export const oneStep: Json = {
+  nodes: [{ id: 'answer', kind: 'agent', prompt: 'Answer {ticket}' }],
+  edges: [],
+};

@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { listMigrations, migrate } from '../../shared/db/migrate.ts';
+import { expectCommitted } from '../api/committed-file.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { dumpSchema } from './schema-dump.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => database.drop());
+
+test('the schema that the migrations make is the committed one', async () => {
+  expectCommitted('migrations/schema.sql', await dumpSchema(database.url));
+});
+
+test('the dump is no migration', async () => {
+  expect((await listMigrations()).map((migration) => migration.name)).not.toContain('schema.sql');
+});
+
+test('migrating again, by several processes at once, changes nothing', async () => {
+  const before = await dumpSchema(database.url);
+  const applied = await Promise.all([1, 2, 3].map(async () => migrate(database.url)));
+  expect(applied).toEqual([[], [], []]);
+  expect(await dumpSchema(database.url)).toBe(before);
+});

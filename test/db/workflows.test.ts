@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { classify } from '../../api/error-handler.ts';
+import type { Actor } from '../../shared/actor.ts';
+import { admitRun } from '../../shared/db/admission.ts';
+import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
+import {
+  createWorkflow,
+  deleteWorkflow,
+  readWorkflow,
+  updateWorkflow,
+} from '../../shared/db/workflows.ts';
+import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/workspaces.ts';
+import type { RunRequest } from '../../shared/db/admission.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Pool;
+let actor: Actor;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = await connectDatabase(database.url, { maxPoolSize: 10 });
+  await ensureDefaultWorkspace(db, { ownerEmail: 'owner@localhost' });
+  const owner = await readDefaultOwner(db);
+  if (owner === undefined) throw new Error('no owner');
+  actor = owner;
+});
+afterAll(async () => {
+  await db.end();
+  await database.drop();
+});
+
+const graph = { nodes: [{ id: 'a', kind: 'merge' }], edges: [] };
+const make = async () => createWorkflow(db, actor, { name: 'x', description: '', graph });
+const admit = async (workflowId: string) =>
+  admitRun(
+    db,
+    { actor, workflowId, trigger: 'manual', input: {} } satisfies RunRequest,
+    async (_tx, flow) => flow.graph as never,
+  );
+const count = async (table: 'runs' | 'outbox' | 'workflow_versions') =>
+  db.oneFirst(
+    sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM ${sql.identifier([table])}`,
+  );
+
+describe('the default workspace', () => {
+  test('is made once, however many processes boot at the same moment', async () => {
+    const fresh = await createTestDatabase();
+    const pools = await Promise.all(
+      Array.from({ length: 5 }, async () => connectDatabase(fresh.url)),
+    );
+    const ids = await Promise.all(
+      pools.flatMap((pool) =>
+        [1, 2].map(async () => ensureDefaultWorkspace(pool, { ownerEmail: 'me@here.org' })),
+      ),
+    );
+    expect(new Set(ids).size).toBe(1);
+    const [pool] = pools;
+    const members = await pool?.any(sql.type(
+      z.object({ name: z.string(), email: z.string(), role: z.string() }),
+    )`
+      SELECT name, email, role FROM members
+    `);
+    expect(members).toEqual([{ name: 'Owner', email: 'me@here.org', role: 'admin' }]);
+    await Promise.all(pools.map(async (each) => each.end()));
+    await fresh.drop();
+  });
+});
+
+describe('run statistics', () => {
+  test('count every run, and average over the finished ones', async () => {
+    const workflowId = await make();
+    const finish = async (status: string, micros: number, ms: number) => {
+      const admission = await admit(workflowId);
+      if (admission.outcome !== 'admitted') throw new Error('not admitted');
+      const done = status === 'success' || status === 'failed';
+      await db.query(sql.type(z.object({}))`
+        UPDATE runs SET status = ${status}, cost_micros = ${micros}, active_ms = ${ms},
+          finished_at = CASE WHEN ${done} THEN now() END
+        WHERE id = ${admission.run.runId}
+      `);
+    };
+    await finish('success', 1_000_000, 100);
+    await finish('success', 500_000, 200);
+    await finish('failed', 1, 300);
+    await finish('paused', 9_000_000, 9_000);
+    await finish('running', 0, 0);
+    await finish('pending', 0, 0);
+    const { stats } = await readWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
+    expect(stats).toEqual({
+      total: 6,
+      success: 2,
+      failed: 1,
+      paused: 1,
+      running: 2,
+      success_rate: 66.7,
+      avg_cost_usd: 0.5,
+      avg_duration_ms: 200,
+      last_run_at: expect.any(String),
+    });
+  });
+});
+
+describe('deletion and triggers at the same moment', () => {
+  test('leave no run without its workflow and none alive without a promise to end it', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const workflowId = await make();
+      const outboxBefore = await count('outbox');
+      const triggers = Array.from({ length: 5 }, async () =>
+        admit(workflowId).catch((error: unknown) => error),
+      );
+      const [cancels, ...admitted] = await Promise.all([
+        deleteWorkflow(db, actor, workflowId),
+        ...triggers,
+      ]);
+      const isRun = (each: unknown): each is { run: { runId: string } } =>
+        typeof each === 'object' && 'run' in each!;
+      const started = admitted.filter(isRun);
+      expect(cancels.map((row) => row.run_id).sort()).toEqual(
+        started.map(({ run }) => run.runId).sort(),
+      );
+      expect(await count('outbox')).toBe(outboxBefore + 2 * started.length);
+      for (const refusal of admitted.filter((each) => !isRun(each))) {
+        expect(classify(refusal)).toEqual({ code: 'not_found', detail: 'Workflow not found' });
+      }
+    }
+    expect(await count('runs')).toBe(6);
+  });
+});
+
+describe('edits at the same moment', () => {
+  test('of the same graph make one version', async () => {
+    const workflowId = await make();
+    const before = await count('workflow_versions');
+    const changed = { nodes: [{ id: 'b', kind: 'merge' }], edges: [] };
+    await Promise.all(
+      Array.from({ length: 6 }, async () =>
+        updateWorkflow(db, actor, workflowId, { graph: changed }),
+      ),
+    );
+    expect(await count('workflow_versions')).toBe(before + 1);
+  });
+
+  test('of different fields keep both', async () => {
+    const workflowId = await make();
+    await Promise.all([
+      updateWorkflow(db, actor, workflowId, { name: 'new name' }),
+      updateWorkflow(db, actor, workflowId, { description: 'new description' }),
+    ]);
+    expect(await readWorkflow(db, { workspaceId: actor.workspaceId, workflowId })).toMatchObject({
+      name: 'new name',
+      description: 'new description',
+    });
+  });
+});
+
+test('the audit log refuses to be changed', async () => {
+  await make();
+  for (const statement of [
+    sql.type(z.object({}))`UPDATE audit_log SET action = 'x'`,
+    sql.type(z.object({}))`DELETE FROM audit_log`,
+    sql.type(z.object({}))`TRUNCATE audit_log`,
+  ]) {
+    await expect(db.query(statement)).rejects.toThrow();
+  }
+});

@@ -1,0 +1,143 @@
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { echo, edge, type Engine, eventually, mock } from '../support/engine.ts';
+
+/**
+ * Runs whose histories are committed and replayed: between them they reach every command the workflow gives. Record
+ * anew with `npm run histories:record` only when a change of the workflow is versioned and the old ones still pass.
+ */
+export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
+  'chain-with-condition-and-merge': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [
+        echo('a', '1'),
+        { id: 'big', kind: 'condition', expression: 'a > 0' },
+        mock('left', { output: 'l', cost_usd: 0.01 }),
+        echo('right'),
+        { id: 'never', kind: 'merge' },
+        { id: 'join', kind: 'merge' },
+      ],
+      edges: [
+        edge('a', 'big'),
+        edge('big', 'left', 'true'),
+        edge('big', 'right', 'true'),
+        edge('big', 'never', 'false'),
+        edge('left', 'join'),
+        edge('right', 'join'),
+        edge('never', 'join'),
+      ],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
+  'loop-with-gate': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
+        echo('draft', 'loop.iterations'),
+        { id: 'review', kind: 'human_gate', prompt: 'Round {loop.iterations}: {draft}' },
+        echo('end'),
+      ],
+      edges: [
+        edge('loop', 'draft', 'true'),
+        edge('draft', 'review'),
+        edge('review', 'loop'),
+        edge('loop', 'end'),
+      ],
+    });
+    const runId = await engine.trigger(workflowId);
+    for (const round of [1, 2]) {
+      await eventually(
+        async () => (await engine.run(runId)).pending_gate?.step_key === `review#${round}`,
+      );
+      await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    }
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
+  'failed-and-resumed': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [
+        echo('a'),
+        mock('b', { fail_times: 3, output: 'ok' }, { retry: { max_attempts: 2, initial_interval_seconds: 0.05 } }),
+        echo('c'),
+      ],
+      edges: [edge('a', 'b'), edge('a', 'c')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
+  'rejected-asked-again-and-rejected-on-a-branch': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'hard', kind: 'human_gate' },
+        { id: 'soft', kind: 'human_gate' },
+        echo('yes'),
+        echo('no'),
+      ],
+      edges: [edge('hard', 'soft'), edge('soft', 'yes', 'true'), edge('soft', 'no', 'false')],
+    });
+    const runId = await engine.trigger(workflowId);
+    const decide = async (nodeId: string, approved: boolean) => {
+      await eventually(async () => (await engine.run(runId)).pending_gate?.node_id === nodeId);
+      await decideGate(engine.deps, { actor: engine.actor, runId, approved });
+    };
+    await decide('hard', false);
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await decide('hard', true);
+    await decide('soft', false);
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
+  'delay-then-cancelled-then-resumed': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [
+        echo('a'),
+        { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 1 } },
+        { id: 'gate', kind: 'human_gate' },
+      ],
+      edges: [edge('a', 'wait'), edge('wait', 'gate')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
+  'templates-and-conditions-that-fail': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'gate', kind: 'human_gate' },
+        { id: 'bad', kind: 'condition', expression: 'n / 0 > 1' },
+        mock('missing', {}, { prompt: 'Hello {nobody}' }),
+      ],
+      edges: [edge('gate', 'bad'), edge('gate', 'missing')],
+    });
+    const runId = await engine.trigger(workflowId, { n: 1 });
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    await engine.until(runId, ['failed']);
+    return runId;
+  },
+};
+
+/** The whole history of a run's newest execution, once it has closed. */
+export async function fetchHistory(engine: Engine, runId: string) {
+  await eventually(async () => {
+    const { status } = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
+    return status.name !== 'RUNNING';
+  });
+  return engine.deps.temporal.client.workflow.getHandle(runId).fetchHistory();
+}

@@ -1,0 +1,73 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
+import { setting } from '../support/settings.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+let wire: Proxy;
+let worker: TestProcess;
+
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+});
+afterAll(() => engine.close());
+beforeEach(async () => {
+  tools = await startToolServer();
+  wire = await startProxy(hostAndPort(engine.databaseUrl));
+  const url = new URL(engine.databaseUrl);
+  url.port = String(wire.port);
+  worker = await startWorkerProcess({
+    databaseUrl: url.href,
+    temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
+    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
+    env: { ...engine.env, DATABASE_URL: url.href },
+  });
+});
+afterEach(async () => {
+  await worker.kill();
+  await wire.close();
+  await tools.close();
+});
+
+const OUTAGE_MS = 10_000;
+
+describe('Postgres gone for ten seconds', () => {
+  test('while a step is at work: what it did is recorded when the database is back, and not done again', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), tools.node('b'), tools.node('c')],
+      edges: [edge('a', 'b'), edge('b', 'c')],
+    });
+    let answer: () => void = () => undefined;
+    tools.answer('b', { until: new Promise<void>((resolve) => (answer = resolve)) });
+    const runId = await engine.trigger(workflowId);
+    await eventually(() => tools.calls('b').length === 1);
+    wire.cut();
+    answer();
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
+    wire.restore();
+    const run = await engine.until(runId, ['success', 'failed'], 40_000);
+    expect(run.status).toBe('success');
+    expect(['a', 'b', 'c'].map((name) => tools.calls(name).length)).toEqual([1, 1, 1]);
+  }, 90_000);
+
+  test('when a run is to be paused or settled: it waits and does not fail', async () => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 1 } },
+        { id: 'gate', kind: 'human_gate' },
+      ],
+      edges: [edge('wait', 'gate')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running');
+    wire.cut();
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
+    expect((await engine.run(runId)).status).toBe('running');
+    wire.restore();
+    const run = await engine.until(runId, ['paused', 'failed'], 40_000);
+    expect(run.status).toBe('paused');
+  }, 90_000);
+});

@@ -1,0 +1,40 @@
+import { createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePorts, requireFreePort } from '../../scripts/stack/ports.ts';
+
+describe('ports', () => {
+  let taken: Server;
+  let port = 0;
+
+  beforeAll(async () => {
+    [port = 0] = await freePorts(1);
+    taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+  });
+
+  afterAll(async () => {
+    await new Promise((resolve) => taken.close(resolve));
+  });
+
+  test('a taken port is one line that names the port, who needs it and the variable that moves it', async () => {
+    await expect(
+      requireFreePort({ port, purpose: 'the API', variable: 'API_PORT' }),
+    ).rejects.toThrow(
+      new RegExp(`^Port ${port} is taken .*the API needs it.* set API_PORT [^\\n]*$`),
+    );
+  });
+
+  test('an address that is not of this machine is named as such, not as taken', async () => {
+    await expect(
+      requireFreePort({ port, purpose: 'the API', variable: 'API_PORT', host: '203.0.113.1' }),
+    ).rejects.toThrow(`the API cannot listen on 203.0.113.1:${port} (EADDRNOTAVAIL)`);
+  });
+
+  test('ports picked together differ and are free', async () => {
+    const picked = await freePorts(5);
+    expect(new Set(picked).size).toBe(5);
+    for (const free of picked) {
+      await requireFreePort({ port: free, purpose: 'this test', variable: 'NONE' });
+    }
+  });
+});

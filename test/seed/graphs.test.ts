@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import { evaluationChecksSchema } from '../../shared/contract/graph.ts';
+import { checkGraph } from '../../shared/graph-check.ts';
+import { builtinTools } from '../../shared/tools.ts';
+import { examples } from '../../scripts/seed/index.ts';
+
+const tools = { tools: builtinTools, customTools: new Set<string>() };
+
+describe.each(examples)('the example "$name"', ({ graph, checks, runs, description }) => {
+  test('is a graph without an error or a warning', () => {
+    const { valid, errors, warnings } = checkGraph(graph, tools);
+    expect({ valid, errors, warnings }).toEqual({ valid: true, errors: [], warnings: [] });
+  });
+
+  test.each(runs)('reads no key that the input of $key does not bring', ({ input }) => {
+    // Keys that only other inputs bring are read behind a condition or a default.
+    const given = Object.keys(input);
+    const { warnings } = checkGraph(graph, { ...tools, inputKeys: given });
+    const optional = warnings.filter(({ message }) => !message.includes("'amount_usd'"));
+    expect(optional).toEqual([]);
+  });
+
+  test('names what its input is made of', () => {
+    for (const key of runs.flatMap((run) => Object.keys(run.input))) {
+      expect(description).toContain(key);
+    }
+  });
+
+  test('has a label and a place of its own for every node', () => {
+    const places = graph.nodes!.map(({ position }) => `${position?.x},${position?.y}`);
+    expect(new Set(places).size).toBe(places.length);
+    expect(graph.nodes!.filter(({ label }) => (label ?? '') === '')).toEqual([]);
+  });
+
+  test('runs on the mock model only', () => {
+    const models = graph.nodes!.flatMap((node) =>
+      node.kind === 'agent' ? [node.model ?? 'mock', ...(node.fallback_models ?? [])] : [],
+    );
+    expect(new Set(models)).toEqual(new Set(['mock']));
+  });
+
+  test('is scored by checks that are well formed', () => {
+    expect(checks.length).toBeGreaterThan(0);
+    expect(evaluationChecksSchema.parse(checks)).toEqual(checks);
+  });
+});
+
+describe('the examples together', () => {
+  test('show every kind of node and all ways a run can end', () => {
+    const kinds = new Set(examples.flatMap(({ graph }) => graph.nodes!.map(({ kind }) => kind)));
+    expect([...kinds].sort()).toEqual([
+      'agent',
+      'condition',
+      'human_gate',
+      'loop',
+      'merge',
+      'tool',
+    ]);
+    const ends = new Set(examples.flatMap(({ runs }) => runs.map((run) => run.ends)));
+    expect([...ends].sort()).toEqual(['failed', 'paused', 'success']);
+  });
+
+  test('have names and keys that are used once', () => {
+    const names = examples.map(({ name }) => name);
+    const keys = examples.flatMap(({ runs }) => runs.map(({ key }) => key));
+    expect(new Set(names).size).toBe(names.length);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});

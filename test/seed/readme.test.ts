@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Service, startService } from './service.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+/** The shell lines of the tour, and the lines that it promises to print, in order. */
+function tour(): { script: string; promised: string[] } {
+  const block = /<!-- tour:begin -->\n```sh\n([^]*?)```\n<!-- tour:end -->/.exec(readme);
+  if (block === null) throw new Error('README.md has no tour');
+  const script = block[1]!;
+  return { script, promised: [...script.matchAll(/^#=> (.*)$/gm)].map((match) => match[1]!) };
+}
+
+function linksIn(path: string): string[] {
+  const text = readFileSync(join(root, path), 'utf8');
+  return [...text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!);
+}
+
+describe('the tours', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startService();
+  });
+  afterAll(() => service.close());
+
+  test('the one in README.md prints what it promises', async () => {
+    const { script, promised } = tour();
+    expect(promised.length).toBeGreaterThanOrEqual(5);
+    const { stdout, stderr } = await run('sh', ['-euc', script], {
+      env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, API: service.apiUrl },
+      timeout: 25_000,
+    });
+    expect(stderr).toBe('');
+    const printed = stdout.split('\n');
+    expect(printed.filter((line) => promised.includes(line))).toEqual(promised);
+  });
+
+  test('`npm run demo` finds everything as it should be', async () => {
+    const script = join(root, 'scripts/demo.ts');
+    const { NODE_OPTIONS: _flags, ...env } = process.env;
+    const { stdout } = await run(process.execPath, [script, '--api', `${service.apiUrl}/`], {
+      env,
+    });
+    expect(stdout).toContain('Everything was as it should be');
+    expect(stdout).toContain('"type":"run_paused"');
+    const left = (await (await fetch(`${service.apiUrl}/api/workflows`)).json()) as {
+      name: string;
+    }[];
+    expect(left.filter(({ name }) => name.startsWith('Demo'))).toEqual([]);
+  });
+
+  test('`npm run demo` ends with code 1 where no service is', async () => {
+    const script = join(root, 'scripts/demo.ts');
+    const { NODE_OPTIONS: _flags, ...env } = process.env;
+    const ending = run(process.execPath, [script, '--api', 'http://127.0.0.1:1'], { env });
+    await expect(ending).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/\S/) });
+  });
+});
+
+describe('the documentation', () => {
+  const documents = [
+    'README.md',
+    'ARCHITECTURE.md',
+    ...linksIn('README.md').filter((path) => path.startsWith('docs/')),
+  ];
+
+  test.each([...new Set(documents)])('%s links to nothing that is missing', (path) => {
+    const local = linksIn(path).filter((link) => !/^[a-z]+:/.test(link));
+    const missing = local.filter((link) => !existsSync(join(root, dirname(path), link)));
+    expect(missing).toEqual([]);
+  });
+
+  test.each([...new Set(documents)])('%s names no file of ours that is missing', (path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    const named = [
+      ...text.matchAll(
+        /`((?:api|worker|workflows|activities|shared|scripts|test|migrations|docker|docs)\/[\w./-]*)`/g,
+      ),
+    ].map((match) => match[1]!);
+    expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
+  });
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Run, RunSummary } from '../../shared/contract/run.ts';
+import type { Workflow } from '../../shared/contract/workflow.ts';
+import { call } from '../../scripts/seed/api.ts';
+import { examples } from '../../scripts/seed/index.ts';
+import { seed, type SeedResult } from '../../scripts/seed.ts';
+import { type Service, startService } from './service.ts';
+
+const keyed = (ends: string) =>
+  examples.flatMap(({ runs }) => runs.filter((run) => run.ends === ends).map(({ key }) => key));
+
+describe('seeding an empty installation', () => {
+  let service: Service;
+  let result: SeedResult;
+  const log: string[] = [];
+  const get = async <T>(path: string): Promise<T> =>
+    (await call<T>(service.apiUrl, 'GET', path)).body;
+  const runOf = (key: string): Promise<Run> => get(`/api/runs/${result.runs[key]}`);
+
+  beforeAll(async () => {
+    service = await startService();
+    result = await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });
+  });
+  afterAll(() => service.close());
+
+  test('has nothing to complain of', () => {
+    expect(log).toEqual([]);
+  });
+
+  test('publishes every example with its checks, the one to read first on top', async () => {
+    const workflows = await get<Workflow[]>('/api/workflows');
+    expect(workflows.map(({ name, status, version }) => [name, status, version])).toEqual(
+      examples.map(({ name }) => [name, 'published', 1]),
+    );
+    for (const example of examples) {
+      const workflow = workflows.find(({ name }) => name === example.name)!;
+      expect(workflow.id).toBe(result.workflows[example.name]);
+      expect(workflow.checks).toEqual(example.checks);
+      const { body } = await call(service.apiUrl, 'POST', `/api/workflows/${workflow.id}/validate`);
+      expect(body).toEqual({ valid: true, errors: [], warnings: [] });
+    }
+  });
+
+  test('leaves every run where its example says', async () => {
+    for (const { key, ends } of examples.flatMap(({ runs }) => runs)) {
+      const { status } = await runOf(key);
+      expect({ key, status }).toEqual({ key, status: ends });
+    }
+  });
+
+  test('passes every check on the runs that succeed', async () => {
+    for (const key of keyed('success')) {
+      const { evals } = await runOf(key);
+      const failed = evals!.results.filter((result) => !result.passed);
+      expect({ key, failed }).toEqual({ key, failed: [] });
+    }
+  });
+
+  test('names the run that waits, and where to approve it', () => {
+    expect(result.gateRunId).toBe(result.runs['example-triage-refund']);
+    expect(result.approveUrl).toBe(`${service.apiUrl}/api/runs/${result.gateRunId}/approve`);
+  });
+
+  test('makes nothing twice when it is done again, also at the same moment', async () => {
+    const again = await Promise.all(
+      [1, 2].map(() => seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) })),
+    );
+    expect(again).toEqual([result, result]);
+    expect(log).toEqual([]);
+    expect(await get<Workflow[]>('/api/workflows')).toHaveLength(examples.length);
+    const { runs } = await get<{ runs: RunSummary[] }>('/api/runs');
+    expect(runs.map(({ id }) => id).sort()).toEqual(Object.values(result.runs).sort());
+  });
+
+  test('leaves an example alone that somebody has changed', async () => {
+    const id = result.workflows['Launch kit']!;
+    const path = `/api/workflows/${id}`;
+    await call(service.apiUrl, 'PUT', path, { body: { description: 'ours now' } });
+    await call(service.apiUrl, 'PUT', `${path}/checks`, { body: [] });
+    await seed({ apiUrl: service.apiUrl });
+    expect(await get(path)).toMatchObject({ description: 'ours now', checks: [], version: 1 });
+  });
+
+  test('brings about what an interrupted start left undone', async () => {
+    const id = result.workflows['Research loop']!;
+    await call(service.apiUrl, 'DELETE', `/api/workflows/${id}`);
+    // What a start leaves behind that ended right after its first request.
+    const { name, graph } = examples.find((example) => example.name === 'Research loop')!;
+    await call(service.apiUrl, 'POST', '/api/workflows', { body: { name, graph } });
+    const repaired = await seed({ apiUrl: service.apiUrl });
+    const workflow = await get<Workflow>(`/api/workflows/${repaired.workflows[name]}`);
+    expect(workflow).toMatchObject({ status: 'published', stats: { total: 1, success: 1 } });
+    expect(workflow.checks).not.toEqual([]);
+    expect(await get<Workflow[]>('/api/workflows')).toHaveLength(examples.length);
+  });
+
+  test('shows in the failed run what a resume does', async () => {
+    const before = await runOf('example-invoices');
+    expect(before.resumable).toBe(true);
+    await call(service.apiUrl, 'POST', `/api/runs/${before.id}/resume`);
+    let run = before;
+    for (const end = Date.now() + 10_000; run.status !== 'success' && Date.now() < end;) {
+      run = await runOf('example-invoices');
+    }
+    expect(run.output).toEqual({ receipt: 'Accounting took 2026-10 as ACC-2026-10' });
+    expect(run.steps.map(({ step_key, attempt }) => [step_key, attempt])).toEqual([
+      ['total', 1],
+      ['summary', 1],
+      ['upload', 2],
+      ['receipt', 1],
+    ]);
+    expect(run.steps.slice(0, 2)).toEqual(before.steps.slice(0, 2));
+  });
+
+  test('says no more that a run waits when it has been approved', async () => {
+    await call(service.apiUrl, 'POST', `/api/runs/${result.gateRunId}/approve`);
+    const after = await seed({ apiUrl: service.apiUrl });
+    expect(after.gateRunId).toBeUndefined();
+    expect(after.runs).toEqual({ ...result.runs, 'example-research': expect.any(String) });
+    const run = await runOf('example-triage-refund');
+    expect(run.output).toEqual({ answer: expect.stringContaining('We return 240 dollars') });
+  });
+});
+
+describe('a start whose examples cannot be made', () => {
+  test('goes on, and says why', async () => {
+    const log: string[] = [];
+    const result = await seed({ apiUrl: 'http://127.0.0.1:1', log: (text) => log.push(text) });
+    expect(result).toEqual({ workflows: {}, runs: {} });
+    expect(log).toEqual([expect.stringMatching(/^The examples could not be written: .+/)]);
+  });
+
+  test('goes on where requests need credentials', async () => {
+    const service = await startService({ AUTH_MODE: 'required' });
+    try {
+      const log: string[] = [];
+      await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });
+      expect(log).toEqual([
+        'The examples could not be written: requests need credentials (AUTH_MODE=required); set SEED=off to start without examples',
+      ]);
+    } finally {
+      await service.close();
+    }
+  });
+});

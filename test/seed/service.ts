@@ -1,0 +1,32 @@
+import { createTestDatabase } from '../support/database.ts';
+import { startApiProcess, startWorkerProcess } from '../support/processes.ts';
+import { testTemporal } from '../support/temporal.ts';
+
+export interface Service {
+  apiUrl: string;
+  /** Restarts nothing by itself: what a test stopped stays stopped. */
+  close(): Promise<void>;
+}
+
+/** The service as `npm start` runs it, API and worker as processes of their own, on an empty database. */
+export async function startService(env: Record<string, string> = {}): Promise<Service> {
+  const database = await createTestDatabase();
+  const { address, taskQueuePrefix } = testTemporal();
+  const settings = {
+    databaseUrl: database.url,
+    temporalAddress: address,
+    taskQueuePrefix,
+    env: { EGRESS_ALLOW: '127.0.0.0/8', ...env },
+  };
+  const [api, worker] = await Promise.all([
+    startApiProcess(settings),
+    startWorkerProcess(settings),
+  ]);
+  return {
+    apiUrl: api.url,
+    close: async () => {
+      await Promise.all([api.stop(), worker.stop()]);
+      await database.drop();
+    },
+  };
+}
