@@ -7,11 +7,26 @@ import { bundleWorkflowCode } from '@temporalio/worker';
  */
 export async function bundleWorkflows(): Promise<{ code: string }> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const source = (path: string): string =>
+    fileURLToPath(new URL(`../${path}.${extension}`, import.meta.url));
   return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL(`../workflows/index.${extension}`, import.meta.url)),
+    workflowsPath: source('workflows/index'),
+    preloadModules: PURE_MODULES.map(source),
     logger: quiet,
   });
 }
+
+/**
+ * Evaluated once per worker and not once per run, which saves close to a millisecond of each run. Only modules
+ * that keep nothing of a run: the graph engine is functions over data, its caches hold parsed texts.
+ */
+const PURE_MODULES = [
+  'shared/graph/scheduler',
+  'shared/graph/compile',
+  'shared/graph/expression',
+  'shared/graph/template',
+  'shared/tools',
+];
 
 const silent = (): void => undefined;
 const quiet = {

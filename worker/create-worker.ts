@@ -75,6 +75,8 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     maxConcurrentLocalActivityExecutions: 100,
     workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
     enableNonLocalActivities: false,
+    // A killed worker's runs wait this long for it before another one takes them. The default is 10 s.
+    stickyQueueScheduleToStartTimeout: '2s',
   });
   const steps = await Worker.create({
     ...shared,

@@ -52,7 +52,10 @@ export async function dispatch(
   try {
     const outcome = await deps.temporal.withTimeout(() => carryOut(deps, row, known));
     if (outcome.done) {
-      await complete(deps.db, row, outcome.temporalRunId);
+      // Nobody waits for this: a row that is left over is carried out once more, to no effect.
+      complete(deps.db, row, outcome.temporalRunId).catch((error: unknown) => {
+        deps.log.warn({ err: error, runId: row.run_id }, 'could not remove an outbox row');
+      });
       return true;
     }
     await postpone(deps.db, row, outcome.wait);
