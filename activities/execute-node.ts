@@ -26,8 +26,15 @@ const MAX_BACKOFF_MS = 3_600_000;
 const MAX_OUTPUT_BYTES = 10_000_000;
 const NOTHING_SPENT: Consumption = { costMicros: 0 };
 
+export type AttemptOutcome = 'success' | 'failed' | 'retried' | 'cancelled';
+
+export interface StepMetrics {
+  ended(kind: string, outcome: AttemptOutcome, seconds: number): void;
+}
+
 export interface ExecuteNodeDeps {
   db: Pool;
+  metrics?: StepMetrics;
   log: Logger;
   frames: FrameNotifier;
   runners: { agent: NodeRunner<AgentNode>; tool: NodeRunner<ToolNode> };
@@ -95,23 +102,30 @@ async function attemptStep(
     spending,
   });
   const alive = keepAlive(deps, context, call, claim.claim);
+  const began = performance.now();
+  let outcome: AttemptOutcome = 'retried';
   try {
     let result;
     try {
       result = await runNode(deps, context, call, claim);
     } catch (error) {
       if (context.cancellationSignal.aborted) {
+        outcome = 'cancelled';
         return await stopStep(deps, context, end(spendingOf(error)));
       }
-      return await failStep(deps, call, end(spendingOf(error)), error);
+      const failure = await failStep(deps, call, end(spendingOf(error)), error);
+      if (failure.nonRetryable === true) outcome = 'failed';
+      throw failure;
     }
     const output = toStorable(result.output);
     // What was done outside must not be lost because the database is away for a moment.
     const kept = await untilStored(context, () => finishStep(deps.db, end(result), output));
+    outcome = 'success';
     if (kept !== undefined) return kept;
     throw ApplicationFailure.retryable('Another attempt at this step has taken over');
   } finally {
     alive.stop();
+    deps.metrics?.ended(call.node.kind, outcome, (performance.now() - began) / 1000);
     deps.frames.wake(call.run_id);
   }
 }
@@ -161,13 +175,13 @@ async function runNode(
   }
 }
 
-/** Counts the error against the node's tries and tells Temporal when, if at all, to try again. */
+/** Counts the error against the node's tries. The failure returned tells Temporal when, if at all, to try again. */
 async function failStep(
   deps: ExecuteNodeDeps,
   call: StepCall,
   end: StepEnd,
   error: unknown,
-): Promise<never> {
+): Promise<ApplicationFailure> {
   const message = toStorable(messageOf(error)) as string;
   if (!(error instanceof NodeError)) {
     const { run_id: runId, step_key: stepKey } = call;
@@ -181,12 +195,12 @@ async function failStep(
     maxAttempts: retry?.max_attempts ?? 1,
   });
   if (recorded === undefined) {
-    throw ApplicationFailure.retryable('Another attempt at this step has taken over');
+    return ApplicationFailure.retryable('Another attempt at this step has taken over');
   }
-  if (recorded.final) throw ApplicationFailure.nonRetryable(message, FAILURE_NODE);
+  if (recorded.final) return ApplicationFailure.nonRetryable(message, FAILURE_NODE);
   const initial = (retry?.initial_interval_seconds ?? 1) * 1000;
   const delay = initial * (retry?.backoff ?? 2) ** (recorded.tries - 1);
-  throw ApplicationFailure.create({
+  return ApplicationFailure.create({
     message,
     type: FAILURE_NODE,
     nextRetryDelay: Math.min(MAX_BACKOFF_MS, delay),

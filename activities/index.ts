@@ -2,7 +2,7 @@ import type { Pool } from '../shared/db/pool.ts';
 import type { ControlActivities, StepActivities } from '../shared/execution.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { createControlActivities } from './control.ts';
-import { createExecuteNode } from './execute-node.ts';
+import { createExecuteNode, type StepMetrics } from './execute-node.ts';
 import { createFrameNotifier } from './frame-notifier.ts';
 import type { NodeRunners } from './nodes/runners.ts';
 
@@ -10,6 +10,7 @@ export interface ActivityDeps {
   db: Pool;
   log: Logger;
   runners: NodeRunners;
+  metrics?: StepMetrics;
 }
 
 export interface Activities {

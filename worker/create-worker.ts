@@ -2,6 +2,7 @@ import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio
 import { createActivities } from '../activities/index.ts';
 import { createNodeRunners } from '../activities/nodes/runners.ts';
 import type { Pool } from '../shared/db/pool.ts';
+import type { WorkerMetrics } from './metrics.ts';
 import { listPrices } from '../shared/db/prices.ts';
 import { type Reconciler, startReconciler } from '../shared/operations/reconcile.ts';
 import type { Config } from '../shared/platform/config.ts';
@@ -17,6 +18,7 @@ export interface WorkerDeps {
   log: Logger;
   temporal: TemporalLink;
   bundle: WorkflowBundleOption;
+  metrics?: WorkerMetrics;
 }
 
 export interface RunningWorker {
@@ -51,6 +53,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const activities = createActivities({
     db,
     log,
+    metrics: deps.metrics?.steps,
     runners: createNodeRunners({
       config,
       egress,
@@ -86,7 +89,9 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
     maxHeartbeatThrottleInterval: 2_000,
   });
-  const reconciler: Reconciler = startReconciler({ db, temporal, log, config });
+  const reconciler: Reconciler = startReconciler({ db, temporal, log, config }, (settled) =>
+    deps.metrics?.settledByReconciler.inc(settled),
+  );
   const workers = [control, steps];
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   let stopping: Promise<void> | undefined;

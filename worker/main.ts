@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { Runtime } from '@temporalio/worker';
 import { connectDatabase } from '../shared/db/pool.ts';
 import { loadConfig } from '../shared/platform/config.ts';
@@ -5,13 +6,30 @@ import { createLogger } from '../shared/platform/logger.ts';
 import { connectTemporal, registerSearchAttributes } from '../shared/platform/temporal.ts';
 import { bundleWorkflows } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
+import { createWorkerMetrics, serveMetrics } from './metrics.ts';
 import { createSdkLogger } from './sdk-logger.ts';
 
 const config = loadConfig();
 const log = createLogger({ name: 'worker', level: config.logLevel });
 if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
 
-Runtime.install({ logger: createSdkLogger(log.child({ part: 'temporal' })), shutdownSignals: [] });
+// The SDK serves its metrics on a loopback port of its own; ours hands them on together with what we count.
+const sdkMetrics = `127.0.0.1:${await freePort()}`;
+Runtime.install({
+  logger: createSdkLogger(log.child({ part: 'temporal' })),
+  shutdownSignals: [],
+  telemetryOptions: {
+    metrics: {
+      metricPrefix: 'temporal_',
+      prometheus: {
+        bindAddress: sdkMetrics,
+        countersTotalSuffix: true,
+        unitSuffix: true,
+        useSecondsForDurations: true,
+      },
+    },
+  },
+});
 const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
 const temporal = connectTemporal(config, db);
 await registerSearchAttributes(temporal, log);
@@ -19,14 +37,22 @@ const bundle =
   config.worker.bundlePath === undefined
     ? await bundleWorkflows()
     : { codePath: config.worker.bundlePath };
-const worker = await createWorker({ config, db, log, temporal, bundle });
-process.send?.({ ready: true });
-log.info({ queues: temporal.queues }, 'worker is polling');
+const metrics = createWorkerMetrics(db);
+const worker = await createWorker({ config, db, log, temporal, bundle, metrics });
+const { metricsHost: host, metricsPort: port } = config.worker;
+const metricsServer = await serveMetrics(
+  { host, port, sdkUrl: `http://${sdkMetrics}/metrics` },
+  metrics,
+  log,
+);
+process.send?.({ ready: true, metricsPort: metricsServer.port });
+log.info({ queues: temporal.queues, metricsPort: metricsServer.port }, 'worker is polling');
 
 let exitCode = 0;
 async function stop(reason: string): Promise<void> {
   log.info({ reason }, 'worker stops');
   await worker.stop();
+  await metricsServer.close();
   await temporal.close();
   await db.end();
   process.exit(exitCode);
@@ -39,3 +65,14 @@ worker.finished.catch((error: unknown) => {
   exitCode = 1;
   void stop('worker failed');
 });
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

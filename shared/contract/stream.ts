@@ -17,13 +17,6 @@ export const streamFrameSchema = z.discriminatedUnion('type', [
 export type StreamFrame = z.infer<typeof streamFrameSchema>;
 export type FrameType = StreamFrame['type'];
 
-/** A frame before its run is known: what a row holds is complete, what a writer says need not repeat the id. */
-export type FrameBody = StreamFrame extends infer Frame
-  ? Frame extends StreamFrame
-    ? Omit<Frame, 'run_id'>
-    : never
-  : never;
-
 /** Close codes of the stream. */
 export const closeCodes = {
   unauthenticated: 4401,

@@ -1,14 +1,30 @@
 import { z } from 'zod';
 import { dollars, dollarsInput, jsonValue, timestamp } from './common.ts';
-import { draftGraphSchema, evaluationChecksSchema } from './graph.ts';
+import {
+  draftGraphSchema,
+  evaluationChecksSchema,
+  graphEdgeSchema,
+  graphNodeSchema,
+} from './graph.ts';
 
 export const workflowStatuses = ['draft', 'published'] as const;
 
+graphNodeSchema.register(z.globalRegistry, { id: 'GraphNode' });
+graphEdgeSchema.register(z.globalRegistry, { id: 'GraphEdge' });
+
+// Documents what a graph that can run is made of; a draft may hold anything.
+const drawnPart = (noun: string) =>
+  jsonValue.meta({ anyOf: [{ $ref: `#/components/schemas/${noun}Input` }, {}] });
+
 /** A graph as it was drawn, valid or not. */
 const savedGraph = z
-  .object({ nodes: z.array(jsonValue), edges: z.array(jsonValue) })
-  .loose()
+  .looseObject({ nodes: z.array(drawnPart('GraphNode')), edges: z.array(drawnPart('GraphEdge')) })
   .meta({ id: 'Graph', description: 'Nodes and edges as they were drawn' });
+
+const drawnGraph = draftGraphSchema.extend({
+  nodes: z.array(drawnPart('GraphNode')).default([]),
+  edges: z.array(drawnPart('GraphEdge')).default([]),
+});
 
 export const runStatsSchema = z
   .object({
@@ -65,7 +81,7 @@ export const workflowCreateBody = z
   .strictObject({
     name,
     description: description.default(''),
-    graph: draftGraphSchema.default({ nodes: [], edges: [] }),
+    graph: drawnGraph.default({ nodes: [], edges: [] }),
     run_cap_usd: runCap.optional(),
   })
   .meta({ examples: [{ name: 'Answer tickets', graph: exampleGraph }] });
@@ -74,7 +90,7 @@ export const workflowUpdateBody = z
   .strictObject({
     name: name.optional(),
     description: description.optional(),
-    graph: draftGraphSchema.optional(),
+    graph: drawnGraph.optional(),
     run_cap_usd: runCap.optional(),
   })
   .meta({ examples: [{ name: 'Answer every ticket', run_cap_usd: 0.5 }] });

@@ -106,12 +106,16 @@ export interface Reconciler {
 }
 
 /** Looks again and again until stopped. A look that fails is logged and the next one tries again. */
-export function startReconciler(deps: DispatchDeps): Reconciler {
+export function startReconciler(
+  deps: DispatchDeps,
+  onSettled: (runs: number) => void = () => undefined,
+): Reconciler {
   const stopping = new AbortController();
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
-        const { dispatched } = await reconcileOnce(deps);
+        const { dispatched, settled } = await reconcileOnce(deps);
+        onSettled(settled);
         if (dispatched === BATCH) continue;
       } catch (error) {
         deps.log.error({ err: error }, 'reconciler failed; will look again');

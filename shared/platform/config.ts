@@ -46,6 +46,7 @@ export const environmentSchema = z.object({
   CORS_ORIGINS: list('http://localhost:3000,http://127.0.0.1:3000'),
   TRUSTED_PROXIES: list().pipe(z.array(cidr)),
   METRICS_ALLOW: list('127.0.0.0/8,::1').pipe(z.array(cidr)),
+  WORKER_METRICS_HOST: z.string().default('127.0.0.1'),
   WORKER_METRICS_PORT: port(0),
 
   DATABASE_URL: z.string().optional(),
@@ -122,6 +123,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
       maxConcurrentSteps: e.MAX_CONCURRENT_STEPS,
       maxStepsInFlightPerRun: e.MAX_STEPS_IN_FLIGHT_PER_RUN,
       heartbeatTimeoutMs: e.HEARTBEAT_TIMEOUT_SECONDS * 1000,
+      metricsHost: e.WORKER_METRICS_HOST,
       metricsPort: e.WORKER_METRICS_PORT,
     },
     reconcile: {

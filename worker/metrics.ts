@@ -1,0 +1,130 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { z } from 'zod';
+import type { StepMetrics } from '../activities/execute-node.ts';
+import { type Pool, sql } from '../shared/db/pool.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+
+export interface WorkerMetrics {
+  contentType: string;
+  /** Everything in the text format, with what only the database knows read anew. */
+  read(): Promise<string>;
+  steps: StepMetrics;
+  /** Runs settled by the reconciler because their execution was gone. */
+  settledByReconciler: Counter;
+}
+
+/** What a worker counts itself, and what it reads from the database when it is asked. */
+export function createWorkerMetrics(db: Pool): WorkerMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  const durations = new Histogram({
+    name: 'workflow_step_duration_seconds',
+    help: 'Time one attempt at a step took, by node kind and outcome',
+    labelNames: ['kind', 'outcome'],
+    buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900],
+    registers,
+  });
+  const settledByReconciler = new Counter({
+    name: 'workflow_runs_settled_without_execution_total',
+    help: 'Runs whose Temporal execution was found gone',
+    registers,
+  });
+  const open = new Gauge({
+    name: 'workflow_runs_open',
+    help: 'Runs that have not ended, by status',
+    labelNames: ['status'],
+    registers,
+  });
+  const waiting = new Gauge({
+    name: 'outbox_rows',
+    help: 'Promises to Temporal that are not yet known to hold',
+    registers,
+  });
+  const oldest = new Gauge({
+    name: 'outbox_oldest_seconds',
+    help: 'Age of the oldest such promise',
+    registers,
+  });
+  return {
+    contentType: registry.contentType,
+    settledByReconciler,
+    read: async () => {
+      const state = await readState(db);
+      for (const status of ['pending', 'running', 'paused']) open.set({ status }, 0);
+      for (const row of state.open) open.set({ status: row.status }, row.runs);
+      waiting.set(state.outbox);
+      oldest.set(state.oldest_seconds);
+      return registry.metrics();
+    },
+    steps: {
+      ended: (kind, outcome, seconds) => durations.observe({ kind, outcome }, seconds),
+    },
+  };
+}
+
+const stateRow = z.object({
+  open: z.array(z.object({ status: z.string(), runs: z.number() })),
+  outbox: z.number(),
+  oldest_seconds: z.number(),
+});
+
+async function readState(db: Pool): Promise<z.infer<typeof stateRow>> {
+  return db.one(sql.prepared('metrics_state', stateRow)`
+    SELECT coalesce((SELECT json_agg(s) FROM (
+             SELECT status, count(*) AS runs FROM runs
+             WHERE status IN ('pending', 'running', 'paused') GROUP BY status) s), '[]') AS open,
+           (SELECT count(*) FROM outbox) AS outbox,
+           coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM outbox), 0) AS oldest_seconds
+  `);
+}
+
+export interface MetricsServer {
+  port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `GET /metrics`: ours, followed by what Temporal's SDK exports at `sdkUrl`. Port 0 takes a free one.
+ */
+export async function serveMetrics(
+  options: { host: string; port: number; sdkUrl: string },
+  metrics: WorkerMetrics,
+  log: Logger,
+): Promise<MetricsServer> {
+  const server: Server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    exposition(metrics, options.sdkUrl).then(
+      (body) => response.writeHead(200, { 'content-type': metrics.contentType }).end(body),
+      (error: unknown) => {
+        log.warn({ err: error }, 'could not collect metrics');
+        response.writeHead(503).end();
+      },
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function exposition(metrics: WorkerMetrics, sdkUrl: string): Promise<string> {
+  const [ours, sdk] = await Promise.all([
+    metrics.read(),
+    fetch(sdkUrl, { signal: AbortSignal.timeout(2_000) }).then((answer) => answer.text()),
+  ]);
+  return `${ours}\n${sdk}`;
+}
