@@ -56,7 +56,7 @@ describe('triggering a run', () => {
     expect([declared.status, declared.body.input]).toEqual([201, {}]);
   });
 
-  test.each([[[1]], ['text'], [5], [true]])(
+  test.each([[[1]], ['text'], [5], [true], [null]])(
     'with %j instead of an object is refused',
     async (input) => {
       const { status, body } = await trigger(input);

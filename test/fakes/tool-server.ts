@@ -14,6 +14,7 @@ export interface ToolServer {
 
 export interface Behaviour {
   status?: number;
+  body?: unknown;
   delayMs?: number;
   /** Answers wait for this. */
   until?: Promise<unknown>;
@@ -25,11 +26,11 @@ export async function startToolServer(): Promise<ToolServer> {
   const closing = new AbortController();
   const server: FakeServer = await startHttpServer(async (request, response) => {
     const name = request.url.slice(1).split('?')[0] ?? '';
-    const { status = 200, delayMs = 0, until } = behaviours.get(name) ?? {};
+    const { status = 200, delayMs = 0, until, body } = behaviours.get(name) ?? {};
     if (delayMs > 0) await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => undefined);
     await until;
     if (closing.signal.aborted) return;
-    sendJson(response, status, { name, status });
+    sendJson(response, status, body ?? { name, status });
   });
   return {
     url: server.url,

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -109,6 +109,9 @@ describe('npm start', () => {
     expect((await fetch(`${api}/api/health`)).status).toBe(200);
     expect((await fetch(temporalUi)).status).toBe(200);
     expect(alive(processes)).toHaveLength(5);
+    for (const file of ['endpoints.json', 'temporal.db', 'logs/api.log', 'encryption-key']) {
+      expect([file, statSync(join(dataDir, file)).mode & 0o077]).toEqual([file, 0]);
+    }
     for (const part of [api, temporalUi, `${api}/docs`, 'Database', 'Ready in']) {
       expect(first.output()).toContain(part);
     }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Service, startService } from './service.ts';
+import { type Installation, startInstallation } from './installation.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -23,9 +23,9 @@ function linksIn(path: string): string[] {
 }
 
 describe('the tours', () => {
-  let service: Service;
+  let service: Installation;
   beforeAll(async () => {
-    service = await startService();
+    service = await startInstallation();
   });
   afterAll(() => service.close());
 

@@ -4,13 +4,13 @@ import type { Workflow } from '../../shared/contract/workflow.ts';
 import { call } from '../../scripts/seed/api.ts';
 import { examples } from '../../scripts/seed/index.ts';
 import { seed, type SeedResult } from '../../scripts/seed.ts';
-import { type Service, startService } from './service.ts';
+import { type Installation, startInstallation } from './installation.ts';
 
 const keyed = (ends: string) =>
   examples.flatMap(({ runs }) => runs.filter((run) => run.ends === ends).map(({ key }) => key));
 
 describe('seeding an empty installation', () => {
-  let service: Service;
+  let service: Installation;
   let result: SeedResult;
   const log: string[] = [];
   const get = async <T>(path: string): Promise<T> =>
@@ -18,7 +18,7 @@ describe('seeding an empty installation', () => {
   const runOf = (key: string): Promise<Run> => get(`/api/runs/${result.runs[key]}`);
 
   beforeAll(async () => {
-    service = await startService();
+    service = await startInstallation();
     result = await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });
   });
   afterAll(() => service.close());
@@ -122,6 +122,32 @@ describe('seeding an empty installation', () => {
   });
 });
 
+describe('seeding beside work of the same names', () => {
+  let service: Installation;
+  beforeAll(async () => {
+    service = await startInstallation();
+  });
+  afterAll(() => service.close());
+
+  test('neither changes nor runs it, draft or published, and makes the others', async () => {
+    const graph = { nodes: [], edges: [] };
+    const post = async (path: string, body?: unknown): Promise<Workflow> =>
+      (await call<Workflow>(service.apiUrl, 'POST', `/api/workflows${path}`, { body })).body;
+    await post('', { name: 'Support triage', graph });
+    const { id } = await post('', { name: 'Launch kit', graph });
+    await post(`/${id}/publish`);
+    const list = async (): Promise<Workflow[]> =>
+      (await call<Workflow[]>(service.apiUrl, 'GET', '/api/workflows')).body;
+    const own = await list();
+    const log: string[] = [];
+    const result = await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });
+    expect((await list()).slice(-2)).toEqual(own);
+    expect(own.map(({ stats }) => stats.total)).toEqual([0, 0]);
+    expect(Object.keys(result.workflows).sort()).toEqual(['Invoice export', 'Research loop']);
+    expect(log).toEqual([]);
+  });
+});
+
 describe('a start whose examples cannot be made', () => {
   test('goes on, and says why', async () => {
     const log: string[] = [];
@@ -131,7 +157,7 @@ describe('a start whose examples cannot be made', () => {
   });
 
   test('goes on where requests need credentials', async () => {
-    const service = await startService({ AUTH_MODE: 'required' });
+    const service = await startInstallation({ AUTH_MODE: 'required' });
     try {
       const log: string[] = [];
       await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });

@@ -2,14 +2,14 @@ import { createTestDatabase } from '../support/database.ts';
 import { startApiProcess, startWorkerProcess } from '../support/processes.ts';
 import { testTemporal } from '../support/temporal.ts';
 
-export interface Service {
+export interface Installation {
   apiUrl: string;
   /** Restarts nothing by itself: what a test stopped stays stopped. */
   close(): Promise<void>;
 }
 
 /** The service as `npm start` runs it, API and worker as processes of their own, on an empty database. */
-export async function startService(env: Record<string, string> = {}): Promise<Service> {
+export async function startInstallation(env: Record<string, string> = {}): Promise<Installation> {
   const database = await createTestDatabase();
   const { address, taskQueuePrefix } = testTemporal();
   const settings = {

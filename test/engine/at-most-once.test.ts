@@ -1,0 +1,167 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { resumeRun, triggerRun } from '../../shared/operations/runs.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, mock, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+beforeEach(async () => {
+  tools = await startToolServer();
+});
+afterEach(() => tools.close());
+
+const keysOf = (name: string) =>
+  tools.calls(name).map((call) => String(call.headers['idempotency-key']));
+
+describe('the key outside tools deduplicate by', () => {
+  test('is new after a definite error, so that a remembered failure is not answered for ever', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a', { retry: { max_attempts: 2, initial_interval_seconds: 0.05 } })],
+      edges: [],
+    });
+    tools.answer('a', { status: 500 });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+    tools.answer('a', {});
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['success']);
+    expect(keysOf('a')).toEqual([`${runId}:a:0`, `${runId}:a:1`, `${runId}:a:2`]);
+  });
+
+  test('is the same after a try whose end nobody knows', async () => {
+    const workflowId = await engine.define({
+      nodes: [
+        tools.node('a', {
+          timeout_seconds: 0.3,
+          retry: { max_attempts: 2, initial_interval_seconds: 0.05 },
+        }),
+      ],
+      edges: [],
+    });
+    tools.answer('a', { delayMs: 10_000 });
+    const runId = await engine.trigger(workflowId);
+    const run = await engine.until(runId, ['failed']);
+    expect(run.error).toBe("Node 'a' failed: Timed out after 0.3 s");
+    expect(keysOf('a')).toEqual([`${runId}:a:0`, `${runId}:a:0`]);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  test('gives one run to any number of triggers at once', async () => {
+    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
+    for (let round = 0; round < 10; round += 1) {
+      const results = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          triggerRun(engine.deps, {
+            actor: engine.actor,
+            workflowId,
+            trigger: 'manual',
+            input: { round },
+            idempotencyKey: `key-${round}`,
+          }),
+        ),
+      );
+      expect(new Set(results.map((result) => result.runId)).size).toBe(1);
+      expect(results.filter((result) => !result.replayed)).toHaveLength(1);
+      await engine.until(results[0]!.runId, ['success']);
+    }
+    expect(tools.calls('a')).toHaveLength(10);
+  });
+
+  test('is not used up by a trigger that was refused', async () => {
+    const workflowId = await engine.define({ nodes: [], edges: [] });
+    const trigger = () =>
+      triggerRun(engine.deps, {
+        actor: engine.actor,
+        workflowId,
+        trigger: 'manual',
+        input: {},
+        idempotencyKey: 'refused',
+      });
+    await expect(trigger()).rejects.toMatchObject({ code: 'graph_invalid' });
+    await expect(trigger()).rejects.toMatchObject({ code: 'graph_invalid' });
+  });
+
+  test('with another input is refused', async () => {
+    const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+    await engine.trigger(workflowId, { n: 1, m: 2 }, 'once');
+    await expect(engine.trigger(workflowId, { n: 2 }, 'once')).rejects.toMatchObject({
+      code: 'idempotency_mismatch',
+    });
+    // The order of keys is no difference.
+    await engine.trigger(workflowId, { m: 2, n: 1 }, 'once');
+  });
+});
+
+describe('tries', () => {
+  test('wait longer each time, and cost is booked for those that gave something', async () => {
+    const workflowId = await engine.define({
+      nodes: [
+        mock(
+          'a',
+          { fail_times: 2, cost_usd: 0.02 },
+          { retry: { max_attempts: 3, initial_interval_seconds: 0.1, backoff: 3 } },
+        ),
+        echo('b'),
+      ],
+      edges: [edge('a', 'b')],
+    });
+    const run = await engine.until(await engine.trigger(workflowId), ['success']);
+    expect(run.steps[0]).toMatchObject({ attempt: 3, cost_usd: 0.02, model: 'mock' });
+    expect(run.steps[0]?.duration_ms).toBeGreaterThanOrEqual(400);
+    const frames = (await engine.frames(run.id)).filter(
+      (frame) => 'node_id' in frame && frame.node_id === 'a',
+    );
+    expect(frames.map((frame) => frame.type)).toEqual(['step_started', 'step_completed']);
+  });
+
+  test('end with the run: a wait between two of them does not outlive a failed sibling', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), mock('b', { delay_ms: 200, output: 'late' }), echo('c', "a + 'x'")],
+      edges: [edge('a', 'c'), edge('b', 'c')],
+    });
+    tools.answer('a', { status: 404 });
+    const run = await engine.until(await engine.trigger(workflowId), ['failed']);
+    expect(run.steps.map((step) => [step.step_key, step.status])).toEqual(
+      expect.arrayContaining([
+        ['a', 'failed'],
+        ['b', 'success'],
+      ]),
+    );
+    expect(run.steps.find((step) => step.step_key === 'c')).toBeUndefined();
+  });
+});
+
+describe('large payloads', () => {
+  test('go to the store and come back whole, and the history stays small', async () => {
+    const big = 'x'.repeat(300_000);
+    const workflowId = await engine.define({
+      nodes: [mock('a', { output: { big: '{text}' } }), echo('b', 'len(a.big)')],
+      edges: [edge('a', 'b')],
+    });
+    const runId = await engine.trigger(workflowId, { text: big });
+    const run = await engine.until(runId, ['success']);
+    expect(run.state?.['b']).toBe(300_000);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    const { raw } = await handle.describe();
+    expect(Number(raw.workflowExecutionInfo?.historySizeBytes)).toBeLessThan(40_000);
+  });
+
+});
+
+describe('what Postgres refuses to store', () => {
+  test('is replaced in a tool’s answer, and every reader sees the same', async () => {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), echo('b', 'a.body.text')],
+      edges: [edge('a', 'b')],
+    });
+    tools.answer('a', { body: { text: 'nul \u0000, half \ud800.', '\u0000': 1 } });
+    const run = await engine.until(await engine.trigger(workflowId), ['success']);
+    expect(run.state?.['b']).toBe('nul \ufffd, half \ufffd.');
+    expect(run.steps[0]?.output).toMatchObject({ body: { text: run.state?.['b'], '\ufffd': 1 } });
+  });
+});
