@@ -92,15 +92,17 @@ export async function startEngine(
     databaseUrl: database.url,
     startWorker,
     run,
-    define: (graph, name = 'test') => createWorkflow(db, actor, { name, graph, description: '' } as never),
+    define: (graph, name = 'test') =>
+      createWorkflow(db, actor, { name, graph, description: '' } as never),
     trigger: async (workflowId, input = {}, key) => {
-      const { runId } = await triggerRun(deps, {
+      const { runId, told } = await triggerRun(deps, {
         actor,
         workflowId,
         trigger: 'manual',
         input,
         ...(key === undefined ? {} : { idempotencyKey: key }),
       });
+      await told;
       return runId;
     },
     until: async (runId, statuses, timeoutMs = 20_000) => {
@@ -160,7 +162,8 @@ export async function eventually(
 ): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`did not come to hold within ${timeoutMs} ms: ${holds}`);
+    if (Date.now() > end)
+      {throw new Error(`did not come to hold within ${timeoutMs} ms: ${String(holds)}`);}
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,0 +1,31 @@
+// Tests are native ES modules: the sources use import.meta.dirname and some packages ship no CommonJS.
+// That needs --experimental-vm-modules, which scripts/test.ts sets; swc only strips the types.
+/** @type {import('jest').Config} */
+export default {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/test'],
+  testMatch: ['**/*.test.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: {
+          parser: { syntax: 'typescript', importAttributes: true },
+          target: 'es2024',
+          keepClassNames: true,
+          experimental: { keepImportAttributes: true },
+        },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  // Anchored to this folder, so that a copy of the project below some other .cache still finds its tests.
+  modulePathIgnorePatterns: ['<rootDir>/.data/', '<rootDir>/.cache/', '<rootDir>/dist/'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  watchman: false,
+  testTimeout: 30_000,
+  // Two database- and server-bound files at a time; more only queue at the one Temporal server.
+  maxWorkers: 2,
+};

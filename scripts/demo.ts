@@ -1,0 +1,269 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { GraphReport } from '../shared/contract/graph.ts';
+import type { Run, RunStatus } from '../shared/contract/run.ts';
+import type { StreamFrame } from '../shared/contract/stream.ts';
+import type { Workflow } from '../shared/contract/workflow.ts';
+import { messageOf } from '../shared/errors.ts';
+import { loadConfig } from '../shared/platform/config.ts';
+import { answerTickets, bookPayment, checks, mistaken } from './demo/graphs.ts';
+import * as print from './demo/print.ts';
+import { type Answer, call, exchange, type Method, type RequestContent } from './seed/api.ts';
+
+/**
+ * `npm run demo [-- --api <url>] [-- --keep]`: the tour of README.md against a running service, every request and
+ * answer printed. Ends with code 1 at the first thing that is not as it should be, so it also serves as a check of
+ * an installation. What it made is deleted at the end, unless `--keep` is given.
+ */
+const projectDir = join(import.meta.dirname, '..');
+
+const PATIENCE_MS = 15_000;
+const POLL_MS = 25;
+
+interface Tour {
+  apiUrl: string;
+  workflowIds: string[];
+}
+
+class DemoFailure extends Error {
+  override readonly name = 'DemoFailure';
+}
+
+function check(holds: boolean, text: string): asserts holds {
+  if (!holds) {
+    print.fails(text);
+    throw new DemoFailure(`Not as it should be: ${text}`);
+  }
+  print.holds(text);
+}
+
+interface Sending extends RequestContent {
+  /** The status that is right here, when it is not 200. */
+  status?: number;
+  /** The fields of the answer to show, when not all of them. */
+  show?: readonly string[];
+}
+
+async function send<T>(
+  { apiUrl }: Tour,
+  method: Method,
+  path: string,
+  { status = 200, show, ...content }: Sending = {},
+): Promise<Answer<T>> {
+  print.request(method, path, content.headers ?? {});
+  if (content.body !== undefined) print.json(content.body);
+  const started = performance.now();
+  const answer = await exchange<T>(apiUrl, method, path, content);
+  print.answer(answer.status, performance.now() - started);
+  showBody(answer.body, answer.status === status ? show : undefined);
+  if (answer.status !== status) throw new DemoFailure(`Expected ${status}, not ${answer.status}`);
+  return answer;
+}
+
+function showBody(body: unknown, show: readonly string[] | undefined): void {
+  if (body === undefined) return;
+  if (show === undefined || typeof body !== 'object' || body === null) return print.json(body);
+  const fields = Object.entries(body);
+  const shown = fields.filter(([key]) => show.includes(key));
+  print.json(Object.fromEntries(shown));
+  console.log(`     and ${fields.length - shown.length} more fields`);
+}
+
+/** Reads the run anew until it rests in this status. Prints the last answer only. */
+async function until(
+  tour: Tour,
+  runId: string,
+  status: RunStatus,
+  show: readonly (keyof Run)[],
+): Promise<Run> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const { body } = await call<Run>(tour.apiUrl, 'GET', `/api/runs/${runId}`);
+    const resting = body.status !== 'pending' && body.status !== 'running';
+    if (resting || performance.now() > deadline) {
+      const { body: run } = await send<Run>(tour, 'GET', `/api/runs/${runId}`, { show });
+      check(run.status === status, `the run is ${status}`);
+      return run;
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+interface FrameLog {
+  frames: StreamFrame[];
+  /** Waits for a frame of this type; one that came already counts. */
+  next(type: StreamFrame['type']): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function follow({ apiUrl }: Tour, runId: string): Promise<FrameLog> {
+  const url = `${apiUrl.replace(/^http/, 'ws')}/api/runs/${runId}/stream`;
+  console.log(`\n   WS ${url}`);
+  const socket = new WebSocket(url);
+  const frames: StreamFrame[] = [];
+  socket.addEventListener('message', ({ data }) => {
+    print.frame(String(data));
+    frames.push(JSON.parse(String(data)) as StreamFrame);
+  });
+  const closed = new Promise<void>((resolve) => {
+    socket.addEventListener('close', () => resolve());
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener('open', () => resolve());
+    socket.addEventListener('error', () => reject(new DemoFailure('The stream did not open')));
+  });
+  return {
+    frames,
+    next: async (type) => {
+      const deadline = performance.now() + PATIENCE_MS;
+      while (!frames.some((frame) => frame.type === type)) {
+        if (performance.now() > deadline) throw new DemoFailure(`No frame ${type} came`);
+        await sleep(POLL_MS);
+      }
+    },
+    close: async () => {
+      socket.close();
+      await closed;
+    },
+  };
+}
+
+const workflowFields = ['id', 'name', 'status', 'version'] as const;
+const triggerFields = ['id', 'status', 'workflow_version'] as const;
+
+async function create(tour: Tour, name: string, graph: unknown): Promise<string> {
+  const { body } = await send<Workflow>(tour, 'POST', '/api/workflows', {
+    body: { name, graph },
+    status: 201,
+    show: workflowFields,
+  });
+  tour.workflowIds.push(body.id);
+  return `/api/workflows/${body.id}`;
+}
+
+async function draw(tour: Tour): Promise<string> {
+  print.heading('1. Create a workflow. A draft may be wrong; validation says everything at once.');
+  const workflow = await create(tour, 'Demo: answer tickets', mistaken);
+  const { body: bad } = await send<GraphReport>(tour, 'POST', `${workflow}/validate`);
+  check(!bad.valid && bad.errors.length >= 3, 'three mistakes are found together');
+  await send(tour, 'POST', `${workflow}/runs`, { status: 400 });
+
+  print.heading('2. Correct it: another graph is another version. Then publish it.');
+  const { body: changed } = await send<Workflow>(tour, 'PUT', workflow, {
+    body: { graph: answerTickets },
+    show: workflowFields,
+  });
+  check(changed.version === 2, 'the workflow is at version 2');
+  const { body: good } = await send<GraphReport>(tour, 'POST', `${workflow}/validate`);
+  check(good.valid && good.warnings.length === 0, 'the graph is valid');
+  await send(tour, 'PUT', `${workflow}/checks`, { body: checks, show: ['checks'] });
+  await send(tour, 'POST', `${workflow}/publish`, { show: workflowFields });
+  return workflow;
+}
+
+async function approve(tour: Tour, workflow: string): Promise<void> {
+  print.heading('3. Run it, follow its frames. The same key twice is one run.');
+  const trigger = {
+    body: { ticket: 'I was charged twice' },
+    headers: { 'idempotency-key': `demo-${Date.now()}` },
+    show: triggerFields,
+  };
+  const { body: run } = await send<Run>(tour, 'POST', `${workflow}/runs`, {
+    ...trigger,
+    status: 201,
+  });
+  const stream = await follow(tour, run.id);
+  const replay = await send<Run>(tour, 'POST', `${workflow}/runs`, trigger);
+  check(replay.body.id === run.id, 'the second request is answered with the first run');
+  check(replay.headers.get('idempotent-replayed') === 'true', 'and says so in its headers');
+  await stream.next('run_paused');
+  const paused = await until(tour, run.id, 'paused', ['status', 'pending_gate', 'state']);
+  check(paused.pending_gate?.node_id === 'review', 'it waits at its gate');
+
+  print.heading('4. Approve it. What the approver adds becomes part of the state.');
+  const decision = { body: { approved: true, input: { note: 'Sorry!' } } };
+  await send(tour, 'POST', `/api/runs/${run.id}/approve`, { ...decision, show: ['status'] });
+  await send(tour, 'POST', `/api/runs/${run.id}/approve`, { ...decision, status: 409 });
+  await stream.next('run_evaluated');
+  await stream.close();
+  const shown = ['status', 'output', 'cost_usd', 'duration_ms', 'waiting_ms', 'evals'] as const;
+  const done = await until(tour, run.id, 'success', shown);
+  const { send: sent } = done.output as { send: string };
+  check(sent === 'About "I was charged twice": it is fixed. Sorry!', 'the answer is sent');
+  check(done.evals?.passed === checks.length, 'every check has passed');
+  const types = stream.frames.map((frame) => frame.type).join(' ');
+  check(
+    types.endsWith(
+      'run_paused step_completed step_started step_completed run_completed run_evaluated',
+    ),
+    'the frames came in order',
+  );
+}
+
+async function resume(tour: Tour): Promise<void> {
+  print.heading('5. A step fails, and the run with it.');
+  const workflow = await create(tour, 'Demo: book a payment', bookPayment);
+  const { body: run } = await send<Run>(tour, 'POST', `${workflow}/runs`, {
+    body: { gross: 120, fee: 20 },
+    status: 201,
+    show: triggerFields,
+  });
+  const stream = await follow(tour, run.id);
+  const failed = await until(tour, run.id, 'failed', ['status', 'error', 'failure', 'resumable']);
+  check(failed.error === "Node 'Book it' failed: Mock failure 1 of 1", 'the error names the node');
+
+  print.heading('6. Resume it: only what had not completed is executed again.');
+  await send(tour, 'POST', `/api/runs/${run.id}/resume`, { show: ['status', 'resumed_count'] });
+  await stream.next('run_completed');
+  await stream.close();
+  const done = await until(tour, run.id, 'success', ['status', 'output', 'resumed_count', 'steps']);
+  check((done.output as { book: string }).book === 'booked 100', 'the payment is booked');
+  const attempts = done.steps.map((step) => `${step.step_key} ${step.attempt}`).join(', ');
+  check(attempts === 'net 1, book 2', `each step was tried as often as needed: ${attempts}`);
+  console.log(`\n   The same in the Temporal UI, as one history: ${done.temporal.url}`);
+}
+
+async function cleanUp(tour: Tour): Promise<void> {
+  print.heading('7. Clean up: a workflow goes with its versions and runs.');
+  for (const id of tour.workflowIds) {
+    await send(tour, 'DELETE', `/api/workflows/${id}`, { status: 204 });
+  }
+}
+
+/** The address given, or the one that `npm start` left in its data folder. */
+function findApi(given: string | undefined): string {
+  if (given !== undefined) return given.replace(/\/+$/, '');
+  const envFile = join(projectDir, '.env');
+  if (existsSync(envFile)) process.loadEnvFile(envFile);
+  const path = join(loadConfig().dataDir, 'endpoints.json');
+  if (!existsSync(path)) {
+    throw new DemoFailure(
+      `${path} is not there: start the service with npm start, or give --api <url>`,
+    );
+  }
+  return (JSON.parse(readFileSync(path, 'utf8')) as { api: string }).api;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { api: { type: 'string' }, keep: { type: 'boolean', default: false } },
+  });
+  const tour: Tour = { apiUrl: findApi(values.api), workflowIds: [] };
+  const started = performance.now();
+  console.log(`The tour of README.md at ${tour.apiUrl}`);
+  await approve(tour, await draw(tour));
+  await resume(tour);
+  if (!values.keep) await cleanUp(tour);
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`\nEverything was as it should be (${seconds} s).`);
+}
+
+try {
+  await main();
+} catch (error) {
+  const cause = error instanceof Error ? error.cause : undefined;
+  console.error(`\n${messageOf(error)}${cause === undefined ? '' : `: ${messageOf(cause)}`}`);
+  process.exitCode = 1;
+}

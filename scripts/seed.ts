@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Run } from '../shared/contract/run.ts';
+import type { Workflow } from '../shared/contract/workflow.ts';
+import { messageOf } from '../shared/errors.ts';
+import { call, Refusal } from './seed/api.ts';
+import { type Example, examples, type ExampleRun } from './seed/index.ts';
+
+/** How long the example runs may take to come to rest. A start goes on without them after that. */
+const SETTLE_MS = 5_000;
+const POLL_MS = 15;
+
+export interface SeedOptions {
+  apiUrl: string;
+  /** Told what could not be done; nothing when all went well. */
+  log?: (text: string) => void;
+}
+
+export interface SeedResult {
+  /** Workflow ids by the name of the example. */
+  workflows: Record<string, string>;
+  /** Run ids by the example's key. */
+  runs: Record<string, string>;
+  /** A run that waits at its gate now, and where its approval goes. */
+  gateRunId?: string;
+  approveUrl?: string;
+}
+
+interface SeededRun {
+  key: string;
+  run: Run;
+}
+
+/**
+ * Brings the example workflows and their runs about through the HTTP API, whatever of them is missing: on a full
+ * installation that is nothing. Workflows are known by their names, runs by their idempotency keys. A workflow of such
+ * a name with another graph is somebody's own, and is neither changed nor run.
+ *
+ * Never throws: examples that cannot be made (requests need credentials, Temporal is away) are no reason not to
+ * start. What went wrong is told to `log`.
+ */
+export async function seed(options: SeedOptions): Promise<SeedResult> {
+  const { apiUrl, log = (text) => console.error(text) } = options;
+  const result: SeedResult = { workflows: {}, runs: {} };
+  try {
+    const present = await listByName(apiUrl);
+    const started: Promise<SeededRun>[] = [];
+    // The list of workflows shows the newest first: the one to read first is made last.
+    for (const example of examples.toReversed()) {
+      const found = present.get(example.name);
+      if (found !== undefined && !isDeepStrictEqual(found.graph, example.graph)) continue;
+      const workflowId = await settleWorkflow(apiUrl, example, found);
+      result.workflows[example.name] = workflowId;
+      for (const wanted of example.runs) started.push(settleRun(apiUrl, workflowId, wanted));
+    }
+    const runs = await Promise.all(started);
+    for (const { key, run } of runs) {
+      result.runs[key] = run.id;
+      if (run.status === 'pending' || run.status === 'running') {
+        log(`Example run ${run.id} is still ${run.status} after ${SETTLE_MS / 1000} s`);
+      }
+      if (run.status === 'paused') {
+        result.gateRunId = run.id;
+        result.approveUrl = `${apiUrl}/api/runs/${run.id}/approve`;
+      }
+    }
+  } catch (error) {
+    log(`The examples could not be written: ${reasonOf(error)}`);
+  }
+  return result;
+}
+
+async function listByName(apiUrl: string): Promise<Map<string, Workflow>> {
+  const { body } = await call<Workflow[]>(apiUrl, 'GET', '/api/workflows');
+  // Oldest last in the list, so it is the one that stays: a later workflow may have been given the same name.
+  return new Map(body.map((workflow) => [workflow.name, workflow]));
+}
+
+/** Makes the workflow, or finishes one that an interrupted start left a draft. One that is published is left alone. */
+async function settleWorkflow(
+  apiUrl: string,
+  example: Example,
+  present: Workflow | undefined,
+): Promise<string> {
+  if (present?.status === 'published') return present.id;
+  const { name, description, graph, checks } = example;
+  const workflow =
+    present ??
+    (await call<Workflow>(apiUrl, 'POST', '/api/workflows', { body: { name, description, graph } }))
+      .body;
+  await call(apiUrl, 'PUT', `/api/workflows/${workflow.id}/checks`, { body: checks });
+  await call(apiUrl, 'POST', `/api/workflows/${workflow.id}/publish`);
+  return workflow.id;
+}
+
+/** Triggers the run, or finds the one of an earlier start, and waits until it rests. */
+async function settleRun(
+  apiUrl: string,
+  workflowId: string,
+  wanted: ExampleRun,
+): Promise<SeededRun> {
+  let run = (
+    await call<Run>(apiUrl, 'POST', `/api/workflows/${workflowId}/runs`, {
+      body: wanted.input,
+      headers: { 'idempotency-key': wanted.key },
+    })
+  ).body;
+  const deadline = performance.now() + SETTLE_MS;
+  while ((run.status === 'pending' || run.status === 'running') && performance.now() < deadline) {
+    await sleep(POLL_MS);
+    run = (await call<Run>(apiUrl, 'GET', `/api/runs/${run.id}`)).body;
+  }
+  return { key: wanted.key, run };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Refusal && error.status === 401) {
+    return 'requests need credentials (AUTH_MODE=required); set SEED=off to start without examples';
+  }
+  // fetch says only that it failed; why stands in its cause.
+  return error instanceof Error && error.cause !== undefined
+    ? `${messageOf(error)} (${messageOf(error.cause)})`
+    : messageOf(error);
+}

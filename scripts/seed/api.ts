@@ -1,0 +1,74 @@
+import type { JsonObject } from '../../shared/json.ts';
+
+/** How long one request may take before the service counts as gone. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export interface RequestContent {
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface Answer<T> {
+  status: number;
+  headers: Headers;
+  /** JSON as the caller expects it; the text when it is none; undefined when there is none. */
+  body: T;
+}
+
+/** What the service said when it refused. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+
+  constructor(request: string, status: number, detail: string) {
+    super(`${request} answered ${status}: ${detail}`);
+    this.status = status;
+  }
+}
+
+/** One request to the service, whatever it answers. Throws the error of fetch when it cannot be reached. */
+export async function exchange<T>(
+  apiUrl: string,
+  method: Method,
+  path: string,
+  content: RequestContent = {},
+): Promise<Answer<T>> {
+  const { body, headers } = content;
+  const response = await fetch(new URL(path, apiUrl), {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: parse(text) as T };
+}
+
+/** The same, for requests that have to succeed. Throws Refusal for anything but a 2xx. */
+export async function call<T>(
+  apiUrl: string,
+  method: Method,
+  path: string,
+  content: RequestContent = {},
+): Promise<Answer<T>> {
+  const answer = await exchange<T>(apiUrl, method, path, content);
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  throw new Refusal(`${method} ${path}`, answer.status, detailOf(answer.body));
+}
+
+function parse(text: string): unknown {
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not from the service itself: a proxy, say.
+    return text;
+  }
+}
+
+function detailOf(body: unknown): string {
+  const { detail } = (typeof body === 'object' && body !== null ? body : {}) as JsonObject;
+  return typeof detail === 'string' ? detail : String(body).slice(0, 200);
+}

@@ -1,0 +1,74 @@
+import { at, type Example } from './example.ts';
+
+/**
+ *   total ── summary ── upload ── receipt
+ *                       fails once
+ */
+export const invoiceExport: Example = {
+  name: 'Invoice export',
+  description:
+    'Hands the invoices of a month over to accounting. The hand-over fails the first time and the run with it; resume ' +
+    'the run and it goes on from there, without repeating what was done before. Input: month (text), invoices ' +
+    '({gross, credit}). Shows: a failed run, and what a resume does and does not execute.',
+  graph: {
+    nodes: [
+      {
+        id: 'total',
+        kind: 'tool',
+        label: 'Add up the invoices',
+        ...at(0, 0),
+        tool_name: 'json_transform',
+        params: { expression: 'round(invoices.gross - invoices.credit, 2)' },
+      },
+      {
+        id: 'summary',
+        kind: 'agent',
+        label: 'Describe the month',
+        ...at(1, 0),
+        prompt: 'Describe {month} in one sentence for accounting. Net total: {total} dollars.',
+        mock: {
+          output: 'In {month} we invoiced {total} dollars net of credits.',
+          cost_usd: 0.0014,
+        },
+      },
+      {
+        id: 'upload',
+        kind: 'agent',
+        label: 'Hand over to accounting',
+        ...at(2, 0),
+        // Stands for a system that is down at night: one try, no retry, so that the run fails and waits for a person.
+        prompt: 'Hand over: {summary}',
+        retry: { max_attempts: 1 },
+        mock: {
+          output: { accepted: true, reference: 'ACC-{month}' },
+          cost_usd: 0.0008,
+          fail_times: 1,
+        },
+      },
+      {
+        id: 'receipt',
+        kind: 'tool',
+        label: 'Note the receipt',
+        ...at(3, 0),
+        tool_name: 'json_transform',
+        params: { expression: "'Accounting took ' + month + ' as ' + upload.reference" },
+      },
+    ],
+    edges: [
+      { source: 'total', target: 'summary' },
+      { source: 'summary', target: 'upload' },
+      { source: 'upload', target: 'receipt' },
+    ],
+  },
+  checks: [
+    { name: 'was accepted', type: 'expression', value: 'upload.accepted' },
+    { name: 'has a reference', type: 'regex', target: 'receipt', value: 'ACC-\\d{4}-\\d{2}' },
+  ],
+  runs: [
+    {
+      key: 'example-invoices',
+      input: { month: '2026-10', invoices: { gross: 48_210.5, credit: 1_310.25 } },
+      ends: 'failed',
+    },
+  ],
+};

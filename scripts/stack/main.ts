@@ -1,0 +1,28 @@
+import { rmSync } from 'node:fs';
+import { messageOf } from './output.ts';
+import { claimTemporaryFolder, clearEarlierRuns, startTestServers } from './test-servers.ts';
+
+/**
+ * `npm run stack`: the servers of the tests, kept until Ctrl-C, for running a few tests again and again. With the two
+ * variables it prints, `npm test -- <file>` uses them instead of starting its own.
+ */
+try {
+  await clearEarlierRuns();
+  const claim = await claimTemporaryFolder();
+  const servers = await startTestServers(claim);
+  console.log(`export TEST_DATABASE_URL=${servers.databaseUrl}`);
+  console.log(`export TEST_TEMPORAL_ADDRESS=${servers.temporalAddress}`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      void servers.stop().finally(() => {
+        rmSync(claim.folder, { recursive: true, force: true });
+        process.exit(0);
+      });
+    });
+  }
+  // Nothing else keeps this process up: the servers write to their logs, not to us.
+  setInterval(() => undefined, 60_000);
+} catch (error) {
+  console.error(messageOf(error));
+  process.exit(1);
+}

@@ -1,0 +1,67 @@
+import { createServer } from 'node:net';
+
+/** What a port is for, and which variable moves it: both appear in the message when the port is taken. */
+export interface PortUse {
+  port: number;
+  purpose: string;
+  variable: string;
+  host?: string;
+}
+
+export class PortTaken extends Error {
+  override name = 'PortTaken';
+}
+
+export function portTakenMessage(use: PortUse): string {
+  return `Port ${use.port} is taken by another process; ${use.purpose} needs it. Free it, or set ${use.variable} to another port.`;
+}
+
+type ListenResult = { port: number } | { code: string };
+
+function tryListen(port: number, host: string): Promise<ListenResult> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      resolve({ code: error.code ?? 'unknown' }),
+    );
+    server.listen({ port, host, exclusive: true }, () => {
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : port;
+      server.close(() => resolve({ port: bound }));
+    });
+  });
+}
+
+/** Throws PortTaken with one line for the person at the terminal; other refusals (privileged port, foreign address) are named as they are. */
+export async function requireFreePort(use: PortUse): Promise<void> {
+  const host = use.host ?? '127.0.0.1';
+  const result = await tryListen(use.port, host);
+  if ('port' in result) return;
+  if (result.code === 'EADDRINUSE') throw new PortTaken(portTakenMessage(use));
+  throw new PortTaken(
+    `${use.purpose} cannot listen on ${host}:${use.port} (${result.code}). Set ${use.variable} to another port.`,
+  );
+}
+
+/**
+ * Picks `count` different free ports by binding them all at once on port 0. Between this and the server's own bind
+ * another process could take one; callers that cannot bear that retry.
+ */
+export async function freePorts(count: number, host = '127.0.0.1'): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve, reject) => {
+          server.once('error', reject);
+          server.listen({ port: 0, host, exclusive: true }, () => {
+            const address = server.address();
+            if (typeof address === 'object' && address !== null) resolve(address.port);
+            else reject(new Error('no port was assigned'));
+          });
+        }),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

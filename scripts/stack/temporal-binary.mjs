@@ -1,0 +1,68 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+
+// Plain JavaScript without dependencies: the set-up script runs before any package is there, on the machine's own Node.
+
+/** The newest version that `go install` takes: later modules carry a local replace directive. */
+export const temporalCliVersion = '1.5.1';
+
+const executable = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+
+/** @param {string} projectDir */
+export function cachedTemporalDir(projectDir) {
+  return join(projectDir, '.cache', `temporal-cli-${temporalCliVersion}`);
+}
+
+/** @param {string} projectDir */
+export function cachedTemporalPath(projectDir) {
+  return join(cachedTemporalDir(projectDir), executable);
+}
+
+/** @param {string} path */
+export function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {Record<string, string | undefined>} env
+ * @returns {string | undefined}
+ */
+export function findOnPath(name, env) {
+  return (env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find(isExecutable);
+}
+
+/**
+ * The Temporal command-line program, which carries the development server.
+ * Order: TEMPORAL_CLI_PATH, PATH, the copy built into the project's cache. Throws when TEMPORAL_CLI_PATH is wrong:
+ * falling through to another version than the one asked for would surprise.
+ * @param {string} projectDir
+ * @param {Record<string, string | undefined>} env
+ * @returns {string | undefined}
+ */
+export function findTemporalBinary(projectDir, env) {
+  const configured = env['TEMPORAL_CLI_PATH'];
+  if (configured !== undefined && configured !== '') {
+    const path = resolve(projectDir, configured);
+    if (isExecutable(path)) return path;
+    throw new Error(`TEMPORAL_CLI_PATH is ${configured}, which is not an executable file.`);
+  }
+  const cached = cachedTemporalPath(projectDir);
+  return findOnPath(executable, env) ?? (isExecutable(cached) ? cached : undefined);
+}
+
+/** What to say when there is no server and none can be built. */
+export const noTemporalMessage = `No Temporal server was found and none could be made. One of these four helps:
+  1. set TEMPORAL_ADDRESS to a server that runs already
+  2. install the Temporal CLI (https://docs.temporal.io/cli), on PATH or named by TEMPORAL_CLI_PATH
+  3. install Go 1.25 or newer (https://go.dev/dl): the next start builds version ${temporalCliVersion} of the CLI once
+  4. npm install --save-dev @temporalio/testing: the next start lets it download the CLI (needs the open internet)`;

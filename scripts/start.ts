@@ -1,0 +1,383 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { migrate } from '../shared/db/migrate.ts';
+import { loadConfig } from '../shared/platform/config.ts';
+import type { Config } from '../shared/platform/config.ts';
+import { seed } from './seed.ts';
+import { startChild } from './stack/children.ts';
+import type { Child } from './stack/children.ts';
+import { claimFolder } from './stack/claim.ts';
+import type { Claim } from './stack/claim.ts';
+import { messageOf } from './stack/output.ts';
+import { freePorts, requireFreePort } from './stack/ports.ts';
+import { postgresStopSignals, startPostgres } from './stack/postgres.ts';
+import { concernsTerminal, createSupervisor, readable, readyMessage } from './stack/supervisor.ts';
+import type { PartName, Supervisor } from './stack/supervisor.ts';
+import { startTemporal } from './stack/temporal.ts';
+import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
+
+/**
+ * `npm start`: Postgres and Temporal side by side, then migrations, API and worker, the example data at first, and a
+ * banner that says where everything is. What the environment points elsewhere (DATABASE_URL, TEMPORAL_ADDRESS) is not
+ * started. One Ctrl-C stops all of it in order, a second one at once.
+ */
+const projectDir = join(import.meta.dirname, '..');
+
+/** 4.6 s together: everything is gone within 5 s, whatever a part does with its share. */
+const stopBudgetMs = { api: 1_200, worker: 1_800, temporal: 700, postgres: 900 } as const;
+
+/** npm passes a Ctrl-C on that the terminal has already delivered; two within this time are one. */
+const sameSignalMs = 500;
+
+const readyTimeoutMs = 60_000;
+
+interface Addresses {
+  api: string;
+  databaseUrl: string;
+  temporal: string;
+  temporalUi: string;
+}
+
+type Seconds = Map<string, number>;
+
+/** A port of 0 means any free one. All are chosen or checked before anything starts, so a taken port stops nothing half-way. */
+async function settlePorts(config: Config): Promise<Config> {
+  const embeddedTemporal = config.temporal.address === undefined;
+  const uses = [
+    {
+      port: config.api.port,
+      purpose: 'the API',
+      variable: 'API_PORT',
+      host: config.api.host,
+      needed: true,
+    },
+    {
+      port: config.database.port,
+      purpose: 'the database',
+      variable: 'POSTGRES_PORT',
+      host: '127.0.0.1',
+      needed: config.database.url === undefined,
+    },
+    {
+      port: config.temporal.port,
+      purpose: 'the Temporal server',
+      variable: 'TEMPORAL_PORT',
+      host: '127.0.0.1',
+      needed: embeddedTemporal,
+    },
+    {
+      port: config.temporal.uiPort,
+      purpose: 'the Temporal UI',
+      variable: 'TEMPORAL_UI_PORT',
+      host: '127.0.0.1',
+      needed: embeddedTemporal,
+    },
+  ].filter(({ needed }) => needed);
+  const free = await freePorts(uses.filter(({ port }) => port === 0).length);
+  const chosen: Record<string, string> = {};
+  for (const use of uses) {
+    if (use.port === 0) chosen[use.variable] = String(free.pop());
+    else await requireFreePort(use);
+  }
+  return loadConfig({ ...process.env, ...chosen });
+}
+
+/** Stored secrets outlive a restart only if the key that seals them does. A database elsewhere brings its own key. */
+function encryptionKey(config: Config): string | undefined {
+  if (config.encryptionKey !== undefined || config.database.url !== undefined) {
+    return config.encryptionKey;
+  }
+  const path = join(config.dataDir, 'encryption-key');
+  if (!existsSync(path)) {
+    writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+  }
+  return readFileSync(path, 'utf8').trim();
+}
+
+/** Loopback is refused to workflows by default; on a person's own machine the first tool they try is on it. */
+const localEgress = '127.0.0.0/8,::1/128';
+
+/** In place of the person's own profile file, which describes other servers. The `temporal` command reads it too. */
+function writeTemporalProfile(config: Config, address: string): string {
+  const path = join(config.dataDir, 'temporal.toml');
+  const namespace = process.env['TEMPORAL_NAMESPACE'] || 'default';
+  writeFileSync(path, `[profile.default]\naddress = "${address}"\nnamespace = "${namespace}"\n`);
+  return path;
+}
+
+function childEnvironment(config: Config, addresses: Addresses, bundle: string): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([key]) =>
+      // The person's settings for another Temporal (keys, TLS) must not be tried on the embedded one.
+      config.temporal.address !== undefined ||
+      !key.startsWith('TEMPORAL_') ||
+      key === 'TEMPORAL_NAMESPACE',
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    ...(config.temporal.address === undefined
+      ? { TEMPORAL_CONFIG_FILE: writeTemporalProfile(config, addresses.temporal) }
+      : {}),
+    DATA_DIR: config.dataDir,
+    API_PORT: String(config.api.port),
+    DATABASE_URL: addresses.databaseUrl,
+    TEMPORAL_ADDRESS: addresses.temporal,
+    TEMPORAL_UI_PORT: String(config.temporal.uiPort),
+    TEMPORAL_UI_URL: addresses.temporalUi,
+    WORKFLOW_BUNDLE: bundle,
+    ENCRYPTION_KEY: encryptionKey(config),
+    EGRESS_ALLOW: process.env['EGRESS_ALLOW'] || localEgress,
+    // Parsing and compiling their imports is most of what API and worker do before they are ready.
+    NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
+    // A proxy of the machine must not be asked for servers on this machine.
+    no_grpc_proxy: [process.env['no_grpc_proxy'], '127.0.0.1', 'localhost']
+      .filter(Boolean)
+      .join(','),
+  };
+}
+
+async function startServers(
+  config: Config,
+  supervisor: Supervisor,
+  time: Timer,
+): Promise<Addresses> {
+  const { dataDir } = config;
+  const keep = (name: PartName, signals: [NodeJS.Signals, number][]) => (child: Child) =>
+    supervisor.add(name, child, signals);
+  const database = async (): Promise<string> => {
+    if (config.database.url !== undefined) return config.database.url;
+    const server = await startPostgres({
+      dataDir,
+      port: config.database.port,
+      database: 'workflows',
+      onSpawn: keep('postgres', postgresStopSignals(stopBudgetMs.postgres)),
+      onNotice: (text) => console.log(text),
+    });
+    return server.url;
+  };
+  const temporal = async (): Promise<string> => {
+    if (config.temporal.address !== undefined) return config.temporal.address;
+    const server = await startTemporal({
+      dataDir,
+      projectDir,
+      port: config.temporal.port,
+      uiPort: config.temporal.uiPort,
+      namespace: process.env['TEMPORAL_NAMESPACE'] || 'default',
+      onSpawn: keep('temporal', [['SIGTERM', stopBudgetMs.temporal]]),
+    });
+    return server.address;
+  };
+  const migrated = async (): Promise<string> => {
+    const url = await time('postgres', database());
+    await time('migrations', migrate(url));
+    return url;
+  };
+  const [databaseUrl, address] = await both(migrated(), time('temporal', temporal()));
+  return {
+    api: `http://${reachableHost(config.api.host)}:${config.api.port}`,
+    databaseUrl,
+    temporal: address,
+    temporalUi: config.temporal.uiUrl,
+  };
+}
+
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Like Promise.all, but settles only when both have: nothing is still being started when the stopping begins. */
+async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
+}
+
+async function startProcess(
+  name: 'api' | 'worker',
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  supervisor: Supervisor,
+): Promise<void> {
+  const child = await startChild({
+    name,
+    command: process.execPath,
+    args: [join(projectDir, name, 'main.ts')],
+    env,
+    cwd: projectDir,
+    logFile: join(config.dataDir, 'logs', `${name}.log`),
+    ipc: true,
+    onLine: (line) => {
+      if (concernsTerminal(line)) console.error(`[${name}] ${readable(line)}`);
+    },
+  });
+  supervisor.add(name, child, [['SIGTERM', stopBudgetMs[name]]]);
+  await readyMessage(child, readyTimeoutMs);
+}
+
+type Timer = <T>(part: string, work: Promise<T>) => Promise<T>;
+
+function timer(seconds: Seconds): Timer {
+  return async (part, work) => {
+    const started = performance.now();
+    const result = await work;
+    seconds.set(part, (performance.now() - started) / 1_000);
+    return result;
+  };
+}
+
+type Seeded = Awaited<ReturnType<typeof seed>>;
+
+function endpointsPath(config: Config): string {
+  return join(config.dataDir, 'endpoints.json');
+}
+
+/** For scripts, so that none has to read the banner. It holds the database password, hence the mode. */
+function writeEndpoints(
+  config: Config,
+  addresses: Addresses,
+  supervisor: Supervisor,
+  seeded: Seeded | undefined,
+): void {
+  const endpoints = {
+    api: addresses.api,
+    docs: `${addresses.api}/docs`,
+    temporal: addresses.temporal,
+    temporalUi: addresses.temporalUi,
+    database: addresses.databaseUrl,
+    processes: { launcher: process.pid, ...supervisor.pids() },
+    seeded: seeded ?? {},
+  };
+  writeFileSync(endpointsPath(config), `${JSON.stringify(endpoints, null, 2)}\n`, { mode: 0o600 });
+}
+
+function withoutPassword(databaseUrl: string): string {
+  try {
+    const url = new URL(databaseUrl);
+    url.password = '';
+    return url.href;
+  } catch {
+    return 'as DATABASE_URL says';
+  }
+}
+
+function banner(
+  config: Config,
+  addresses: Addresses,
+  seconds: Seconds,
+  total: number,
+  seeded: Seeded | undefined,
+): string {
+  const inDataDir = (name: string): string => relative(process.cwd(), join(config.dataDir, name));
+  const parts = [...seconds].map(([part, time]) => `${part} ${time.toFixed(1)}`).join(', ');
+  const lines = [
+    '',
+    `  API          ${addresses.api}`,
+    `  Docs         ${addresses.api}/docs`,
+    `  Temporal UI  ${addresses.temporalUi}`,
+    `  Temporal     ${addresses.temporal}`,
+    `  Database     ${withoutPassword(addresses.databaseUrl)}`,
+    `  Addresses    ${inDataDir('endpoints.json')} (with the database password)`,
+    `  Logs         ${inDataDir('logs')}`,
+    `  Ready in     ${total.toFixed(1)} s (${parts})`,
+  ];
+  if (!process.env['EGRESS_ALLOW']) {
+    lines.push(
+      `  Note         tools and webhooks may reach this machine itself (EGRESS_ALLOW=${localEgress})`,
+    );
+  }
+  if (seeded?.gateRunId !== undefined) {
+    const url = seeded.approveUrl ?? `${addresses.api}/api/runs/${seeded.gateRunId}/approve`;
+    lines.push(
+      '',
+      '  A run waits at its gate. Approve it:',
+      '',
+      `    curl -X POST ${url} -H 'content-type: application/json' -d '{"approved": true}'`,
+    );
+  }
+  lines.push('', '  Ctrl-C stops everything.', '');
+  return lines.join('\n');
+}
+
+async function launch(config: Config, supervisor: Supervisor): Promise<string> {
+  const seconds: Seconds = new Map();
+  const time = timer(seconds);
+  const [addresses, bundle] = await both(
+    startServers(config, supervisor, time),
+    time('workflow bundle', cachedWorkflowBundle(projectDir)),
+  );
+  const env = childEnvironment(config, addresses, bundle);
+  await both(
+    time('api', startProcess('api', config, env, supervisor)),
+    time('worker', startProcess('worker', config, env, supervisor)),
+  );
+  const seeded = config.seed ? await time('examples', seed({ apiUrl: addresses.api })) : undefined;
+  writeEndpoints(config, addresses, supervisor, seeded);
+  // Counted from the start of this process, its own loading included.
+  return banner(config, addresses, seconds, performance.now() / 1_000, seeded);
+}
+
+async function main(): Promise<void> {
+  // The terminal can go away before we do.
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+  const envFile = join(projectDir, '.env');
+  if (existsSync(envFile)) process.loadEnvFile(envFile);
+  const configured = loadConfig();
+  // Others may pass through (the database account has to, as root) and read nothing: runs carry people's inputs.
+  mkdirSync(configured.dataDir, { recursive: true, mode: 0o711 });
+  process.umask(0o077);
+  const claim = await claimFolder(configured.dataDir);
+  if (claim.ended.length > 0) {
+    console.log(`Ended what an earlier start had left running: ${claim.ended.join(', ')}`);
+  }
+
+  let leaving: Promise<void> | undefined;
+  let firstSignalAt = 0;
+  const leave = (code: number): Promise<void> => {
+    leaving ??= finish(configured, supervisor, claim).finally(() => process.exit(code));
+    return leaving;
+  };
+  const supervisor = createSupervisor(claim, (report) => {
+    console.error(report);
+    void leave(1);
+  });
+  process.on('exit', () => supervisor.killAll());
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      const now = performance.now();
+      if (leaving === undefined) {
+        firstSignalAt = now;
+        console.log('\nStopping ...');
+        void leave(0);
+      } else if (now - firstSignalAt > sameSignalMs) {
+        supervisor.killAll();
+      }
+    });
+  }
+  try {
+    const config = await settlePorts(configured);
+    const text = await launch(config, supervisor);
+    if (leaving === undefined) console.log(text);
+  } catch (error) {
+    // While stopping, a part that was still on its way up fails by our own doing.
+    if (leaving === undefined) {
+      console.error(messageOf(error));
+      await leave(1);
+    }
+  }
+  await leaving;
+}
+
+async function finish(config: Config, supervisor: Supervisor, claim: Claim): Promise<void> {
+  rmSync(endpointsPath(config), { force: true });
+  await supervisor.stopAll();
+  claim.release();
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(messageOf(error));
+  process.exit(1);
+}
