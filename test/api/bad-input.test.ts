@@ -202,7 +202,7 @@ describe('queries and paths', () => {
     ['/api/runs/run_unknown', 404, /^Run not found$/],
     ['/api/runs/', 404, /^(Run not found|Not found)$|Invalid path/],
     ['/api/nothing', 404, /^Not found$/],
-    ['/', 404, /^Not found$/],
+    ['/nothing', 404, /^Not found$/],
   ])('GET %s is %i', async (url, status, detail) => {
     const answer = await api.send({ method: 'GET', url });
     if (url === '/api/runs/') expect([400, 404]).toContain(answer.status);

@@ -1,0 +1,32 @@
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { Actor } from '../shared/actor.ts';
+import { type Capability, holds } from '../shared/capabilities.ts';
+import { AppError } from '../shared/errors.ts';
+import { isReferencePage } from './reference.ts';
+
+/** Throws AppError `forbidden` when the actor lacks the capability. */
+export function authorize(actor: Actor, capability: Capability): void {
+  if (holds(actor.role, actor.overrides, capability)) return;
+  throw new AppError('forbidden', `This action requires the '${capability}' permission`);
+}
+
+/** A route that does not say who may call it keeps the app from starting. */
+export function refuseUndeclaredRoutes(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (isPreflight(route)) return;
+    if (isReferencePage(route)) {
+      route.config = { ...route.config, capability: 'public' };
+      return;
+    }
+    if (route.config?.capability === undefined) {
+      throw new Error(`Route ${String(route.method)} ${route.url} declares no capability`);
+    }
+    if (route.schema?.response === undefined) {
+      throw new Error(`Route ${String(route.method)} ${route.url} declares no response`);
+    }
+  });
+}
+
+/** The one route that the CORS plugin adds: it answers what a browser asks before it sends the real request. */
+const isPreflight = (route: RouteOptions): boolean =>
+  route.method === 'OPTIONS' && route.url === '*';

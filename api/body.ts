@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify';
+import { AppError, messageOf } from '../shared/errors.ts';
+
+export const BODY_LIMIT_BYTES = 1_048_576;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+/** Takes JSON and nothing else. An empty body is no body, whatever its content type says. */
+export function acceptJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: unknown, body: Buffer) =>
+      body.length === 0 ? undefined : parseJson(decode(body)),
+  );
+}
+
+function decode(body: Buffer): string {
+  try {
+    return utf8.decode(body);
+  } catch {
+    throw new AppError('invalid', 'Invalid body: not valid UTF-8');
+  }
+}
+
+function parseJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new AppError('invalid', `Invalid body: not valid JSON (${messageOf(error)})`);
+  }
+  // To the validator null would look the same as no body.
+  if (value === null) {
+    throw new AppError('invalid', 'Invalid body: must be a JSON object, not null');
+  }
+  return value;
+}

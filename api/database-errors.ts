@@ -1,0 +1,92 @@
+import {
+  BackendTerminatedError,
+  BackendTerminatedUnexpectedlyError,
+  ConnectionError,
+  IdleTransactionTimeoutError,
+  IntegrityConstraintViolationError,
+  StatementTimeoutError,
+  UnexpectedStateError,
+} from 'slonik';
+import type { ErrorCode } from '../shared/errors.ts';
+
+interface Refusal {
+  code: ErrorCode;
+  detail: string;
+}
+
+/** What it means when the database refuses a row. A constraint that is not here is a mistake of ours: 500. */
+const constraints: Record<string, Refusal> = {
+  members_email: { code: 'conflict', detail: 'A member with this e-mail exists already' },
+  // The workflow was deleted between the reading of it and the writing of its run.
+  runs_workflow_id_fkey: { code: 'not_found', detail: 'Workflow not found' },
+  runs_workflow_id_workflow_version_fkey: { code: 'not_found', detail: 'Workflow not found' },
+};
+
+const unreachable: Refusal = {
+  code: 'unavailable',
+  detail: 'The database cannot be reached; try again',
+};
+const busy: Refusal = { code: 'unavailable', detail: 'The database is busy; try again' };
+
+/** Postgres is shutting down or starting, takes no more connections, or has become a standby. */
+const unreachableStates = /^(08\w{3}|57P0[1-5]|53300|53400|25006)$/;
+/** Two transactions met; one of them may simply be sent again. */
+const retryStates = /^(40001|40P01|55P03)$/;
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
+
+/** What a failed statement means to the caller, or undefined when it is no concern of theirs. */
+export function databaseProblem(error: unknown): Refusal | undefined {
+  for (
+    let at = error, depth = 0;
+    isFailure(at) && depth < 8;
+    at = at.cause ?? at.context, depth += 1
+  ) {
+    const refusal = judge(at);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+/** An error of any realm. `context` is where an event emitter puts one that is not of its own realm. */
+interface Failure {
+  message: string;
+  code?: unknown;
+  cause?: unknown;
+  context?: unknown;
+}
+
+const isFailure = (value: unknown): value is Failure =>
+  typeof value === 'object' && value !== null && 'message' in value;
+
+function judge(error: Failure): Refusal | undefined {
+  if (error instanceof IntegrityConstraintViolationError) {
+    return constraints[error.constraint ?? ''];
+  }
+  if (
+    error instanceof ConnectionError ||
+    error instanceof BackendTerminatedError ||
+    error instanceof BackendTerminatedUnexpectedlyError
+  ) {
+    return unreachable;
+  }
+  if (error instanceof StatementTimeoutError || error instanceof IdleTransactionTimeoutError) {
+    return busy;
+  }
+  if (error instanceof UnexpectedStateError) {
+    return /pool/i.test(error.message) ? unreachable : undefined;
+  }
+  const { code } = error;
+  if (typeof code !== 'string') return undefined;
+  if (retryStates.test(code)) return busy;
+  return unreachableStates.test(code) || networkCodes.has(code) ? unreachable : undefined;
+}

@@ -1,0 +1,43 @@
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { Registry } from 'prom-client';
+import type { Actor } from '../shared/actor.ts';
+import type { Capability } from '../shared/capabilities.ts';
+import type { RunDeps } from '../shared/operations/runs.ts';
+import type { FindActor } from './authenticate.ts';
+
+/** What the app is built from. Frames are listened for at `config.database.url`. */
+export interface ApiDeps extends RunDeps {
+  /** Where metrics are kept; without one the app keeps its own. */
+  metrics?: Registry;
+}
+
+/** What routes are given: the deps, and the one way to tell who asks. */
+export interface RouteContext extends ApiDeps {
+  findActor: FindActor;
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Who may call the route. Every route says so; one that does not keeps the app from starting. */
+    capability?: Capability | 'public';
+  }
+  interface FastifyRequest {
+    /** Who asks. Unset on public routes. */
+    actor: Actor;
+    /** How a stream request was judged before its handshake. */
+    admission: StreamAdmission | null;
+  }
+}
+
+/** Closed at once with a code, or let in to hear the frames after number `after`. */
+export type StreamAdmission = { close: number } | { after: number };

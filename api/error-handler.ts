@@ -1,0 +1,101 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError, type ErrorCode, errorTable, messageOf } from '../shared/errors.ts';
+import { presentsCredential } from './authenticate.ts';
+import { databaseProblem } from './database-errors.ts';
+import type { RouteContext } from './deps.ts';
+import { describeInvalid } from './invalid-request.ts';
+
+/** When a caller told "not now" should come back. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** What the framework refuses by itself, in our words. */
+const frameworkRefusals: Record<string, { code: ErrorCode; detail: string }> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'too_large', detail: 'The body is larger than 1 MB' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'unsupported_media_type',
+    detail: 'Content-Type must be application/json',
+  },
+  FST_ERR_CTP_EMPTY_TYPE: {
+    code: 'unsupported_media_type',
+    detail: 'A body needs Content-Type: application/json',
+  },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'invalid',
+    detail: 'The body is not as long as Content-Length says',
+  },
+  FST_ERR_BAD_URL: { code: 'invalid', detail: 'The path is not a valid URL' },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', detail: 'Not found' },
+  FST_ERR_HANDLER_TIMEOUT: { code: 'unavailable', detail: 'The request took too long' },
+};
+
+/** One place turns whatever was thrown into an answer. */
+export function answerErrors(app: FastifyInstance, context: RouteContext): void {
+  app.setErrorHandler(answer);
+  app.setNotFoundHandler(async (request, reply) => {
+    // Who may not call the API does not learn either which of its addresses exist.
+    if (request.url.startsWith('/api/')) {
+      await context.findActor(presentsCredential(request.headers));
+    }
+    return answer(new AppError('not_found', 'Not found'), request, reply);
+  });
+}
+
+export function answerFrameworkError(
+  error: FastifyError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  reply.header('x-request-id', request.id);
+  void answer(error, request, reply);
+}
+
+function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = classify(error);
+  if (refusal.code === 'internal') {
+    request.log.error({ err: error, url: request.url }, 'request failed');
+  } else if (refusal.code === 'unavailable') request.log.warn({ err: error }, 'request refused');
+  if (refusal.code === 'unavailable' || refusal.code === 'rate_limited') {
+    reply.header('retry-after', String(RETRY_AFTER_SECONDS));
+  }
+  if (refusal.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
+  return reply
+    .code(errorTable[refusal.code].status)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send({ detail: refusal.detail });
+}
+
+/** The code and the detail that stand for whatever was thrown. Nothing of an unknown error is told. */
+export function classify(error: unknown): { code: ErrorCode; detail: string } {
+  if (error instanceof AppError) return { code: error.code, detail: error.message };
+  const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;
+  if (validation !== undefined) {
+    return { code: 'invalid', detail: describeInvalid(validationContext, validation) };
+  }
+  const known = code === undefined ? undefined : frameworkRefusals[code];
+  if (known !== undefined) return known;
+  const problem = databaseProblem(error);
+  if (problem !== undefined) return problem;
+  const ours = Object.entries(errorTable).find(
+    ([, row]) => row.status === statusCode && row.status < 500,
+  );
+  if (ours !== undefined) return { code: ours[0] as ErrorCode, detail: messageOf(error) };
+  return { code: 'internal', detail: 'Internal error' };
+}
+
+/** Bytes that are no HTTP request never reach a route: they are answered on the bare socket. */
+export function answerSocketError(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status =
+    { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
+  const body = JSON.stringify({ detail: STATUS_CODES[status] ?? 'Bad Request' });
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,68 @@
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
+
+/** How many of its problems an answer spells out. */
+const MAX_PROBLEMS = 5;
+
+const partNames: Record<string, string> = {
+  body: 'body',
+  querystring: 'query',
+  params: 'path',
+  headers: 'header',
+};
+
+interface Issue {
+  code: string;
+  path: PropertyKey[];
+  message: string;
+  keys?: string[];
+  errors?: Issue[][];
+}
+
+/** What is wrong with a request, each problem with the field it is about. */
+export function describeInvalid(
+  part: string | undefined,
+  problems: readonly FastifySchemaValidationError[],
+): string {
+  const issues = problems.flatMap((problem) => flatten(toIssue(problem), []));
+  const shown = issues.slice(0, MAX_PROBLEMS).join('; ');
+  const more = issues.length > MAX_PROBLEMS ? `; and ${issues.length - MAX_PROBLEMS} more` : '';
+  return `Invalid ${partNames[part ?? ''] ?? 'request'}: ${shown}${more}`;
+}
+
+function toIssue(problem: FastifySchemaValidationError): Issue {
+  return {
+    code: problem.keyword,
+    path: problem.instancePath.split('/').filter((key) => key !== ''),
+    message: problem.message ?? 'is invalid',
+    ...problem.params,
+  };
+}
+
+/** The issue's problems as text; of a union the branch that came closest. */
+function flatten(issue: Issue, above: PropertyKey[]): string[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys') {
+    return (issue.keys ?? []).map((key) => `unknown field '${[...path, key].join('.')}'`);
+  }
+  const branches = (issue.errors ?? []).filter((branch) => branch.length > 0);
+  if (issue.code === 'invalid_union' && branches.length > 0) {
+    const closest = branches.reduce((best, branch) => (rank(branch) < rank(best) ? branch : best));
+    return closest.flatMap((inner) => flatten(inner, path));
+  }
+  const field = path.join('.');
+  const message = wording(issue.message);
+  return [field === '' ? message : `${field} ${message}`];
+}
+
+// A branch that failed deeper down understood the value better than one that refused its type outright.
+const rank = (branch: Issue[]): number => branch.length - (branch[0]?.path.length ?? 0) * 10;
+
+function wording(message: string): string {
+  const type = /^Invalid input: expected (.+), received (.+)$/.exec(message);
+  if (type === null) return message.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
+  return type[2] === 'undefined'
+    ? 'is required'
+    : `must be ${article(type[1] ?? '')}, not ${type[2]}`;
+}
+
+const article = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);

@@ -1,0 +1,70 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { connectDatabase } from '../shared/db/pool.ts';
+import { ensureDefaultWorkspace } from '../shared/db/workspaces.ts';
+import { messageOf } from '../shared/errors.ts';
+import { checkRunnable } from '../shared/operations/check-runnable.ts';
+import { loadConfig } from '../shared/platform/config.ts';
+import { createLogger } from '../shared/platform/logger.ts';
+import { connectTemporal } from '../shared/platform/temporal.ts';
+import { buildApp } from './app.ts';
+
+/** Requests under way get this long to end before the process does. */
+const SHUTDOWN_MS = 3_000;
+
+const config = loadConfig();
+const log = createLogger({ name: 'api', level: config.logLevel });
+
+const fail = (error: unknown): never => {
+  log.fatal({ err: error }, 'api failed');
+  process.exit(1);
+};
+process.on('uncaughtException', fail);
+process.on('unhandledRejection', fail);
+
+async function main(): Promise<void> {
+  if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
+  const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
+  const temporal = connectTemporal(config, db);
+  await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
+  const metrics = new Registry();
+  collectDefaultMetrics({ register: metrics });
+  const app = buildApp({ db, temporal, log, config, checkRunnable, metrics });
+
+  let stopping = false;
+  const stop = async (reason: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ reason }, 'stopping');
+    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref();
+    await app.close();
+    await Promise.allSettled([temporal.close(), db.end()]);
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => void stop(signal).catch(fail));
+  }
+  // Whoever started us is gone, so nobody will stop us.
+  if (process.send !== undefined) {
+    process.on('disconnect', () => void stop('disconnect').catch(fail));
+  }
+
+  await app.listen({ host: config.api.host, port: config.api.port });
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : config.api.port;
+  log.info({ host: config.api.host, port, authMode: config.auth.mode }, 'api is listening');
+  process.send?.({ ready: true, port });
+}
+
+try {
+  await main();
+} catch (error) {
+  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+    log.fatal(
+      { port: config.api.port },
+      `port ${config.api.port} is taken; set API_PORT to another`,
+    );
+  } else {
+    log.fatal({ err: error }, `api could not start: ${messageOf(error)}`);
+  }
+  process.exit(1);
+}

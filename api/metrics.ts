@@ -1,0 +1,76 @@
+import type { FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
+import { Histogram, Registry } from 'prom-client';
+import { z } from 'zod';
+import type { Actor } from '../shared/actor.ts';
+import { AppError } from '../shared/errors.ts';
+import type { ApiDeps, App } from './deps.ts';
+
+/** Counts and times requests by route, and serves what was counted to whoever may see it. */
+export function measureRequests(app: App, deps: ApiDeps): void {
+  const registry = deps.metrics ?? new Registry();
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request line to the last byte of the answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    // The pattern, never the path: ids would make a series each.
+    const route = request.routeOptions.url ?? 'unknown';
+    const seconds = reply.elapsedTime / 1000;
+    durations.observe({ method: request.method, route, status: reply.statusCode }, seconds);
+    // Reads are many and say little; what changes something or fails is worth a line.
+    const level = request.method === 'GET' && reply.statusCode < 500 ? 'debug' : 'info';
+    request.log[level](
+      {
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        ...subjectOf(request),
+      },
+      'request',
+    );
+  });
+  app.route({
+    method: 'GET',
+    url: '/metrics',
+    schema: { hide: true, response: { 200: z.string() } },
+    config: { capability: 'public' },
+    handler: async (request, reply) => {
+      if (!maySeeMetrics(request, deps)) throw new AppError('not_found', 'Not found');
+      reply.type(registry.contentType);
+      return registry.metrics();
+    },
+  });
+}
+
+/** Whose and what the request was about, under the keys that all logs use. */
+function subjectOf(request: FastifyRequest): Record<string, string> {
+  const { id } = (request.params ?? {}) as { id?: string };
+  const { workspaceId } = (request.actor as Actor | undefined) ?? {};
+  const noun = request.routeOptions.url?.startsWith('/api/runs/') === true ? 'runId' : 'workflowId';
+  return {
+    ...(workspaceId === undefined ? {} : { workspaceId }),
+    ...(id === undefined ? {} : { [noun]: id }),
+  };
+}
+
+// A request that came through a proxy we do not trust looks as if it came from the proxy: it is refused.
+function maySeeMetrics(request: FastifyRequest, deps: ApiDeps): boolean {
+  const { metricsAllow, trustedProxies } = deps.config.api;
+  const forwarded = request.headers['x-forwarded-for'] ?? request.headers['forwarded'];
+  if (forwarded !== undefined && trustedProxies.length === 0) return false;
+  return (
+    ipaddr.isValid(request.ip) && metricsAllow.some((range) => holdsAddress(range, request.ip))
+  );
+}
+
+function holdsAddress(range: string, address: string): boolean {
+  const parsed = ipaddr.process(address);
+  const cidr = range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`;
+  const [network, bits] = ipaddr.parseCIDR(cidr);
+  return network.kind() === parsed.kind() && parsed.match(network, bits);
+}

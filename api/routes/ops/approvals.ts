@@ -1,0 +1,22 @@
+import { pageQuery } from '../../../shared/contract/common.ts';
+import { approvalListSchema } from '../../../shared/contract/run.ts';
+import { listApprovals } from '../../../shared/db/runs.ts';
+import { answers } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+export function approvalRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/approvals',
+    schema: {
+      tags: ['Runs'],
+      operationId: 'listApprovals',
+      summary: 'List open gates, oldest first',
+      querystring: pageQuery,
+      response: answers({ 200: approvalListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      listApprovals(db, { workspaceId: request.actor.workspaceId, ...request.query }),
+  });
+}

@@ -1,0 +1,109 @@
+import packageJson from '../../../package.json' with { type: 'json' };
+import { z } from 'zod';
+import { type Health, healthSchema } from '../../../shared/contract/health.ts';
+import { isMigrated } from '../../../shared/db/migrate.ts';
+import { type Db, sql } from '../../../shared/db/pool.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Health'];
+
+/** Nobody has to sign in to ask, so asking often must not cost more than asking now and then. */
+const CACHE_MS = 500;
+const DATABASE_PATIENCE_MS = 2_000;
+
+export function healthRoutes(app: App, context: RouteContext): void {
+  const check = cached(() => takePulse(context));
+
+  app.route({
+    method: 'GET',
+    url: '/api/health',
+    schema: {
+      tags,
+      operationId: 'getHealth',
+      summary: 'Tell how the service is, always with 200',
+      response: { 200: healthSchema },
+    },
+    config: { capability: 'public' },
+    handler: check,
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/ready',
+    schema: {
+      tags,
+      operationId: 'getReadiness',
+      summary: 'Tell whether runs can be taken and executed; 503 until they can',
+      response: { 200: healthSchema, 503: healthSchema },
+    },
+    config: { capability: 'public' },
+    handler: async (_request, reply) => {
+      const health = await check();
+      return reply.code(health.status === 'ok' ? 200 : 503).send(health);
+    },
+  });
+}
+
+function cached<T>(take: () => Promise<T>): () => Promise<T> {
+  let last: { value: Promise<T>; until: number } | undefined;
+  return async () => {
+    if (last === undefined || last.until < Date.now()) {
+      last = { value: take(), until: Date.now() + CACHE_MS };
+    }
+    return last.value;
+  };
+}
+
+async function takePulse({ db, temporal }: RouteContext): Promise<Health> {
+  const [database, execution] = await Promise.all([
+    within(DATABASE_PATIENCE_MS, askDatabase(db)),
+    temporal.health(),
+  ]);
+  const holds = {
+    database: database !== undefined,
+    temporal: execution.temporal,
+    worker: execution.worker,
+    migrations: database?.migrated ?? false,
+  };
+  const word = (ok: boolean) => (ok ? ('ok' as const) : ('down' as const));
+  return {
+    status: Object.values(holds).every(Boolean) ? 'ok' : 'degraded',
+    version: packageJson.version,
+    checks: {
+      database: word(holds.database),
+      temporal: word(holds.temporal),
+      worker: word(holds.worker),
+      migrations: word(holds.migrations),
+    },
+  };
+}
+
+const migrationRow = z.object({ name: z.string() });
+
+/** Undefined when the database does not answer. */
+async function askDatabase(db: Db): Promise<{ migrated: boolean } | undefined> {
+  try {
+    await db.query(sql.type(z.object({}))`SELECT`);
+  } catch {
+    return undefined;
+  }
+  try {
+    return {
+      migrated: await isMigrated(async () =>
+        db.any(sql.type(migrationRow)`SELECT name FROM migrations`),
+      ),
+    };
+  } catch {
+    return { migrated: false };
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ms);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,53 @@
+import { priceListSchema } from '../../../shared/contract/price.ts';
+import { listPrices, replacePrices } from '../../../shared/db/prices.ts';
+import { answers } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Workspace'];
+
+export function priceRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/workspace/prices',
+    schema: {
+      tags,
+      operationId: 'getPrices',
+      summary: 'Read the prices this workspace sets itself',
+      response: answers({ 200: priceListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => ({
+      prices: [...(await listPrices(db, request.actor.workspaceId))],
+    }),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/workspace/prices',
+    schema: {
+      tags,
+      operationId: 'setPrices',
+      summary: 'Replace the prices this workspace sets itself',
+      description: 'A model that is not named costs what the built-in table says.',
+      body: priceListSchema.meta({
+        examples: [
+          {
+            prices: [
+              {
+                model: 'openai/gpt-5-mini',
+                input_usd_per_million: 0.2,
+                output_usd_per_million: 1.6,
+              },
+            ],
+          },
+        ],
+      }),
+      response: answers({ 200: priceListSchema }, 'too_large', 'unsupported_media_type'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async (request) => {
+      await replacePrices(db, request.actor, request.body.prices);
+      return { prices: [...(await listPrices(db, request.actor.workspaceId))] };
+    },
+  });
+}

@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import { emptyBody } from '../../../shared/contract/common.ts';
+import {
+  decisionBody,
+  idempotencyKeySchema,
+  type Run,
+  runInputBody,
+  runListQuery,
+  runListSchema,
+  runSchema,
+} from '../../../shared/contract/run.ts';
+import type { Actor } from '../../../shared/actor.ts';
+import { listRuns, readRun } from '../../../shared/db/runs.ts';
+import { notFound } from '../../../shared/errors.ts';
+import { cancelRun, decideGate, resumeRun, triggerRun } from '../../../shared/operations/runs.ts';
+import { answers, runParams, workflowParams } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Runs'];
+const triggerHeaders = z.object({
+  'idempotency-key': idempotencyKeySchema
+    .optional()
+    .meta({ description: 'Sent twice with the same input, it starts one run' }),
+});
+
+export function runRoutes(app: App, context: RouteContext): void {
+  const { db } = context;
+  const read = async (actor: Actor, runId: string): Promise<Run> => {
+    const run = await readRun(db, {
+      workspaceId: actor.workspaceId,
+      runId,
+      temporalUiUrl: context.config.temporal.uiUrl,
+      temporalNamespace: context.temporal.namespace,
+    });
+    if (run === undefined) throw notFound('Run');
+    return run;
+  };
+
+  app.route({
+    method: 'POST',
+    url: '/api/workflows/:id/runs',
+    schema: {
+      tags,
+      operationId: 'triggerRun',
+      summary: 'Start a run of the current version',
+      description:
+        'Answers 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the ' +
+        '`Idempotency-Key` started it already.',
+      params: workflowParams,
+      headers: triggerHeaders,
+      body: runInputBody,
+      response: answers(
+        { 200: runSchema, 201: runSchema },
+        'quota_exceeded',
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+        'idempotency_mismatch',
+      ),
+    },
+    config: { capability: 'run_workflows' },
+    handler: async (request, reply) => {
+      const { runId, replayed, told } = await triggerRun(context, {
+        actor: request.actor,
+        workflowId: request.params.id,
+        input: request.body ?? {},
+        trigger: 'manual',
+        idempotencyKey: request.headers['idempotency-key'],
+      });
+      reply.code(replayed ? 200 : 201).header('location', `/api/runs/${runId}`);
+      if (replayed) reply.header('idempotent-replayed', 'true');
+      // Read while Temporal is told: the answer waits for both and for neither twice.
+      const [run] = await Promise.all([read(request.actor, runId), told]);
+      return run;
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/runs',
+    schema: {
+      tags,
+      operationId: 'listRuns',
+      summary: 'List runs, newest first',
+      querystring: runListQuery,
+      response: answers({ 200: runListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      listRuns(db, {
+        workspaceId: request.actor.workspaceId,
+        workflowId: request.query.workflow_id,
+        status: request.query.status,
+        trigger: request.query.trigger,
+        since: request.query.since,
+        limit: request.query.limit,
+        cursor: request.query.cursor,
+      }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id',
+    schema: {
+      tags,
+      operationId: 'getRun',
+      summary: 'Read a run with its steps, cost, output and open gates',
+      params: runParams,
+      response: answers({ 200: runSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => read(request.actor, request.params.id),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/approve',
+    schema: {
+      tags,
+      operationId: 'decideGate',
+      summary: 'Approve or reject an open gate',
+      description: 'Without a body the oldest open gate is approved.',
+      params: runParams,
+      body: decisionBody,
+      response: answers(
+        { 200: runSchema },
+        'not_found',
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'approve_gates' },
+    handler: async (request) => {
+      const { approved = true, input, node_id: nodeId } = request.body ?? {};
+      await decideGate(context, {
+        actor: request.actor,
+        runId: request.params.id,
+        approved,
+        input,
+        nodeId,
+      });
+      return read(request.actor, request.params.id);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/resume',
+    schema: {
+      tags,
+      operationId: 'resumeRun',
+      summary: 'Let a failed run go on from its last checkpoint',
+      params: runParams,
+      body: emptyBody,
+      response: answers({ 200: runSchema }, 'not_found', 'conflict', 'unsupported_media_type'),
+    },
+    config: { capability: 'cancel_resume' },
+    handler: async (request) => {
+      await resumeRun(context, { actor: request.actor, runId: request.params.id });
+      return read(request.actor, request.params.id);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/cancel',
+    schema: {
+      tags,
+      operationId: 'cancelRun',
+      summary: 'End a pending, running or paused run',
+      params: runParams,
+      body: emptyBody,
+      response: answers({ 200: runSchema }, 'not_found', 'conflict', 'unsupported_media_type'),
+    },
+    config: { capability: 'cancel_resume' },
+    handler: async (request) => {
+      await cancelRun(context, { actor: request.actor, runId: request.params.id });
+      return read(request.actor, request.params.id);
+    },
+  });
+}

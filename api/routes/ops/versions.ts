@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { jsonValue, pageQuery } from '../../../shared/contract/common.ts';
+import {
+  diffQuery,
+  versionListSchema,
+  workflowVersionSchema,
+} from '../../../shared/contract/workflow.ts';
+import { listVersions, readVersion } from '../../../shared/db/workflow-versions.ts';
+import { AppError } from '../../../shared/errors.ts';
+import { diffGraphs } from '../../../shared/graph/diff.ts';
+import type { Json } from '../../../shared/json.ts';
+import { answers, workflowParams } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Workflows'];
+const MAX_VERSION = 2_147_483_647;
+
+const versionParams = z.strictObject({
+  id: z.string().min(1),
+  version: z.coerce.number().int().min(1).max(MAX_VERSION),
+});
+
+const partsDiff = z.object({
+  added: z.array(jsonValue),
+  removed: z.array(jsonValue),
+  changed: z.array(z.object({ id: z.string(), paths: z.array(z.string()) })),
+});
+
+const diffSchema = z
+  .object({ from: z.int(), to: z.int(), nodes: partsDiff, edges: partsDiff })
+  .meta({ id: 'GraphDiff' });
+
+export function versionRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id/versions',
+    schema: {
+      tags,
+      operationId: 'listVersions',
+      summary: 'List the versions of a workflow, newest first',
+      params: workflowParams,
+      querystring: pageQuery,
+      response: answers({ 200: versionListSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => {
+      const { limit, cursor } = request.query;
+      const scope = { workspaceId: request.actor.workspaceId, workflowId: request.params.id };
+      const page = await listVersions(db, scope, { limit, below: readCursor(cursor) });
+      return {
+        versions: page.versions,
+        next_cursor: page.next === null ? null : writeCursor(page.next),
+      };
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id/versions/:version',
+    schema: {
+      tags,
+      operationId: 'getVersion',
+      summary: 'Read one version of a workflow',
+      params: versionParams,
+      response: answers({ 200: workflowVersionSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      readVersion(db, {
+        workspaceId: request.actor.workspaceId,
+        workflowId: request.params.id,
+        version: request.params.version,
+      }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id/versions/diff',
+    schema: {
+      tags,
+      operationId: 'diffVersions',
+      summary: 'Compare two versions of a workflow',
+      description:
+        'Nodes and edges added, removed and changed on the way from one version to the other.',
+      params: workflowParams,
+      querystring: diffQuery,
+      response: answers({ 200: diffSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => {
+      const { from, to } = request.query;
+      const scope = { workspaceId: request.actor.workspaceId, workflowId: request.params.id };
+      const older = await readVersion(db, { ...scope, version: from });
+      const newer = await readVersion(db, { ...scope, version: to });
+      return {
+        from,
+        to,
+        ...diffGraphs(older.graph as unknown as Json, newer.graph as unknown as Json),
+      };
+    },
+  });
+}
+
+/** The page after goes on below this version. */
+const writeCursor = (below: number): string => Buffer.from(`v${below}`).toString('base64url');
+
+function readCursor(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined;
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  const below = Number(/^v(\d{1,10})$/.exec(text)?.[1]);
+  if (below >= 1 && below <= MAX_VERSION) return below;
+  throw new AppError('invalid', 'cursor: not a cursor of this list');
+}

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { emptyBody } from '../../../shared/contract/common.ts';
+import { graphReportSchema } from '../../../shared/contract/graph.ts';
+import { runListSchema, workflowRunsQuery } from '../../../shared/contract/run.ts';
+import {
+  checksBody,
+  workflowCreateBody,
+  workflowSchema,
+  workflowUpdateBody,
+} from '../../../shared/contract/workflow.ts';
+import { listRuns } from '../../../shared/db/runs.ts';
+import * as workflows from '../../../shared/db/workflows.ts';
+import { checkGraph } from '../../../shared/graph-check.ts';
+import type { Json } from '../../../shared/json.ts';
+import { dispatchInOrder } from '../../../shared/operations/dispatch.ts';
+import { builtinTools } from '../../../shared/tools.ts';
+import { answers, nothing, workflowParams } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Workflows'];
+
+/** How many executions a deletion ends before it answers; the reconciler ends the others. */
+const MAX_ENDED_AT_ONCE = 20;
+
+export function workflowRoutes(app: App, context: RouteContext): void {
+  const { db } = context;
+
+  app.route({
+    method: 'GET',
+    url: '/api/workflows',
+    schema: {
+      tags,
+      operationId: 'listWorkflows',
+      summary: 'List workflows, newest first',
+      querystring: z.strictObject({}),
+      response: answers({ 200: z.array(workflowSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => workflows.listWorkflows(db, request.actor.workspaceId),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/workflows',
+    schema: {
+      tags,
+      operationId: 'createWorkflow',
+      summary: 'Create a workflow',
+      description: 'The graph is saved as it is drawn, also when it cannot run yet.',
+      body: workflowCreateBody,
+      response: answers({ 201: workflowSchema }, 'too_large', 'unsupported_media_type'),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async (request, reply) => {
+      const workflowId = await workflows.createWorkflow(db, request.actor, request.body);
+      reply.code(201).header('location', `/api/workflows/${workflowId}`);
+      return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id',
+    schema: {
+      tags,
+      operationId: 'getWorkflow',
+      summary: 'Read a workflow',
+      params: workflowParams,
+      response: answers({ 200: workflowSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      workflows.readWorkflow(db, {
+        workspaceId: request.actor.workspaceId,
+        workflowId: request.params.id,
+      }),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/workflows/:id',
+    schema: {
+      tags,
+      operationId: 'updateWorkflow',
+      summary: 'Change a workflow',
+      description:
+        'Changes what the body names. Another graph becomes a new version; runs keep the version they began with.',
+      params: workflowParams,
+      body: workflowUpdateBody,
+      response: answers(
+        { 200: workflowSchema },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async (request) => {
+      const workflowId = request.params.id;
+      await workflows.updateWorkflow(db, request.actor, workflowId, request.body);
+      return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/workflows/:id',
+    schema: {
+      tags,
+      operationId: 'deleteWorkflow',
+      summary: 'Delete a workflow with its versions and runs',
+      description: 'Runs that are still live are cancelled.',
+      params: workflowParams,
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { capability: 'delete_workflows' },
+    handler: async (request, reply) => {
+      const cancels = await workflows.deleteWorkflow(db, request.actor, request.params.id);
+      await Promise.all(
+        cancels.slice(0, MAX_ENDED_AT_ONCE).map((row) => dispatchInOrder(context, row)),
+      );
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/workflows/:id/publish',
+    schema: {
+      tags,
+      operationId: 'publishWorkflow',
+      summary: 'Publish a workflow',
+      params: workflowParams,
+      body: emptyBody,
+      response: answers({ 200: workflowSchema }, 'not_found', 'unsupported_media_type'),
+    },
+    config: { capability: 'publish_workflows' },
+    handler: async (request) => {
+      const workflowId = request.params.id;
+      await workflows.publishWorkflow(db, request.actor, workflowId);
+      return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/workflows/:id/validate',
+    schema: {
+      tags,
+      operationId: 'validateWorkflow',
+      summary: 'Check whether the saved graph can run',
+      description: 'Reports every error and warning at once.',
+      params: workflowParams,
+      body: emptyBody,
+      response: answers({ 200: graphReportSchema }, 'not_found', 'unsupported_media_type'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => {
+      const { graph } = await workflows.readWorkflow(db, {
+        workspaceId: request.actor.workspaceId,
+        workflowId: request.params.id,
+      });
+      return checkGraph(graph as unknown as Json, { tools: builtinTools, customTools: new Set() });
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/workflows/:id/checks',
+    schema: {
+      tags,
+      operationId: 'setChecks',
+      summary: 'Set the checks that successful runs are scored by',
+      params: workflowParams,
+      body: checksBody,
+      response: answers(
+        { 200: workflowSchema },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async (request) => {
+      const workflowId = request.params.id;
+      await workflows.replaceChecks(db, request.actor, workflowId, request.body);
+      return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id/runs',
+    schema: {
+      tags,
+      operationId: 'listWorkflowRuns',
+      summary: 'List the runs of a workflow, newest first',
+      params: workflowParams,
+      querystring: workflowRunsQuery,
+      response: answers({ 200: runListSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => {
+      const scope = { workspaceId: request.actor.workspaceId, workflowId: request.params.id };
+      await workflows.requireWorkflow(db, scope);
+      return listRuns(db, { ...scope, ...request.query });
+    },
+  });
+}

@@ -1,0 +1,113 @@
+import type { StreamFrame } from '../../shared/contract/stream.ts';
+import { readFrames } from '../../shared/db/frames.ts';
+import type { Db } from '../../shared/db/pool.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
+import { type Listener, listenForFrames } from './listener.ts';
+
+/** How often every run with sockets is looked at, whether or not anybody was woken for it. */
+const LOOK_EVERY_MS = 1_000;
+/** Runs asked for in one statement, and the rows one statement answers. */
+const RUNS_PER_LOOK = 500;
+const ROWS_PER_LOOK = 1_000;
+
+export interface Subscription {
+  runId: string;
+  /** Frames up to this number are behind the subscriber already. */
+  after: number;
+  deliver: (frame: StreamFrame) => void;
+}
+
+export interface FrameBus {
+  /** Begins to deliver; the function returned ends it. */
+  subscribe(subscription: Subscription): () => void;
+  /** How many subscribe to this run, or to any. */
+  count(runId?: string): number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Carries frames from the database to the sockets of this process. Each subscriber has a cursor of its own and
+ * frames of a run are numbered in commit order, so it misses none, gets none twice and none out of order, however
+ * often or late this wakes. The database is listened to from the first subscriber on.
+ */
+export function createFrameBus(deps: {
+  db: Db;
+  log: Logger;
+  databaseUrl: string | undefined;
+}): FrameBus {
+  const { db, log, databaseUrl } = deps;
+  const byRun = new Map<string, Set<Subscription>>();
+  const dirty = new Set<string>();
+  let total = 0;
+  let looking = false;
+  let stopped = false;
+  let listener: Listener | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  const wake = (runIds: Iterable<string>) => {
+    for (const runId of runIds) if (byRun.has(runId)) dirty.add(runId);
+    if (!looking && dirty.size > 0 && !stopped) void look();
+  };
+
+  const look = async () => {
+    looking = true;
+    try {
+      while (dirty.size > 0 && !stopped) {
+        const runIds = [...dirty].slice(0, RUNS_PER_LOOK);
+        for (const runId of runIds) dirty.delete(runId);
+        await readAndDeliver(runIds);
+      }
+    } catch (error) {
+      // The runs are looked at again within a second.
+      log.warn({ err: error }, 'could not read frames');
+    } finally {
+      looking = false;
+    }
+  };
+
+  const readAndDeliver = async (runIds: string[]) => {
+    const cursors = runIds.flatMap((runId) => {
+      const subscriptions = byRun.get(runId);
+      if (subscriptions === undefined) return [];
+      return [{ runId, after: Math.min(...[...subscriptions].map((each) => each.after)) }];
+    });
+    const rows = await readFrames(db, cursors);
+    for (const row of rows) {
+      for (const subscription of byRun.get(row.run_id) ?? []) {
+        if (row.seq <= subscription.after) continue;
+        subscription.after = row.seq;
+        subscription.deliver(row.frame);
+      }
+    }
+    if (rows.length === ROWS_PER_LOOK) for (const runId of runIds) dirty.add(runId);
+  };
+
+  const start = () => {
+    if (listener !== undefined || databaseUrl === undefined) return;
+    listener = listenForFrames(databaseUrl, log, (runIds) => wake(runIds ?? byRun.keys()));
+    timer = setInterval(() => wake(byRun.keys()), LOOK_EVERY_MS);
+    timer.unref();
+  };
+
+  return {
+    subscribe: (subscription) => {
+      const { runId } = subscription;
+      const subscriptions = byRun.get(runId) ?? new Set();
+      byRun.set(runId, subscriptions.add(subscription));
+      total += 1;
+      start();
+      wake([runId]);
+      return () => {
+        if (!subscriptions.delete(subscription)) return;
+        total -= 1;
+        if (subscriptions.size === 0 && byRun.get(runId) === subscriptions) byRun.delete(runId);
+      };
+    },
+    count: (runId) => (runId === undefined ? total : (byRun.get(runId)?.size ?? 0)),
+    stop: async () => {
+      stopped = true;
+      clearInterval(timer);
+      await listener?.stop();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import pg from 'pg';
+import { FRAMES_CHANNEL } from '../../shared/db/frames.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
+
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 5_000;
+
+export interface Listener {
+  stop(): Promise<void>;
+}
+
+/**
+ * One connection that listens for new frames for as long as the process lives, and connects again with growing
+ * pauses when it is lost. `onNews` gets run ids; `undefined` means that anything may have happened.
+ */
+export function listenForFrames(
+  url: string,
+  log: Logger,
+  onNews: (runIds: string[] | undefined) => void,
+): Listener {
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let delayMs = FIRST_DELAY_MS;
+  let stopped = false;
+
+  const retry = (reason: string) => {
+    if (stopped || timer !== undefined) return;
+    log.warn({ reason, delayMs }, 'not listening for frames');
+    timer = setTimeout(() => {
+      timer = undefined;
+      void connect();
+    }, delayMs);
+    delayMs = Math.min(LONGEST_DELAY_MS, delayMs * 2);
+  };
+
+  const connect = async () => {
+    const next = new pg.Client({
+      connectionString: url,
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      application_name: 'frames',
+    });
+    client = next;
+    next.on('error', (error) => retry(messageOf(error)));
+    next.on('end', () => retry('the connection ended'));
+    next.on('notification', ({ payload }) => {
+      onNews(payload === undefined || payload === '' ? undefined : payload.split(','));
+    });
+    try {
+      await next.connect();
+      await next.query(`LISTEN ${FRAMES_CHANNEL}`);
+      delayMs = FIRST_DELAY_MS;
+      onNews(undefined);
+    } catch (error) {
+      retry(messageOf(error));
+      await next.end().catch(() => undefined);
+    }
+  };
+
+  void connect();
+  return {
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await client?.end().catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WebsocketPluginOptions } from '@fastify/websocket';
+import type { FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import { closeCodes } from '../../shared/contract/stream.ts';
+import { frameCursor } from '../../shared/db/frames.ts';
+import { AppError } from '../../shared/errors.ts';
+import { answers, runParams } from '../answers.ts';
+import { presentsCredential, refuseForeignOrigin } from '../authenticate.ts';
+import { authorize } from '../authorize.ts';
+import type { App, RouteContext, StreamAdmission } from '../deps.ts';
+import { createFrameBus, type FrameBus } from './bus.ts';
+
+const MAX_INBOUND_BYTES = 64 * 1024;
+/** A reader this far behind is dropped; it can connect again and read the run anew. */
+const MAX_BEHIND_BYTES = 1024 * 1024;
+const MAX_SOCKETS_PER_RUN = 100;
+const MAX_SOCKETS = 5_000;
+/** How long a socket may take to say goodbye when the process stops. */
+const GOODBYE_MS = 200;
+
+export const socketOptions: WebsocketPluginOptions = {
+  options: { maxPayload: MAX_INBOUND_BYTES, perMessageDeflate: false },
+  errorHandler: (error, socket, request) => {
+    request.log.debug({ err: error }, 'socket failed');
+    socket.terminate();
+  },
+  preClose(done) {
+    const { clients } = this.websocketServer;
+    for (const client of clients) client.close(closeCodes.going_away, 'The service is stopping');
+    if (clients.size === 0) return done();
+    setTimeout(() => {
+      for (const client of clients) client.terminate();
+      done();
+    }, GOODBYE_MS);
+  },
+};
+
+/** `WS /api/runs/{id}/stream`. Frames go out; what comes in is ignored. */
+export function streamRoutes(app: App, context: RouteContext): void {
+  const { db, log, config } = context;
+  const bus = createFrameBus({ db, log, databaseUrl: config.database.url });
+  app.addHook('onClose', async () => bus.stop());
+  app.decorateRequest('admission', null);
+
+  app.route({
+    method: 'GET',
+    url: '/api/runs/:id/stream',
+    schema: {
+      tags: ['Runs'],
+      operationId: 'streamRun',
+      summary: "Follow a run's frames over a WebSocket",
+      description:
+        'Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid ' +
+        '`token` where one is needed, 4403 without the `view` permission, 4404 for an unknown run.',
+      params: runParams,
+      querystring: z.looseObject({
+        token: z.string().optional().meta({ description: 'Session token' }),
+      }),
+      response: answers(
+        { 101: z.undefined().meta({ description: 'Switching to WebSocket' }) },
+        'not_found',
+      ),
+    },
+    config: { capability: 'view' },
+    // Before the handshake: nothing that happens once the caller sees an open socket is missed.
+    preHandler: async (request) => {
+      if (!request.ws) return;
+      const { params, query, headers } = request;
+      request.admission = await admit(context, bus, {
+        runId: params.id,
+        headers,
+        token: query.token,
+      });
+    },
+    handler: async () => {
+      throw new AppError('invalid', 'This address is a WebSocket; connect with the ws protocol');
+    },
+    wsHandler: (socket: WebSocket, request: FastifyRequest<{ Params: { id: string } }>) => {
+      const admission = request.admission ?? { close: closeCodes.unauthenticated };
+      if ('close' in admission) return socket.close(admission.close);
+      return follow(socket, bus, { runId: request.params.id, after: admission.after });
+    },
+  });
+}
+
+async function admit(
+  context: RouteContext,
+  bus: FrameBus,
+  {
+    runId,
+    headers,
+    token,
+  }: { runId: string; headers: IncomingHttpHeaders; token: string | undefined },
+): Promise<StreamAdmission> {
+  try {
+    refuseForeignOrigin(headers, context);
+    // Keys never open a stream, and no token can be valid while none can be issued.
+    const presented = presentsCredential(headers) || token !== undefined;
+    const actor = await context.findActor(presented);
+    authorize(actor, 'view');
+    const after = await frameCursor(context.db, { workspaceId: actor.workspaceId, runId });
+    if (after === undefined) return { close: closeCodes.not_found };
+    const full = bus.count() >= MAX_SOCKETS || bus.count(runId) >= MAX_SOCKETS_PER_RUN;
+    return full ? { close: closeCodes.too_many } : { after };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'unauthenticated') return { close: closeCodes.unauthenticated };
+    if (error.code === 'forbidden') return { close: closeCodes.forbidden };
+    throw error;
+  }
+}
+
+function follow(socket: WebSocket, bus: FrameBus, from: { runId: string; after: number }): void {
+  const unsubscribe = bus.subscribe({
+    ...from,
+    deliver: (frame) => {
+      if (socket.readyState !== socket.OPEN) return;
+      if (socket.bufferedAmount > MAX_BEHIND_BYTES) socket.terminate();
+      else socket.send(JSON.stringify(frame));
+    },
+  });
+  socket.on('close', unsubscribe);
+}

@@ -1,0 +1,259 @@
+-- Generated from the migrations by npm run schema:dump; a test compares it.
+
+CREATE TABLE audit_log (
+  id text NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  workspace_id text NOT NULL,
+  action text NOT NULL,
+  actor_id text,
+  actor_name text,
+  target_type text NOT NULL,
+  target_id text NOT NULL,
+  details jsonb DEFAULT '{}'::jsonb NOT NULL,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT audit_log_pkey PRIMARY KEY (id),
+  CONSTRAINT audit_log_seq_key UNIQUE (seq)
+);
+
+CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, seq DESC);
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TABLE gates (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  round integer NOT NULL,
+  node_id text NOT NULL,
+  label text NOT NULL,
+  prompt text NOT NULL,
+  fails_on_reject boolean NOT NULL,
+  status text DEFAULT 'open'::text NOT NULL,
+  input json,
+  opened_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  decided_at timestamp with time zone,
+  decided_by text,
+  decided_by_name text,
+  CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
+  CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
+  CONSTRAINT gates_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text])))
+);
+
+CREATE INDEX gates_open ON public.gates USING btree (opened_at, run_id) WHERE (status = 'open'::text);
+
+CREATE TABLE idempotency_keys (
+  workspace_id text NOT NULL,
+  workflow_id text NOT NULL,
+  key text NOT NULL,
+  fingerprint bytea NOT NULL,
+  run_id text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (workspace_id, workflow_id, key),
+  CONSTRAINT idempotency_keys_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED
+);
+
+CREATE INDEX idempotency_keys_by_run ON public.idempotency_keys USING btree (run_id);
+
+CREATE TABLE members (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL,
+  status text NOT NULL,
+  overrides jsonb DEFAULT '{}'::jsonb NOT NULL,
+  is_owner boolean DEFAULT false NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT members_pkey PRIMARY KEY (id),
+  CONSTRAINT members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'editor'::text, 'viewer'::text]))),
+  CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['active'::text, 'invited'::text, 'pending'::text])))
+);
+
+CREATE UNIQUE INDEX members_email ON public.members USING btree (lower(email));
+CREATE UNIQUE INDEX members_owner ON public.members USING btree (workspace_id) WHERE is_owner;
+
+CREATE TABLE migrations (
+  name text NOT NULL,
+  digest text NOT NULL,
+  applied_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT migrations_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE outbox (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  run_id text NOT NULL,
+  kind text NOT NULL,
+  payload json DEFAULT '{}'::json NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  due_at timestamp with time zone DEFAULT now() NOT NULL,
+  leased_until timestamp with time zone,
+  last_error text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT outbox_pkey PRIMARY KEY (id),
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text])))
+);
+
+CREATE INDEX outbox_by_run ON public.outbox USING btree (run_id, id);
+CREATE INDEX outbox_due ON public.outbox USING btree (due_at);
+
+CREATE TABLE payloads (
+  digest text NOT NULL,
+  bytes bytea NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT payloads_pkey PRIMARY KEY (digest)
+);
+
+CREATE TABLE run_frames (
+  run_id text NOT NULL,
+  seq bigint NOT NULL,
+  frame json NOT NULL,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT run_frames_pkey PRIMARY KEY (run_id, seq),
+  CONSTRAINT run_frames_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE
+);
+
+CREATE TABLE runs (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  workflow_id text NOT NULL,
+  workflow_version integer NOT NULL,
+  status text DEFAULT 'pending'::text NOT NULL,
+  trigger text NOT NULL,
+  input json NOT NULL,
+  state json,
+  output json,
+  error text,
+  failure json,
+  evals json,
+  cost_micros bigint DEFAULT 0 NOT NULL,
+  cost_cap_micros bigint,
+  created_by text,
+  created_by_name text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  active_ms bigint DEFAULT 0 NOT NULL,
+  waiting_ms bigint DEFAULT 0 NOT NULL,
+  phase_since timestamp with time zone,
+  failures_reported integer DEFAULT 0 NOT NULL,
+  failures_granted integer DEFAULT 0 NOT NULL,
+  resumed_count integer DEFAULT 0 NOT NULL,
+  temporal_run_id text,
+  superseded text[] DEFAULT '{}'::text[] NOT NULL,
+  frame_seq bigint DEFAULT 0 NOT NULL,
+  from_ledger boolean DEFAULT false NOT NULL,
+  lost_since timestamp with time zone,
+  checked_at timestamp with time zone,
+  CONSTRAINT runs_pkey PRIMARY KEY (id),
+  CONSTRAINT runs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT runs_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version),
+  CONSTRAINT runs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT runs_check CHECK ((failures_granted <= failures_reported)),
+  CONSTRAINT runs_check1 CHECK (((status = ANY (ARRAY['success'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
+  CONSTRAINT runs_cost_cap_micros_check CHECK ((cost_cap_micros >= 0)),
+  CONSTRAINT runs_cost_micros_check CHECK ((cost_micros >= 0)),
+  CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text, 'success'::text, 'failed'::text]))),
+  CONSTRAINT runs_trigger_check CHECK ((trigger = ANY (ARRAY['manual'::text, 'webhook'::text, 'mcp'::text, 'schedule'::text])))
+);
+
+CREATE INDEX runs_by_workflow ON public.runs USING btree (workflow_id, created_at DESC, id DESC);
+CREATE INDEX runs_by_workspace ON public.runs USING btree (workspace_id, created_at DESC, id DESC);
+CREATE INDEX runs_open ON public.runs USING btree (COALESCE(checked_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text]));
+
+CREATE TABLE steps (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  node_id text NOT NULL,
+  label text NOT NULL,
+  kind text NOT NULL,
+  iteration integer[] DEFAULT '{}'::integer[] NOT NULL,
+  output_key text,
+  status text NOT NULL,
+  errors integer DEFAULT 0 NOT NULL,
+  forgiven integer DEFAULT 0 NOT NULL,
+  attempts integer DEFAULT 1 NOT NULL,
+  epoch integer DEFAULT 0 NOT NULL,
+  generation integer DEFAULT 0 NOT NULL,
+  claim text,
+  claim_until timestamp with time zone,
+  ordinal bigint DEFAULT 0 NOT NULL,
+  event_id bigint,
+  queued_at timestamp with time zone,
+  started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  finished_at timestamp with time zone,
+  cost_micros bigint DEFAULT 0 NOT NULL,
+  model text,
+  usage json,
+  unpriced boolean DEFAULT false NOT NULL,
+  input json,
+  output json,
+  error text,
+  policy json DEFAULT '[]'::json NOT NULL,
+  CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
+  CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
+  CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
+  CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'human_gate'::text, 'merge'::text]))),
+  CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text])))
+);
+
+CREATE TABLE workflow_versions (
+  workflow_id text NOT NULL,
+  version integer NOT NULL,
+  graph json NOT NULL,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workflow_versions_pkey PRIMARY KEY (workflow_id, version),
+  CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
+);
+
+CREATE TABLE workflows (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  description text DEFAULT ''::text NOT NULL,
+  status text DEFAULT 'draft'::text NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  checks json DEFAULT '[]'::json NOT NULL,
+  run_cap_micros bigint,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workflows_pkey PRIMARY KEY (id),
+  CONSTRAINT workflows_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT workflows_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT workflows_run_cap_micros_check CHECK ((run_cap_micros > 0)),
+  CONSTRAINT workflows_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'published'::text]))),
+  CONSTRAINT workflows_version_check CHECK ((version > 0))
+);
+
+CREATE INDEX workflows_by_workspace ON public.workflows USING btree (workspace_id, created_at DESC, id DESC);
+
+CREATE TABLE workspace_prices (
+  workspace_id text NOT NULL,
+  model text NOT NULL,
+  input_usd_per_million numeric(14,6) NOT NULL,
+  output_usd_per_million numeric(14,6) NOT NULL,
+  CONSTRAINT workspace_prices_pkey PRIMARY KEY (workspace_id, model),
+  CONSTRAINT workspace_prices_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT workspace_prices_input_usd_per_million_check CHECK ((input_usd_per_million >= (0)::numeric)),
+  CONSTRAINT workspace_prices_output_usd_per_million_check CHECK ((output_usd_per_million >= (0)::numeric))
+);
+
+CREATE TABLE workspaces (
+  id text NOT NULL,
+  name text NOT NULL,
+  plan text DEFAULT 'free'::text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workspaces_pkey PRIMARY KEY (id),
+  CONSTRAINT workspaces_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT workspaces_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'starter'::text, 'pro'::text, 'enterprise'::text])))
+);
+
+CREATE OR REPLACE FUNCTION public.refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'the audit log is append-only' USING ERRCODE = 'insufficient_privilege';
+END $function$;

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  beginStep,
+  cancelStep,
+  finishStep,
+  hasLiveClaim,
+  recordStepError,
+} from '../../shared/db/steps.ts';
+import { cancelRun, resumeRun } from '../../shared/db/run-ends.ts';
+import { echo, type Engine, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+});
+afterAll(() => engine.close());
+
+const newRun = async () => engine.trigger(await engine.define({ nodes: [echo('a')], edges: [] }));
+
+const begin = (runId: string, claim: string, execution = 'e1') =>
+  beginStep(engine.db, {
+    carriage: { run_id: runId, control: [], observed: [] },
+    execution,
+    claim,
+    claimMs: 5_000,
+    stepKey: 'a',
+    nodeId: 'a',
+    label: 'a',
+    kind: 'tool',
+    iteration: [],
+    outputKey: 'a',
+    input: {},
+    queuedAt: new Date(),
+  });
+const end = (runId: string, claim: string, costMicros = 0) => ({
+  runId,
+  stepKey: 'a',
+  nodeId: 'a',
+  claim,
+  spending: { costMicros },
+});
+const error = (maxAttempts: number, retryable = true) => ({
+  message: 'no',
+  retryable,
+  definite: false,
+  maxAttempts,
+});
+
+describe('two attempts at one step', () => {
+  test('only the one that claimed last decides; both are booked; the loser is given what stands', async () => {
+    const runId = await newRun();
+    expect(await begin(runId, 'one')).toMatchObject({ outcome: 'begun', attempts: 1 });
+    expect(await begin(runId, 'two')).toMatchObject({ outcome: 'begun', attempts: 2 });
+    expect(await finishStep(engine.db, end(runId, 'one', 10_000), 'first')).toBeUndefined();
+    expect(await finishStep(engine.db, end(runId, 'two', 20_000), 'second')).toBe('second');
+    expect(await finishStep(engine.db, end(runId, 'one', 5_000), 'first')).toBe('second');
+    const run = await engine.run(runId);
+    expect(run.steps[0]).toMatchObject({ output: 'second', cost_usd: 0.035 });
+    expect(run.cost_usd).toBe(0.035);
+    expect((await engine.frames(runId)).map((frame) => frame.type)).toEqual([
+      'step_started',
+      'step_completed',
+    ]);
+  });
+
+  test('at the same instant, many times: one claim stands and every cost is booked', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const runId = await newRun();
+      const claims = ['1', '2', '3', '4'];
+      await Promise.all(claims.map((claim) => begin(runId, claim)));
+      const results = await Promise.all(
+        claims.map((claim) => finishStep(engine.db, end(runId, claim, 1), claim)),
+      );
+      const stands = (await engine.run(runId)).steps[0]?.output;
+      expect(results.filter((result) => result !== undefined && result !== stands)).toEqual([]);
+      expect((await engine.run(runId)).cost_usd).toBe(0.000004);
+    }
+  });
+
+  test('an attempt that comes after the end is given the output and does nothing', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    await finishStep(engine.db, end(runId, 'one'), { done: true });
+    expect(await begin(runId, 'two')).toEqual({ outcome: 'finished', output: { done: true } });
+    await cancelStep(engine.db, end(runId, 'two'));
+    expect((await engine.run(runId)).steps[0]?.status).toBe('success');
+  });
+});
+
+describe('a step that errs', () => {
+  test('is failed once its tries are used up, and only a resume opens it again', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    expect(await recordStepError(engine.db, end(runId, 'one'), error(2))).toEqual({
+      final: false,
+      tries: 1,
+    });
+    await begin(runId, 'two');
+    expect(await recordStepError(engine.db, end(runId, 'two'), error(2))).toEqual({
+      final: true,
+      tries: 2,
+    });
+    expect(await begin(runId, 'three')).toEqual({ outcome: 'failed', error: 'no' });
+    await cancelRun(engine.db, { actor: engine.actor, runId });
+    expect(await begin(runId, 'four')).toEqual({ outcome: 'refused' });
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    // The old execution is put aside; the new one has a new round of tries.
+    expect(await begin(runId, 'five', 'e1')).toEqual({ outcome: 'refused' });
+    expect(await begin(runId, 'six', 'e2')).toMatchObject({ outcome: 'begun', errors: 2 });
+    expect(await recordStepError(engine.db, end(runId, 'six'), error(2))).toMatchObject({
+      final: false,
+    });
+  });
+
+  test('is failed at once by an error that no try can mend', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    expect(await recordStepError(engine.db, end(runId, 'one'), error(5, false))).toMatchObject({
+      final: true,
+    });
+  });
+});
+
+describe('a claim', () => {
+  test('is live until its attempt ends or stops renewing it', async () => {
+    const runId = await newRun();
+    expect(await hasLiveClaim(engine.db, runId)).toBe(false);
+    await begin(runId, 'one');
+    expect(await hasLiveClaim(engine.db, runId)).toBe(true);
+    await finishStep(engine.db, end(runId, 'one'), null);
+    expect(await hasLiveClaim(engine.db, runId)).toBe(false);
+  });
+});
