@@ -27,7 +27,7 @@ export function createControlActivities(deps: {
   return {
     pauseAtGates: async (call) => {
       const { decisions } = await pauseAtGates(db, { ...call, execution: execution() });
-      frames.wake(call.run_id);
+      frames.wakeNow(call.run_id);
       return { decisions };
     },
     onFailure: async (call) => {
@@ -35,12 +35,12 @@ export function createControlActivities(deps: {
         ...call,
         execution: execution(),
       });
-      frames.wake(call.run_id);
+      frames.wakeNow(call.run_id);
       return verdict;
     },
     settleRun: async (call) => {
       const { status, costMicros } = await settleRun(db, { ...call, execution: execution() });
-      frames.wake(call.run_id);
+      frames.wakeNow(call.run_id);
       return { status, cost_usd: toDollars(costMicros) };
     },
     recordControlSteps: async (call) => {
@@ -49,7 +49,7 @@ export function createControlActivities(deps: {
     },
     abandonRun: async (call) => {
       await abandonRun(db, { ...call, runId: call.run_id, execution: execution() });
-      frames.wake(call.run_id);
+      frames.wakeNow(call.run_id);
     },
     loadLedger: (call) => loadLedger(db, call.run_id),
   };

@@ -11,7 +11,12 @@ import {
   type StepEnd,
 } from '../shared/db/steps.ts';
 import { messageOf } from '../shared/errors.ts';
-import { FAILURE_NODE, FAILURE_RUN_GONE, type StepActivities, type StepCall } from '../shared/execution.ts';
+import {
+  FAILURE_NODE,
+  FAILURE_RUN_GONE,
+  type StepActivities,
+  type StepCall,
+} from '../shared/execution.ts';
 import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
 import type { Logger } from '../shared/platform/logger.ts';

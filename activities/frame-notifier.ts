@@ -5,16 +5,22 @@ import type { Logger } from '../shared/platform/logger.ts';
 export interface FrameNotifier {
   /** Wakes the streams of a run soon. Call it after the commit that wrote the frames. */
   wake(runId: string): void;
+  /** The same at once, for what somebody waits for: a run that paused or ended. */
+  wakeNow(runId: string): void;
   /** Resolves when nothing is under way. */
   close(): Promise<void>;
 }
 
+/** Most steps begin and end within this: their two frames then wake the streams once. */
+const COLLECT_MS = 10;
+
 /**
- * Wakes streams for many runs with few statements: while one NOTIFY is under way, further runs collect for the
- * next. Losing one costs a stream at most a second, since readers also look by themselves.
+ * Wakes streams for many runs with few statements: runs collect for a moment, and while one NOTIFY is under way
+ * for the next. Losing one costs a stream at most a second, since readers also look by themselves.
  */
 export function createFrameNotifier(db: Pool, log: Logger): FrameNotifier {
   const waiting = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
 
   async function drain(): Promise<void> {
@@ -30,11 +36,24 @@ export function createFrameNotifier(db: Pool, log: Logger): FrameNotifier {
     sending = undefined;
   }
 
+  function send(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    sending ??= drain();
+  }
+
   return {
     wake: (runId) => {
       waiting.add(runId);
-      sending ??= drain();
+      if (sending === undefined) timer ??= setTimeout(send, COLLECT_MS);
     },
-    close: async () => sending,
+    wakeNow: (runId) => {
+      waiting.add(runId);
+      send();
+    },
+    close: async () => {
+      send();
+      await sending;
+    },
   };
 }

@@ -31,4 +31,7 @@ export function createSdkLogger(log: Logger): SdkLogger {
 }
 
 const isRunsAffair = (message: string): boolean =>
-  message === 'Activity failed' || message === 'Workflow failed';
+  message === 'Activity failed' ||
+  message === 'Workflow failed' ||
+  // The worker for steps has none on purpose.
+  message.startsWith('No workflows registered');

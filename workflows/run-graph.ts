@@ -2,7 +2,7 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  condition,
+  CancelledFailure,
   continueAsNew,
   ContinueAsNew,
   defineSignal,
@@ -130,6 +130,21 @@ function createRun(input: RunGraphInput) {
   let shownStatus = 'running';
   let finished = 0;
   let woken = false;
+  let cancelled: Error | undefined;
+  let resolveWake: (() => void) | undefined;
+
+  // A promise of our own instead of `condition`: the loop turns with every event, and the SDK keeps a stack trace
+  // of each promise made in workflow code.
+  CancellationScope.current().cancelRequested.catch((error: unknown) => {
+    cancelled = error instanceof Error ? error : new CancelledFailure('Cancelled');
+    wake();
+  });
+
+  function wake(): void {
+    woken = true;
+    resolveWake?.();
+    resolveWake = undefined;
+  }
 
   carried?.decisions.forEach(learn);
   setHandler(decisionSignal, (decision) => learn(decision));
@@ -137,14 +152,14 @@ function createRun(input: RunGraphInput) {
     message.decisions.forEach(learn);
     // Whatever the reset cut off, the ledger is told again where the run stands.
     atRest = false;
-    woken = true;
+    wake();
   });
 
   /** The first decision for a gate's round stands; later and repeated ones change nothing. */
   function learn(decision: GateDecision): void {
     const key = `${decision.step_key}/${decision.round}`;
     if (!decisions.has(key)) decisions.set(key, decision);
-    woken = true;
+    wake();
   }
 
   async function drive(): Promise<RunResult> {
@@ -155,8 +170,12 @@ function createRun(input: RunGraphInput) {
     }
     for (;;) {
       woken = false;
+      if (cancelled !== undefined) throw cancelled;
       const closing = failures.size > 0 || workflowInfo().continueAsNewSuggested;
-      if (!closing) await launch();
+      if (!closing) {
+        const recorded = launch();
+        if (recorded !== undefined) await recorded;
+      }
       collectFailedControl();
       if (inFlight.size === 0 && !woken) {
         if (failures.size > 0) {
@@ -170,7 +189,11 @@ function createRun(input: RunGraphInput) {
       } else if (!closing && applyDecisions()) {
         continue;
       }
-      await condition(() => woken);
+      if (!woken) {
+        await new Promise<void>((resolve) => {
+          resolveWake = resolve;
+        });
+      }
     }
   }
 
@@ -180,17 +203,23 @@ function createRun(input: RunGraphInput) {
     return call;
   }
 
-  /** Starts everything that is ready, up to the limit of steps in flight. */
-  async function launch(): Promise<void> {
+  /**
+   * Starts everything that is ready, up to the limit of steps in flight. Returns a promise only in the rare case
+   * that many control steps have to be written first.
+   */
+  function launch(): Promise<void> | undefined {
     const ready = scheduler.takeReady(Math.max(0, input.limits.steps_in_flight - inFlight.size));
-    if (ready.length === 0) return;
+    if (ready.length === 0) return undefined;
     const steps = scheduler.takeControlSteps();
     collectFailed(steps);
-    let shared = steps;
     if (steps.length > MAX_CARRIED_PER_STEP && ready.length > 1) {
-      await control.recordControlSteps(carriage(steps));
-      shared = [];
+      return control.recordControlSteps(carriage(steps)).then(() => startSteps(ready, []));
     }
+    startSteps(ready, steps);
+    return undefined;
+  }
+
+  function startSteps(ready: readonly ReadyNode[], shared: ControlStep[]): void {
     let used = false;
     for (const step of ready) {
       const node = scheduler.node(step.step_key);
@@ -298,7 +327,7 @@ function createRun(input: RunGraphInput) {
   function complete(stepKey: string, output: Json): void {
     finished += 1;
     scheduler.complete(stepKey, output);
-    woken = true;
+    wake();
   }
 
   function fail(
@@ -309,7 +338,7 @@ function createRun(input: RunGraphInput) {
   ): void {
     scheduler.fail(step.step_key);
     failures.set(step.step_key, { step: failedStep(scheduler, step, error, reason), cause });
-    woken = true;
+    wake();
   }
 
   /** A condition or loop whose expression erred has failed like any node. */
@@ -352,7 +381,7 @@ function createRun(input: RunGraphInput) {
     };
     gates.set(step.step_key, { ready: step, opening });
     atRest = false;
-    woken = true;
+    wake();
   }
 
   /** A gate known from the ledger whose last round was a rejection that failed the run asks anew. */
@@ -389,7 +418,10 @@ function createRun(input: RunGraphInput) {
     const result = await control.pauseAtGates({ ...carriage(), gates: open });
     result.decisions.forEach(learn);
     if (result.decisions.length > 0) return true;
-    show('paused', open.map((gate) => `Paused at gate **${gate.label}**: ${gate.prompt}`).join('\n\n'));
+    show(
+      'paused',
+      open.map((gate) => `Paused at gate **${gate.label}**: ${gate.prompt}`).join('\n\n'),
+    );
     return woken;
   }
 

@@ -28,7 +28,8 @@ export function prepareStep(node: StepNode, state: JsonObject): PreparedStep {
 
 function prepareAgent(node: AgentNode, state: JsonObject): PreparedStep {
   const { system_prompt, prompt, mock, ...rest } = node;
-  const bare: AgentNode = mock === undefined ? rest : { ...rest, mock: { ...mock, output: undefined } };
+  const bare: AgentNode =
+    mock === undefined ? rest : { ...rest, mock: { ...mock, output: undefined } };
   const params: JsonObject = {};
   if (system_prompt !== undefined) params['system_prompt'] = renderValue(system_prompt, state);
   if (prompt !== undefined) params['prompt'] = renderValue(prompt, state);

@@ -4,8 +4,8 @@ import type { StreamFrame } from '../contract/stream.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { GateDecision, GateOpening, PauseCall } from '../execution.ts';
 import type { JsonObject } from '../json.ts';
-import { recordAudit } from './audit.ts';
-import { enqueue, type OutboxRow } from './outbox.ts';
+import { newId } from '../platform/ids.ts';
+import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
 import { phaseMs, startedFrame, wantsWorkOf } from './steps.ts';
@@ -47,12 +47,7 @@ export async function pauseAtGates(
   });
 }
 
-async function openGate(
-  tx: Tx,
-  runId: string,
-  epoch: number,
-  gate: GateOpening,
-): Promise<boolean> {
+async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
   const result = await tx.query(sql.prepared('gates_open', z.object({}))`
     WITH gate AS (
       INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
@@ -60,9 +55,10 @@ async function openGate(
               ${gate.fails_on_reject})
       ON CONFLICT DO NOTHING RETURNING run_id
     )
-    INSERT INTO steps (run_id, step_key, node_id, label, kind, iteration, status, epoch, input)
+    INSERT INTO steps (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, input)
     SELECT run_id, ${gate.step_key}, ${gate.node_id}, ${gate.label}, 'human_gate',
-           ${sql.array(gate.iteration, 'int4')}, 'paused', ${epoch},
+           ${sql.array(gate.iteration, 'int4')},
+           (SELECT frame_seq + 1 FROM runs WHERE id = ${runId}), 'paused', ${epoch},
            ${JSON.stringify({ prompt: gate.prompt })}::json
     FROM gate
     ON CONFLICT (run_id, step_key) DO UPDATE
@@ -126,17 +122,18 @@ export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateD
   return rows.map(toDecision);
 }
 
-const pausedRun = z.object({ status: z.string() });
-const openGateRow = z.object({
-  step_key: z.string(),
-  round: z.number(),
-  node_id: z.string(),
-  fails_on_reject: z.boolean(),
+const decided = z.object({
+  run_status: z.string().nullable(),
+  step_key: z.string().nullable(),
+  round: z.number().nullable(),
+  outbox_id: z.number().nullable(),
+  first: z.boolean(),
 });
 
 /**
- * A person's answer at a gate: the oldest open one, or that of `nodeId`. Decision, step, status, frame, audit and
- * the promise to tell Temporal are one transaction on the locked run, so a second click finds it decided: 409.
+ * A person's answer at a gate: the oldest open one, or that of `nodeId`. One statement that holds the run's row
+ * does it all: decision, step, status, frame, audit and the promise to tell Temporal. So a second click finds the
+ * run no longer paused: 409. `first` tells that nothing older of the run is still to be told.
  */
 export async function decideGate(
   db: Pool,
@@ -147,66 +144,71 @@ export async function decideGate(
     input?: JsonObject;
     nodeId?: string;
   },
-): Promise<OutboxRow> {
-  const { actor, runId } = decision;
-  return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('gates_lock_paused_run', pausedRun)`
-      SELECT status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
-    `);
-    if (run === null) throw notFound('Run');
-    if (run.status !== 'paused') throw conflict(`Run is ${run.status}, not paused at a gate`);
-    const gate = await takeOpenGate(tx, decision);
-    const output = { approved: decision.approved, input: decision.input };
-    const continues = decision.approved || !gate.fails_on_reject;
-    await tx.query(sql.prepared('gates_resume_run', z.object({}))`
-      WITH step AS (
-        UPDATE steps SET status = ${continues ? 'success' : 'failed'}, finished_at = clock_timestamp(),
-          output = ${JSON.stringify(output)}::json
-        WHERE run_id = ${runId} AND step_key = ${gate.step_key})
+): Promise<{ row: OutboxRow; first: boolean }> {
+  const { actor, runId, approved } = decision;
+  const nodeId = decision.nodeId ?? null;
+  const input = decision.input === undefined ? null : JSON.stringify(decision.input);
+  const output = JSON.stringify({ approved, input: decision.input });
+  const answer = await db.one(sql.prepared('gates_decide', decided)`
+    WITH run AS (
+      SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    ), gate AS (
+      UPDATE gates SET
+        status = ${approved ? 'approved' : 'rejected'}, decided_at = clock_timestamp(), decided_by = ${actor.id},
+        decided_by_name = ${actor.name}, input = ${input}::json
+      WHERE (run_id, step_key, round) = (
+        SELECT g.run_id, g.step_key, g.round FROM run JOIN gates g ON g.run_id = run.id
+        WHERE run.status = 'paused' AND g.status = 'open' AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
+        ORDER BY g.opened_at, g.step_key LIMIT 1)
+      RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues
+    ), step AS (
+      UPDATE steps SET status = CASE WHEN gate.continues THEN 'success' ELSE 'failed' END,
+        finished_at = clock_timestamp(), output = ${output}::json
+      FROM gate WHERE steps.run_id = gate.run_id AND steps.step_key = gate.step_key
+    ), moved AS (
       UPDATE runs SET status = 'running', waiting_ms = waiting_ms + ${phaseMs}, phase_since = clock_timestamp(),
-                      updated_at = now()
-      WHERE id = ${runId}
-    `);
-    if (continues) {
-      const frame: StreamFrame = { run_id: runId, type: 'step_completed', node_id: gate.node_id };
-      await appendFrames(tx, runId, [frame]);
-    }
-    await recordAudit(tx, actor, {
-      action: decision.approved ? 'approve' : 'reject',
-      targetType: 'run',
-      targetId: runId,
-      details: { node_id: gate.node_id, step_key: gate.step_key },
-    });
-    const payload: GateDecision = {
-      step_key: gate.step_key,
-      round: gate.round,
-      approved: decision.approved,
-      ...(decision.input === undefined ? {} : { input: decision.input }),
-    };
-    return enqueue(tx, { runId, kind: 'decision', payload: payload as unknown as JsonObject });
-  });
+        updated_at = now(), frame_seq = frame_seq + 1
+      FROM gate WHERE runs.id = gate.run_id RETURNING runs.id, runs.frame_seq
+    ), frame AS (
+      INSERT INTO run_frames (run_id, seq, frame)
+      SELECT moved.id, moved.frame_seq,
+             json_build_object('run_id', moved.id, 'type', 'step_completed', 'node_id', gate.node_id)
+      FROM moved, gate WHERE gate.continues
+    ), audit AS (
+      INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
+      SELECT ${newId('audit')}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},
+             'run', gate.run_id, jsonb_build_object('node_id', gate.node_id, 'step_key', gate.step_key)
+      FROM gate
+    ), promise AS (
+      INSERT INTO outbox (run_id, kind, payload, leased_until)
+      SELECT gate.run_id, 'decision',
+             json_build_object('step_key', gate.step_key, 'round', gate.round, 'approved', ${approved}::boolean,
+                               'input', ${input}::json),
+             now() + ${LEASE_MS}::int * interval '1 ms'
+      FROM gate RETURNING id
+    )
+    SELECT (SELECT status FROM run) AS run_status, (SELECT step_key FROM gate), (SELECT round FROM gate),
+           (SELECT id FROM promise) AS outbox_id,
+           NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId}) AS first
+  `);
+  const { run_status: status, step_key, round, outbox_id: id } = answer;
+  if (status === null) throw notFound('Run');
+  if (step_key === null || round === null || id === null) throw refusal(status, decision.nodeId);
+  const payload: JsonObject = {
+    step_key,
+    round,
+    approved,
+    ...(decision.input === undefined ? {} : { input: decision.input }),
+  };
+  return {
+    row: { id, run_id: runId, kind: 'decision', payload, attempts: 0 },
+    first: answer.first,
+  };
 }
 
-async function takeOpenGate(
-  tx: Tx,
-  decision: { actor: Actor; runId: string; approved: boolean; input?: JsonObject; nodeId?: string },
-) {
-  const gate = await tx.maybeOne(sql.prepared('gates_take_open', openGateRow)`
-    UPDATE gates SET
-      status = ${decision.approved ? 'approved' : 'rejected'}, decided_at = clock_timestamp(),
-      decided_by = ${decision.actor.id}, decided_by_name = ${decision.actor.name},
-      input = ${decision.input === undefined ? null : JSON.stringify(decision.input)}::json
-    WHERE (run_id, step_key, round) = (
-      SELECT run_id, step_key, round FROM gates
-      WHERE run_id = ${decision.runId} AND status = 'open'
-        AND (${decision.nodeId ?? null}::text IS NULL OR node_id = ${decision.nodeId ?? null})
-      ORDER BY opened_at, step_key LIMIT 1)
-    RETURNING step_key, round, node_id, fails_on_reject
-  `);
-  if (gate !== null) return gate;
-  throw conflict(
-    decision.nodeId === undefined
-      ? 'Run has no open gate'
-      : `Run has no open gate at node '${decision.nodeId}'`,
+function refusal(status: string, nodeId: string | undefined): Error {
+  if (status !== 'paused') return conflict(`Run is ${status}, not paused at a gate`);
+  return conflict(
+    nodeId === undefined ? 'Run has no open gate' : `Run has no open gate at node '${nodeId}'`,
   );
 }

@@ -49,7 +49,9 @@ export async function migrate(url: string): Promise<string[]> {
     for (const migration of await listMigrations()) {
       const digest = applied.get(migration.name);
       if (digest === migration.digest) continue;
-      if (digest !== undefined) throw new Error(`Migration ${migration.name} was edited after it ran`);
+      if (digest !== undefined) {
+        throw new Error(`Migration ${migration.name} was edited after it ran`);
+      }
       await apply(client, migration);
       done.push(migration.name);
     }
@@ -75,7 +77,9 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
 }
 
 /** True when every migration of this build has run. */
-export async function isMigrated(query: (sql: string) => Promise<readonly { name: string }[]>): Promise<boolean> {
+export async function isMigrated(
+  query: (sql: string) => Promise<readonly { name: string }[]>,
+): Promise<boolean> {
   const applied = new Set((await query('SELECT name FROM migrations')).map((row) => row.name));
   return (await listMigrations()).every((migration) => applied.has(migration.name));
 }

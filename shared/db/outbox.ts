@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-import { type Db, sql } from './pool.ts';
+import { type Db, sql, withoutWaiting } from './pool.ts';
 
 export const outboxKinds = ['start', 'decision', 'cancel', 'resume'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
@@ -54,13 +54,21 @@ export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow
   `);
 }
 
-/** The row holds: it is removed, and the execution it led to is remembered when the run knows none yet. */
+/**
+ * The row holds: it is removed, and the execution it led to is remembered when the run knows none yet. A removal
+ * that is lost leaves a row that is carried out once more, to no effect.
+ */
 export async function complete(db: Db, row: OutboxRow, temporalRunId?: string): Promise<void> {
-  await db.query(sql.prepared('outbox_complete', z.object({}))`
-    WITH done AS (DELETE FROM outbox WHERE id = ${row.id})
-    UPDATE runs SET temporal_run_id = ${temporalRunId ?? null}
-    WHERE id = ${row.run_id} AND ${temporalRunId ?? null}::text IS NOT NULL
-      AND (temporal_run_id IS NULL OR temporal_run_id = ANY(superseded))
+  const runId = temporalRunId ?? null;
+  await db.query(sql.prepared('outbox_complete', z.object({ set_config: z.unknown() }))`
+    WITH done AS (
+      DELETE FROM outbox WHERE id = ${row.id}
+    ), noted AS (
+      UPDATE runs SET temporal_run_id = ${runId}
+      WHERE id = ${row.run_id} AND ${runId}::text IS NOT NULL
+        AND (temporal_run_id IS NULL OR temporal_run_id = ANY(superseded))
+    )
+    SELECT ${withoutWaiting}
   `);
 }
 

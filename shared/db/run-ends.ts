@@ -203,9 +203,9 @@ async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
     'failure_write_steps',
     z.object({ step_key: z.string(), opened: z.boolean() }),
   )`
-    WITH run AS (SELECT id, resumed_count AS epoch FROM runs WHERE id = ${call.run_id})
-    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, status, epoch, finished_at, error)
-    SELECT run.id, f.step_key, f.node_id, f.label, f.kind, f.iteration, 'failed', run.epoch, clock_timestamp(), f.error
+    WITH run AS (SELECT id, resumed_count AS epoch, frame_seq FROM runs WHERE id = ${call.run_id})
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, finished_at, error)
+    SELECT run.id, f.step_key, f.node_id, f.label, f.kind, f.iteration, run.frame_seq + 1, 'failed', run.epoch, clock_timestamp(), f.error
     FROM run, json_to_recordset(${JSON.stringify(call.failed)}::json)
            AS f (step_key text, node_id text, label text, kind text, iteration int[], error text)
     ON CONFLICT (run_id, step_key) DO UPDATE SET
@@ -295,7 +295,9 @@ export async function cancelRun(
     `);
     if (run === null) throw notFound('Run');
     if (run.status === 'success' || run.status === 'failed') {
-      throw conflict(`Run is ${run.status}: only a pending, running or paused run can be cancelled`);
+      throw conflict(
+        `Run is ${run.status}: only a pending, running or paused run can be cancelled`,
+      );
     }
     const error = `Cancelled by ${actor.name ?? 'an API key'}`;
     await endFailed(tx, { runId, error, failure: { kind: 'cancelled' } });
@@ -343,4 +345,3 @@ export async function resumeRun(
     return enqueue(tx, { runId, kind: 'resume' });
   });
 }
-

@@ -101,7 +101,7 @@ export interface RunScope {
   runId: string;
 }
 
-/** The whole record of a run in one statement, steps in the order they began; undefined: no such run here. */
+/** The whole record of a run in one statement, steps in the order they began or were decided; undefined: no such run here. */
 export async function readRun(
   db: Db,
   scope: RunScope & { temporalUiUrl: string; temporalNamespace: string },
@@ -115,7 +115,7 @@ export async function readRun(
           'started_at', s.started_at, 'finished_at', s.finished_at, 'event_id', s.event_id,
           'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
           'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy
-        ) ORDER BY s.started_at, s.step_key)
+        ) ORDER BY s.ordinal, s.started_at, s.step_key)
         FROM steps s WHERE s.run_id = r.id), '[]') AS steps,
       CASE WHEN r.status <> 'paused' THEN '[]'::json ELSE coalesce((
         SELECT json_agg(json_build_object('node_id', g.node_id, 'step_key', g.step_key, 'label', g.label,
@@ -154,7 +154,12 @@ function temporalPage(
   return temporalRunId === null ? page : `${page}/${temporalRunId}/history`;
 }
 
-const iso = (value: string): string => new Date(value).toISOString();
+/** Postgres's JSON form of a time to ours: `Z`, three digits. Sessions are in UTC, so mostly by cutting alone. */
+function iso(value: string): string {
+  if (!value.endsWith('+00:00')) return new Date(value).toISOString();
+  const fraction = value.slice(19, -6);
+  return `${value.slice(0, 19)}${fraction === '' ? '.000' : fraction.slice(0, 4).padEnd(4, '0')}Z`;
+}
 
 function toStep(row: StepRow): Step {
   const started = Date.parse(row.started_at);
@@ -168,7 +173,8 @@ function toStep(row: StepRow): Step {
     status: row.status,
     started_at: iso(row.started_at),
     finished_at: row.finished_at === null ? null : iso(row.finished_at),
-    duration_ms: row.finished_at === null ? null : Math.max(0, Date.parse(row.finished_at) - started),
+    duration_ms:
+      row.finished_at === null ? null : Math.max(0, Date.parse(row.finished_at) - started),
     queued_ms: row.queued_at === null ? null : Math.max(0, started - Date.parse(row.queued_at)),
     cost_usd: toDollars(row.cost_micros),
     ...(row.model === null ? {} : { model: row.model }),
@@ -276,9 +282,7 @@ export async function listApprovals(
   filter: { workspaceId: string; limit: number; cursor?: string },
 ): Promise<{ approvals: Approval[]; next_cursor: string | null }> {
   const after =
-    filter.cursor === undefined
-      ? sql.fragment`true`
-      : pageAfter(decodeCursor(filter.cursor));
+    filter.cursor === undefined ? sql.fragment`true` : pageAfter(decodeCursor(filter.cursor));
   const rows = await db.any(sql.type(approvalRow)`
     SELECT g.run_id || '/' || g.step_key AS id, ${toMicroseconds(sql.fragment`g.opened_at`)} AS at, g.run_id,
            r.workflow_id, w.name AS workflow_name, g.node_id, g.step_key, g.label, g.prompt, g.opened_at AS since

@@ -5,7 +5,7 @@ import type { Carriage, ObservedStep } from '../execution.ts';
 import type { ControlStep } from '../graph/scheduler.ts';
 import type { Json } from '../json.ts';
 import type { StepFrame } from './frames.ts';
-import { type Db, sql } from './pool.ts';
+import { type Db, sql, withoutWaiting } from './pool.ts';
 
 /**
  * The step ledger. A step is known by `(run_id, step_key)`, never by Temporal's run or attempt, so that whoever
@@ -59,7 +59,7 @@ export type BeginOutcome =
 
 /**
  * Claims a step for one attempt, writes the control steps that travelled with it, and emits `step_started` when
- * the step is new or tried anew after a resume.
+ * the step is new or tried anew after a resume. A claim that a crash of the database loses is begun again.
  */
 export async function beginStep(db: Db, step: StepBeginning): Promise<BeginOutcome> {
   const { control, frames } = controlRows(step.carriage);
@@ -82,10 +82,11 @@ export async function beginStep(db: Db, step: StepBeginning): Promise<BeginOutco
     ), observed AS (${observedUpdate(step.carriage.observed)}
     ), control AS (${controlUpsert(control)}
     ), claimed AS (
-      INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, status, epoch, claim,
-                              claim_until, queued_at, input)
+      INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
+                              claim, claim_until, queued_at, input)
       SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
-             ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, 'running', run.epoch, ${step.claim},
+             ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, run.base + ${frames.length}::int,
+             'running', run.epoch, ${step.claim},
              clock_timestamp() + ${step.claimMs}::int * interval '1 ms', ${step.queuedAt.toISOString()}::timestamptz,
              ${JSON.stringify(step.input)}::json
       FROM run
@@ -108,7 +109,7 @@ export async function beginStep(db: Db, step: StepBeginning): Promise<BeginOutco
             UNION ALL SELECT step_key, opened, closed FROM claimed) AS moved USING (step_key)
       WHERE (f.edge = 'opened' AND moved.opened) OR (f.edge = 'closed' AND moved.closed)
     )
-    SELECT EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
+    SELECT ${withoutWaiting}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
            (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed)
   `);
   if (row.claimed) {
@@ -291,9 +292,7 @@ export async function hasLiveClaim(db: Db, runId: string): Promise<boolean> {
 const mine = (claim: string) => sql.fragment`(s.status = 'running' AND s.claim = ${claim})`;
 
 const json = (value: unknown) =>
-  value === undefined
-    ? sql.fragment`${null}::json`
-    : sql.fragment`${JSON.stringify(value)}::json`;
+  value === undefined ? sql.fragment`${null}::json` : sql.fragment`${JSON.stringify(value)}::json`;
 
 export function startedFrame(runId: string, nodeId: string, label: string): StreamFrame {
   return { run_id: runId, type: 'step_started', node_id: nodeId, label };
@@ -302,19 +301,23 @@ export function startedFrame(runId: string, nodeId: string, label: string): Stre
 const positioned = (frames: readonly StepFrame[]) =>
   frames.map((frame, index) => ({ pos: index + 1, ...frame }));
 
+/** `pos`: the place of its first frame among those written with it. */
+export type ControlRow = ControlStep & { pos: number };
+
 /**
  * The control steps as rows, one per step key (the last word of each wins: a loop may begin and end in one
  * batch), and the frames they may cause, in order.
  */
 export function controlRows(carriage: Pick<Carriage, 'run_id' | 'control'>): {
-  control: ControlStep[];
+  control: ControlRow[];
   frames: StepFrame[];
 } {
-  const rows = new Map<string, ControlStep>();
+  const rows = new Map<string, ControlRow>();
   const frames: StepFrame[] = [];
   const started = new Set<string>();
   for (const step of carriage.control) {
-    rows.set(step.step_key, step);
+    const pos = rows.get(step.step_key)?.pos ?? frames.length + 1;
+    rows.set(step.step_key, { ...step, pos });
     if (step.status === 'skipped') continue;
     const of = { run_id: carriage.run_id, node_id: step.node_id };
     if (!started.has(step.step_key)) {
@@ -332,13 +335,14 @@ export function controlRows(carriage: Pick<Carriage, 'run_id' | 'control'>): {
   return { control: [...rows.values()], frames };
 }
 
-/** Inserts or moves on control steps of the `run` CTE (`id`, `epoch`); tells which were opened and closed by it. */
-export const controlUpsert = (control: readonly ControlStep[]) => sql.fragment`
-  INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, status, epoch, finished_at, output, error)
-  SELECT run.id, c.step_key, c.node_id, c.label, c.kind, c.iteration, c.status, run.epoch,
+/** Inserts or moves on control steps of the `run` CTE (`id`, `epoch`, `base`); tells which were opened and closed by it. */
+export const controlUpsert = (control: readonly ControlRow[]) => sql.fragment`
+  INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch,
+                          finished_at, output, error)
+  SELECT run.id, c.step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch,
          CASE WHEN c.status <> 'running' THEN clock_timestamp() END, c.output, c.error
   FROM run, json_to_recordset(${JSON.stringify(control)}::json)
-         AS c (step_key text, node_id text, label text, kind text, iteration int[], status text, output json, error text)
+         AS c (pos bigint, step_key text, node_id text, label text, kind text, iteration int[], status text, output json, error text)
   ON CONFLICT (run_id, step_key) DO UPDATE SET
     status = excluded.status, finished_at = excluded.finished_at, output = excluded.output, error = excluded.error,
     epoch = excluded.epoch

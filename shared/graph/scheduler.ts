@@ -191,9 +191,10 @@ function open(run: RunState, stepKey: string): number {
   return current(run, stepKey, ['ready', 'taken']);
 }
 
-// A loop with nothing but its body behind it ends the graph, though it has edges.
+// A loop with nothing but its body behind it ends the graph, though it has edges. The end of a body does not: the
+// loop follows it.
 function isLast(run: RunState, node: number): boolean {
-  return run.out[node]!.every((edge) => edge.back === true || run.graph.regions[edge.to] === node);
+  return run.out[node]!.every((edge) => edge.to === node || run.graph.regions[edge.to] === node);
 }
 
 function outputOf(run: RunState): JsonObject {

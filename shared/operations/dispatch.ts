@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  isGrpcServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowIdReusePolicy,
   WorkflowNotFoundError,
@@ -42,7 +41,7 @@ const DONE: Outcome = { done: true };
 
 /**
  * Carries out one leased outbox row. Every kind may be carried out twice with the effect of once. Returns whether
- * it holds; when it does not, the row is due again later and nothing is lost.
+ * it holds; when it does not, the row is due again later and nothing is lost. Never rejects.
  */
 export async function dispatch(
   deps: DispatchDeps,
@@ -59,19 +58,27 @@ export async function dispatch(
       return true;
     }
     await postpone(deps.db, row, outcome.wait);
+    return false;
   } catch (error) {
     deps.log.warn(
       { runId: row.run_id, kind: row.kind, attempts: row.attempts, err: error },
       'could not reach Temporal; will try again',
     );
-    await postpone(deps.db, row, messageOf(error));
+    await postpone(deps.db, row, messageOf(error)).catch((failure: unknown) => {
+      // Its lease ends by itself.
+      deps.log.warn({ err: failure, runId: row.run_id }, 'could not give an outbox row back');
+    });
   }
   return false;
 }
 
 /** Carries out a row right after its commit, unless an older one of the same run has to go first. */
-export async function dispatchInOrder(deps: DispatchDeps, row: OutboxRow): Promise<boolean> {
-  if (await isFirst(deps.db, row)) return dispatch(deps, row);
+export async function dispatchInOrder(
+  deps: DispatchDeps,
+  row: OutboxRow,
+  first?: boolean,
+): Promise<boolean> {
+  if (first ?? (await isFirst(deps.db, row))) return dispatch(deps, row);
   await postpone(deps.db, row, 'an earlier change of this run goes first');
   return false;
 }
@@ -164,7 +171,14 @@ function details(run: AdmittedRun): string {
  * and is told again after a reset.
  */
 async function signalDecision(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
-  return signal(deps, row.run_id, SIGNAL_DECISION, row.payload as JsonObject);
+  const { input, ...decision } = row.payload;
+  // The column keeps an absent input as null; the workflow's history should not.
+  return signal(
+    deps,
+    row.run_id,
+    SIGNAL_DECISION,
+    input == null ? decision : { ...decision, input },
+  );
 }
 
 async function signal(
@@ -300,7 +314,6 @@ export async function describeCurrent(
     };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
-    if (isGrpcServiceError(error) && error.code === 5) return undefined;
     throw error;
   }
 }

@@ -34,7 +34,7 @@ export async function findResetPoint(
         candidate ??= Number(event.eventId);
       }
     }
-    if (next === undefined || next === null || next.length === 0) return candidate;
+    if (next.length === 0) return candidate;
     if (candidate !== undefined && page + 1 >= PAGES_FOR_CANCEL) return candidate;
     nextPageToken = next;
   }

@@ -14,18 +14,24 @@ export interface RunDeps extends DispatchDeps {
   checkRunnable: CheckRunnable;
 }
 
+export interface Triggered {
+  runId: string;
+  replayed: boolean;
+  /** Resolves, never rejects, once Temporal has been told or could not be reached. */
+  told: Promise<boolean>;
+}
+
 /**
- * Starts a run of a workflow's current version, or finds the one this idempotency key started. Throws AppError
- * `not_found`, `idempotency_mismatch`, `graph_invalid`.
+ * Starts a run of a workflow's current version, or finds the one this idempotency key started. When it returns the
+ * run is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`.
  */
-export async function triggerRun(
-  deps: RunDeps,
-  request: RunRequest,
-): Promise<{ runId: string; replayed: boolean }> {
+export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Triggered> {
   const admission = await admitRun(deps.db, request, deps.checkRunnable);
-  if (admission.outcome === 'replayed') return { runId: admission.runId, replayed: true };
-  await dispatch(deps, admission.outbox, admission.run);
-  return { runId: admission.run.runId, replayed: false };
+  if (admission.outcome === 'replayed') {
+    return { runId: admission.runId, replayed: true, told: Promise.resolve(true) };
+  }
+  const { run, outbox } = admission;
+  return { runId: run.runId, replayed: false, told: dispatch(deps, outbox, run) };
 }
 
 /** Answers an open gate, the oldest or that of `nodeId`. Throws AppError `not_found`, `conflict`. */
@@ -33,9 +39,8 @@ export async function decideGate(
   deps: DispatchDeps,
   decision: { actor: Actor; runId: string; approved: boolean; input?: JsonObject; nodeId?: string },
 ): Promise<void> {
-  const row = await gates.decideGate(deps.db, decision);
-  await dispatchInOrder(deps, row);
-  await notifyFrames(deps.db, [decision.runId]);
+  const { row, first } = await gates.decideGate(deps.db, decision);
+  await Promise.all([dispatchInOrder(deps, row, first), wakeStreams(deps, decision.runId)]);
 }
 
 /** Lets a failed run go on from its last checkpoint. Throws AppError `not_found`, `conflict`. */
@@ -52,6 +57,14 @@ export async function cancelRun(
   cancel: { actor: Actor; runId: string },
 ): Promise<void> {
   const row = await ends.cancelRun(deps.db, cancel);
-  await notifyFrames(deps.db, [cancel.runId]);
-  await dispatchInOrder(deps, row);
+  await Promise.all([dispatchInOrder(deps, row), wakeStreams(deps, cancel.runId)]);
+}
+
+/** The act is committed: a stream that is not woken looks by itself within a second. */
+async function wakeStreams(deps: DispatchDeps, runId: string): Promise<void> {
+  try {
+    await notifyFrames(deps.db, [runId]);
+  } catch (error) {
+    deps.log.warn({ err: error, runId }, 'could not wake run streams');
+  }
 }

@@ -25,10 +25,10 @@ export function newId(noun: keyof typeof idPrefixes): string {
   let time = Date.now();
   let head = '';
   for (let i = 0; i < 10; i += 1) {
-    head = ALPHABET[time % 32] + head;
+    head = ALPHABET.charAt(time % 32) + head;
     time = Math.floor(time / 32);
   }
   let tail = '';
-  for (const byte of randomBytes(16)) tail += ALPHABET[byte & 31];
+  for (const byte of randomBytes(16)) tail += ALPHABET.charAt(byte & 31);
   return `${idPrefixes[noun]}_${head}${tail}`;
 }

@@ -44,7 +44,10 @@ async function load(db: Pool, payload: Payload): Promise<Payload> {
   const encoding = payload.metadata?.['encoding'];
   if (encoding == null || text.decode(encoding) !== ENCODING) return payload;
   const { digest } = reference.parse(JSON.parse(text.decode(payload.data ?? new Uint8Array())));
-  const row = await db.maybeOne(sql.prepared('payload_load', z.object({ bytes: z.instanceof(Buffer) }))`
+  const row = await db.maybeOne(sql.prepared(
+    'payload_load',
+    z.object({ bytes: z.instanceof(Buffer) }),
+  )`
     SELECT bytes FROM payloads WHERE digest = ${digest}
   `);
   if (row === null) throw new ValueError(`Stored payload ${digest} is gone`);

@@ -30,7 +30,8 @@ export function connectOptions(config: Config) {
     namespace: namespace ?? 'default',
     connection: {
       ...connectionOptions,
-      address: config.temporal.address ?? connectionOptions.address ?? `127.0.0.1:${config.temporal.port}`,
+      address:
+        config.temporal.address ?? connectionOptions.address ?? `127.0.0.1:${config.temporal.port}`,
     },
   };
 }
@@ -57,8 +58,14 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
         const polled = await withTimeout(async () =>
           Promise.all(
             [
-              [queues.control, proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW] as const,
-              [queues.steps, proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY] as const,
+              [
+                queues.control,
+                proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+              ] as const,
+              [
+                queues.steps,
+                proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+              ] as const,
             ].map(async ([name, taskQueueType]) => {
               const { pollers } = await client.workflowService.describeTaskQueue({
                 namespace,

@@ -150,7 +150,6 @@ describe('large payloads', () => {
     const { raw } = await handle.describe();
     expect(Number(raw.workflowExecutionInfo?.historySizeBytes)).toBeLessThan(40_000);
   });
-
 });
 
 describe('what Postgres refuses to store', () => {

@@ -34,7 +34,10 @@ async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestP
     databaseUrl: engine.databaseUrl,
     temporalAddress: wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS'),
     taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
-    env: { ...engine.env, TEMPORAL_ADDRESS: wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS') },
+    env: {
+      ...engine.env,
+      TEMPORAL_ADDRESS: wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS'),
+    },
   });
   workers.push(worker);
   return worker;
@@ -42,15 +45,15 @@ async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestP
 
 const resume = (runId: string) => resumeRun(engine.deps, { actor: engine.actor, runId });
 const terminals = async (runId: string) =>
-  (await engine.frames(runId))
-    .map((frame) => frame.type)
-    .filter((type) => type.startsWith('run_'));
+  (await engine.frames(runId)).map((frame) => frame.type).filter((type) => type.startsWith('run_'));
 
 /**
  * Makes whoever moves a run to `status` wait inside the transaction, so that a test can do something just before
  * the commit.
  */
-async function stopAt(status: 'success' | 'failed'): Promise<{ reached(): Promise<void>; release(): Promise<void> }> {
+async function stopAt(
+  status: 'success' | 'failed',
+): Promise<{ reached(): Promise<void>; release(): Promise<void> }> {
   await engine.db.query(sql.unsafe`
     CREATE OR REPLACE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
       'BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NEW; END'
@@ -149,7 +152,10 @@ describe('a worker that is killed', () => {
     await engine.until(runId, ['success']);
     await worker.kill();
     await startWorker();
-    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false, 40_000);
+    await eventually(
+      async () => (await describeCurrent(engine.deps, runId))?.open === false,
+      40_000,
+    );
     expect((await describeCurrent(engine.deps, runId))?.status).toBe('COMPLETED');
     expect(await terminals(runId)).toEqual(['run_completed']);
   }, 90_000);
@@ -218,8 +224,9 @@ describe('two attempts at one step', () => {
     const run = await engine.until(runId, ['success', 'failed'], 60_000);
     expect(run.status).toBe('success');
     expect(run.steps[0]).toMatchObject({ status: 'success', output: 'done', attempt: 2 });
-    expect(run.steps[0]?.cost_usd).toBe(0.02);
-    expect(run.cost_usd).toBe(0.02);
+    // The SDK may stop the first attempt when its heartbeats do not get through; if it does not, it costs as well.
+    expect([0.01, 0.02]).toContain(run.steps[0]?.cost_usd);
+    expect(run.cost_usd).toBe(run.steps[0]?.cost_usd);
     expect(tools.calls('b')).toHaveLength(1);
     expect(await terminals(runId)).toEqual(['run_completed']);
   }, 90_000);
@@ -238,7 +245,10 @@ describe('a gate over crashes', () => {
     await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
     await cancelRun(engine.deps, { actor: engine.actor, runId });
     await startWorker();
-    await eventually(async () => (await describeCurrent(engine.deps, runId))?.open === false, 30_000);
+    await eventually(
+      async () => (await describeCurrent(engine.deps, runId))?.open === false,
+      30_000,
+    );
     await resume(runId);
     const run = await engine.until(runId, ['success', 'paused', 'failed'], 30_000);
     expect(run.status).toBe('success');

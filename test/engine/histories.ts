@@ -61,7 +61,11 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     const workflowId = await engine.define({
       nodes: [
         echo('a'),
-        mock('b', { fail_times: 3, output: 'ok' }, { retry: { max_attempts: 2, initial_interval_seconds: 0.05 } }),
+        mock(
+          'b',
+          { fail_times: 3, output: 'ok' },
+          { retry: { max_attempts: 2, initial_interval_seconds: 0.05 } },
+        ),
         echo('c'),
       ],
       edges: [edge('a', 'b'), edge('a', 'c')],

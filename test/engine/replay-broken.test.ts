@@ -21,7 +21,12 @@ describe('a history that the workflow of today cannot replay', () => {
   test('fails the run with that reason, and a resume goes on from the ledger', async () => {
     const bundle = await bundleWorkflowCode({
       workflowsPath: join(import.meta.dirname, '../fixtures/other-workflow.ts'),
-      logger: { ...console, log: () => undefined, trace: () => undefined, info: () => undefined } as never,
+      logger: {
+        ...console,
+        log: () => undefined,
+        trace: () => undefined,
+        info: () => undefined,
+      } as never,
     });
     const other = await createWorker({ ...engine.deps, bundle });
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });

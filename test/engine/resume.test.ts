@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { AppError } from '../../shared/errors.ts';
+import type { AppError } from '../../shared/errors.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
@@ -79,7 +79,9 @@ describe('a resume repeats only what had not completed', () => {
     const workflowId = await engine.define({
       nodes: [
         { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 3 },
-        tools.node('work', { params: { url: `${tools.url}/work?round={loop.iterations}`, method: 'POST' } }),
+        tools.node('work', {
+          params: { url: `${tools.url}/work?round={loop.iterations}`, method: 'POST' },
+        }),
         tools.node('end'),
       ],
       edges: [edge('loop', 'work', 'true'), edge('work', 'loop'), edge('loop', 'end')],
@@ -96,11 +98,9 @@ describe('a resume repeats only what had not completed', () => {
     // Three rounds, of which one was tried twice.
     expect(counts('work', 'end')).toEqual([4, 1]);
     expect(reached).toBeLessThan(4);
-    expect(run.steps.filter((step) => step.node_id === 'work').map((step) => step.step_key)).toEqual([
-      'work#1',
-      'work#2',
-      'work#3',
-    ]);
+    expect(
+      run.steps.filter((step) => step.node_id === 'work').map((step) => step.step_key),
+    ).toEqual(['work#1', 'work#2', 'work#3']);
     expect(run.state?.['loop']).toEqual({ iterations: 3, exhausted: true });
   });
 

@@ -49,7 +49,11 @@ describe('a run', () => {
 
   test('pauses at a gate, goes on when approved, and takes the input into the state', async () => {
     const workflowId = await engine.define({
-      nodes: [echo('a'), { id: 'gate', kind: 'human_gate', prompt: 'Send {a}?' }, echo('b', 'note')],
+      nodes: [
+        echo('a'),
+        { id: 'gate', kind: 'human_gate', prompt: 'Send {a}?' },
+        echo('b', 'note'),
+      ],
       edges: [edge('a', 'gate'), edge('gate', 'b')],
     });
     const runId = await engine.trigger(workflowId);

@@ -27,7 +27,9 @@ export async function startToolServer(): Promise<ToolServer> {
   const server: FakeServer = await startHttpServer(async (request, response) => {
     const name = request.url.slice(1).split('?')[0] ?? '';
     const { status = 200, delayMs = 0, until, body } = behaviours.get(name) ?? {};
-    if (delayMs > 0) await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    if (delayMs > 0) {
+      await sleep(delayMs, undefined, { signal: closing.signal }).catch(() => undefined);
+    }
     await until;
     if (closing.signal.aborted) return;
     sendJson(response, status, body ?? { name, status });

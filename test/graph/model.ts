@@ -24,7 +24,7 @@ export function modelRun(graph: CompiledGraph, input: JsonObject, world: World):
   runRegion(graph, run, world, -1, []);
   graph.nodes.forEach((node, at) => {
     const last = graph.edges.every(
-      (edge) => edge.from !== at || edge.back === true || graph.regions[edge.to] === at,
+      (edge) => edge.from !== at || edge.to === at || graph.regions[edge.to] === at,
     );
     const ran = [...run.steps].some(
       ([key, status]) => key.split('#')[0] === node.id && status === 'success',

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const scrape = async (): Promise<string> => {
-  const answer = await fetch(`http://127.0.0.1:${worker.ready['metricsPort']}/metrics`);
+  const answer = await fetch(`http://127.0.0.1:${String(worker.ready['metricsPort'])}/metrics`);
   expect(answer.status).toBe(200);
   return answer.text();
 };
@@ -33,7 +33,9 @@ describe('the worker’s /metrics', () => {
     });
     await engine.until(await engine.trigger(workflowId), ['paused']);
     const text = await scrape();
-    expect(text).toMatch(/^workflow_step_duration_seconds_count\{kind="tool",outcome="success"\} 1$/m);
+    expect(text).toMatch(
+      /^workflow_step_duration_seconds_count\{kind="tool",outcome="success"\} 1$/m,
+    );
     expect(text).toMatch(/^workflow_runs_open\{status="paused"\} 1$/m);
     expect(text).toMatch(/^outbox_rows \d+$/m);
     expect(text).toMatch(/^temporal_/m);
@@ -41,7 +43,7 @@ describe('the worker’s /metrics', () => {
   });
 
   test('serves nothing else', async () => {
-    const answer = await fetch(`http://127.0.0.1:${worker.ready['metricsPort']}/`);
+    const answer = await fetch(`http://127.0.0.1:${String(worker.ready['metricsPort'])}/`);
     expect(answer.status).toBe(404);
   });
 });
