@@ -133,6 +133,8 @@ CREATE TABLE steps (
   -- Who is working on it (execution and attempt) and until when that is believed.
   claim        text,
   claim_until  timestamptz,
+  -- Where the step stands among the run's others: the number of its first frame.
+  ordinal      bigint NOT NULL DEFAULT 0,
   -- The workflow task at which the result became part of the execution's state.
   event_id     bigint,
   queued_at    timestamptz,
