@@ -20,6 +20,7 @@ import {
 import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
 import type { Logger } from '../shared/platform/logger.ts';
+import { pureTools } from '../shared/tools.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import { type Consumption, NodeError, type NodeRunner } from './nodes/node.ts';
 
@@ -56,20 +57,25 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
     const { workflowExecution, attempt, currentAttemptScheduledTimestampMs } = context.info;
     const execution = workflowExecution?.runId ?? '';
     const claim = `${execution}/${attempt}/${randomUUID()}`;
-    const begun = await beginStep(deps.db, {
-      carriage: call,
-      execution,
-      claim,
-      claimMs: CLAIM_MS,
-      stepKey: call.step_key,
-      nodeId: call.node.id,
-      label: nodeLabel(call.node),
-      kind: call.node.kind,
-      iteration: call.iteration,
-      outputKey: outputKey(call.node),
-      input: toStorable(inputOf(call)),
-      queuedAt: new Date(currentAttemptScheduledTimestampMs),
-    });
+    const computed = await computePure(deps, context, call);
+    const begun = await beginStep(
+      deps.db,
+      {
+        carriage: call,
+        execution,
+        claim,
+        claimMs: CLAIM_MS,
+        stepKey: call.step_key,
+        nodeId: call.node.id,
+        label: nodeLabel(call.node),
+        kind: call.node.kind,
+        iteration: call.iteration,
+        outputKey: outputKey(call.node),
+        input: toStorable(inputOf(call)),
+        queuedAt: new Date(currentAttemptScheduledTimestampMs),
+      },
+      computed,
+    );
     deps.frames.wake(call.run_id);
     switch (begun.outcome) {
       case 'finished':
@@ -82,9 +88,33 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
           FAILURE_RUN_GONE,
         );
       case 'begun':
+        if (computed !== undefined) {
+          deps.metrics?.ended(call.node.kind, 'success', computed.seconds);
+          return computed.output;
+        }
         return attemptStep(deps, context, call, { claim, ...begun });
     }
   };
+}
+
+/**
+ * What a tool that only computes gives, worked out before the step is claimed: the step then costs one statement.
+ * Undefined for all others, and when it errs: then the ordinary way counts the error.
+ */
+async function computePure(
+  deps: ExecuteNodeDeps,
+  context: Context,
+  call: StepCall,
+): Promise<{ output: Json; seconds: number } | undefined> {
+  if (call.node.kind !== 'tool' || !pureTools.has(call.node.tool_name)) return undefined;
+  const began = performance.now();
+  try {
+    const { output } = await runNode(deps, context, call, { errors: 0, generation: 0 });
+    return { output: toStorable(output), seconds: (performance.now() - began) / 1000 };
+  } catch (error) {
+    if (error instanceof NodeError) return undefined;
+    throw error;
+  }
 }
 
 interface Claim {
@@ -139,7 +169,7 @@ async function runNode(
   deps: ExecuteNodeDeps,
   context: Context,
   call: StepCall,
-  claim: Claim,
+  claim: Pick<Claim, 'errors' | 'generation'>,
 ): Promise<{ output: Json } & Consumption> {
   const { node } = call;
   if (node.kind !== 'agent' && node.kind !== 'tool') {

@@ -10,6 +10,9 @@ export const builtinTools: ReadonlySet<string> = new Set([
   'mcp',
 ]);
 
+/** Tools that only compute: without any effect outside, so that doing their work twice is no harm. */
+export const pureTools: ReadonlySet<string> = new Set(['json_transform']);
+
 const MAX_DELAY_SECONDS = 365 * 24 * 3600;
 
 /**

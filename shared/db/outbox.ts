@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json.ts';
-import { type Db, sql, withoutWaiting } from './pool.ts';
+import { type Db, sql, syncCommit } from './pool.ts';
 
 export const outboxKinds = ['start', 'decision', 'cancel', 'resume'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
@@ -68,7 +68,7 @@ export async function complete(db: Db, row: OutboxRow, temporalRunId?: string): 
       WHERE id = ${row.run_id} AND ${runId}::text IS NOT NULL
         AND (temporal_run_id IS NULL OR temporal_run_id = ANY(superseded))
     )
-    SELECT ${withoutWaiting}
+    SELECT ${syncCommit(false)}
   `);
 }
 

@@ -70,9 +70,11 @@ export async function connectDatabase(
 }
 
 /**
- * To be selected by a statement whose commit need not wait for the disk: what it writes is done again, to the same
- * effect, if a crash of the database server loses it, and every later commit that waits flushes it too.
+ * To be selected by a statement: whether its commit waits for the disk. It need not where a crash of the database
+ * server may lose what was written because it is then done again, to the same effect; every later commit that waits
+ * flushes it too.
  */
-export const withoutWaiting = sql.fragment`set_config('synchronous_commit', 'off', true)`;
+export const syncCommit = (wait: boolean) =>
+  sql.fragment`set_config('synchronous_commit', ${wait ? 'on' : 'off'}, true)`;
 
 export { sql };

@@ -59,6 +59,9 @@ export async function settleRun(
   db: Pool,
   call: SettleCall & { execution: string },
 ): Promise<Settlement> {
+  // Most workflows have no checks: nothing has to be read first.
+  const unchecked = await writeSettlement(db, call, undefined);
+  if (unchecked.settled) return unchecked;
   const run = await db.maybeOne(sql.prepared('settle_read_run', settling)`
     SELECT r.status, (${wantsWorkOf(call.execution)}) AS wanted, r.cost_micros,
            r.active_ms + CASE WHEN r.status = 'running' THEN ${phaseMs} ELSE 0 END AS active_ms, w.checks
@@ -81,15 +84,18 @@ export async function settleRun(
 
 const settled = z.object({ status: z.string().nullable(), cost_micros: z.number().nullable() });
 
-/** One statement, decided by the run's status and execution as they are when it gets the row. */
+/**
+ * One statement, decided by the run's status and execution as they are when it gets the row. With `evals`
+ * undefined it does nothing when the workflow has checks.
+ */
 async function writeSettlement(
   db: Pool,
   call: SettleCall & { execution: string },
-  evals: Evals | null,
+  evals: Evals | null | undefined,
 ): Promise<Settlement> {
   const { control, frames } = controlRows(call);
   const last: StreamFrame[] = [{ run_id: call.run_id, type: 'run_completed' }];
-  if (evals !== null) {
+  if (evals != null) {
     const { passed, total } = evals;
     last.push({ run_id: call.run_id, type: 'run_evaluated', passed, total });
   }
@@ -99,9 +105,11 @@ async function writeSettlement(
     WITH run AS (
       UPDATE runs SET ${stopClocks}, status = 'success', started_at = coalesce(started_at, clock_timestamp()),
         output = ${JSON.stringify(call.output)}::json, state = ${JSON.stringify(call.state)}::json,
-        evals = ${evals === null ? null : JSON.stringify(evals)}::json, frame_seq = frame_seq + ${count}::int,
+        evals = ${evals == null ? null : JSON.stringify(evals)}::json, frame_seq = frame_seq + ${count}::int,
         temporal_run_id = coalesce(nullif(${call.execution}, ''), temporal_run_id), error = NULL, failure = NULL
       WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)}
+        AND (${evals !== undefined}
+             OR EXISTS (SELECT FROM workflows w WHERE w.id = runs.workflow_id AND w.checks::text = '[]'))
       RETURNING id, resumed_count AS epoch, frame_seq - ${count}::int AS base, cost_micros
     ), observed AS (${observedUpdate(call.observed)}
     ), control AS (${controlUpsert(control)}

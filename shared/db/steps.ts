@@ -5,7 +5,7 @@ import type { Carriage, ObservedStep } from '../execution.ts';
 import type { ControlStep } from '../graph/scheduler.ts';
 import type { Json } from '../json.ts';
 import type { StepFrame } from './frames.ts';
-import { type Db, sql, withoutWaiting } from './pool.ts';
+import { type Db, sql, syncCommit } from './pool.ts';
 
 /**
  * The step ledger. A step is known by `(run_id, step_key)`, never by Temporal's run or attempt, so that whoever
@@ -20,8 +20,6 @@ export const phaseMs = sql.fragment`
 /** The run is open and this execution was not put aside by a resume. */
 export const wantsWorkOf = (execution: string) => sql.fragment`
   status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded))`;
-
-const openStatuses = ['pending', 'running', 'paused'];
 
 export interface StepBeginning {
   carriage: Carriage;
@@ -60,14 +58,29 @@ export type BeginOutcome =
 /**
  * Claims a step for one attempt, writes the control steps that travelled with it, and emits `step_started` when
  * the step is new or tried anew after a resume. A claim that a crash of the database loses is begun again.
+ *
+ * With `done` the step begins and ends well in this one statement: for work without any effect outside, which may
+ * be done before it is claimed.
  */
-export async function beginStep(db: Db, step: StepBeginning): Promise<BeginOutcome> {
+export async function beginStep(
+  db: Db,
+  step: StepBeginning,
+  done?: { output: Json },
+): Promise<BeginOutcome> {
   const { control, frames } = controlRows(step.carriage);
+  const ordinal = frames.length + 1;
   frames.push({
     step_key: step.stepKey,
     edge: 'opened',
     frame: startedFrame(step.carriage.run_id, step.nodeId, step.label),
   });
+  if (done !== undefined) {
+    frames.push({
+      step_key: step.stepKey,
+      edge: 'closed',
+      frame: { run_id: step.carriage.run_id, type: 'step_completed', node_id: step.nodeId },
+    });
+  }
   const row = await db.one(sql.prepared('begin_step', begun)`
     WITH run AS (
       UPDATE runs SET
@@ -83,23 +96,25 @@ export async function beginStep(db: Db, step: StepBeginning): Promise<BeginOutco
     ), control AS (${controlUpsert(control)}
     ), claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
-                              claim, claim_until, queued_at, input)
+                              claim, claim_until, queued_at, input, output, finished_at)
       SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
-             ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, run.base + ${frames.length}::int,
-             'running', run.epoch, ${step.claim},
-             clock_timestamp() + ${step.claimMs}::int * interval '1 ms', ${step.queuedAt.toISOString()}::timestamptz,
-             ${JSON.stringify(step.input)}::json
+             ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, run.base + ${ordinal}::int,
+             ${done === undefined ? 'running' : 'success'}, run.epoch, ${done === undefined ? step.claim : null},
+             ${done === undefined ? step.claimMs : null}::int * interval '1 ms' + clock_timestamp(),
+             ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, ${json(done?.output)},
+             CASE WHEN ${done !== undefined} THEN clock_timestamp() END
       FROM run
       ON CONFLICT (run_id, step_key) DO UPDATE SET
-        status = 'running', claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
-        input = excluded.input, attempts = s.attempts + 1, finished_at = NULL, error = NULL,
+        status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
+        input = excluded.input, output = excluded.output, attempts = s.attempts + 1,
+        finished_at = excluded.finished_at, error = NULL,
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
         queued_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.queued_at ELSE s.queued_at END,
         started_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.started_at ELSE s.started_at END
       WHERE s.status NOT IN ('success', 'skipped')
         AND NOT (s.status IN ('failed', 'cancelled') AND s.epoch = excluded.epoch)
       RETURNING new.step_key, new.errors, new.attempts, new.generation,
-                coalesce(old.epoch < new.epoch, true) AS opened, false AS closed
+                coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed
     ), frame_rows AS (
       INSERT INTO run_frames (run_id, seq, frame)
       SELECT run.id, run.base + f.pos, f.frame
@@ -109,7 +124,7 @@ export async function beginStep(db: Db, step: StepBeginning): Promise<BeginOutco
             UNION ALL SELECT step_key, opened, closed FROM claimed) AS moved USING (step_key)
       WHERE (f.edge = 'opened' AND moved.opened) OR (f.edge = 'closed' AND moved.closed)
     )
-    SELECT ${withoutWaiting}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
+    SELECT ${syncCommit(done !== undefined)}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
            (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed)
   `);
   if (row.claimed) {
@@ -156,7 +171,7 @@ export interface StepEnd {
   spending: StepSpending;
 }
 
-const ended = z.object({ won: z.boolean().nullable(), status: z.string().nullable() });
+const ended = z.object({ won: z.boolean() });
 
 /**
  * Records the step's output, books its cost and emits `step_completed`. Only the attempt that holds the claim
@@ -186,32 +201,40 @@ async function endStep(
 ): Promise<boolean> {
   const { spending } = end;
   const row = await db.one(sql.prepared('end_step', ended)`
-    WITH run AS (
-      UPDATE runs SET cost_micros = cost_micros + ${spending.costMicros}::bigint, frame_seq = frame_seq + 1,
-                      updated_at = now()
-      WHERE id = ${end.runId} RETURNING id, frame_seq, status
-    ), step AS (
-      UPDATE steps AS s SET
-        cost_micros = s.cost_micros + ${spending.costMicros}::bigint,
-        status = CASE WHEN ${mine(end.claim)} THEN ${result.status} ELSE s.status END,
-        output = CASE WHEN ${mine(end.claim)} THEN ${json(result.output)} ELSE s.output END,
-        model = CASE WHEN ${mine(end.claim)} THEN ${spending.model ?? null} ELSE s.model END,
-        usage = CASE WHEN ${mine(end.claim)} THEN ${json(spending.usage)} ELSE s.usage END,
-        unpriced = s.unpriced OR ${spending.unpriced ?? false},
-        finished_at = CASE WHEN ${mine(end.claim)} THEN clock_timestamp() ELSE s.finished_at END,
-        claim = CASE WHEN ${mine(end.claim)} THEN NULL ELSE s.claim END,
-        claim_until = CASE WHEN ${mine(end.claim)} THEN NULL ELSE s.claim_until END
-      FROM run WHERE s.run_id = run.id AND s.step_key = ${end.stepKey}
-      RETURNING (old.status = 'running' AND old.claim = ${end.claim}) AS won, new.status
+    WITH run AS (${bookCost(end)}
+    ), won AS (
+      UPDATE steps SET
+        cost_micros = cost_micros + ${spending.costMicros}::bigint, status = ${result.status},
+        output = ${json(result.output)}, model = ${spending.model ?? null}, usage = ${json(spending.usage)},
+        unpriced = unpriced OR ${spending.unpriced ?? false}, finished_at = clock_timestamp(), claim = NULL,
+        claim_until = NULL
+      WHERE ${heldBy(end)} RETURNING step_key
+    ), late AS (${bookLate(end)}
     ), frame_row AS (
       INSERT INTO run_frames (run_id, seq, frame)
-      SELECT run.id, run.frame_seq, ${json(result.frame)} FROM run, step
-      WHERE step.won AND ${result.frame !== undefined} AND run.status = ANY(${sql.array(openStatuses, 'text')})
+      SELECT run.id, run.frame_seq, ${json(result.frame)} FROM run, won
+      WHERE ${result.frame !== undefined} AND run.status IN ('pending', 'running', 'paused')
     )
-    SELECT (SELECT won FROM step), (SELECT status FROM step)
+    SELECT EXISTS (SELECT FROM won) AS won
   `);
-  return row.won === true;
+  return row.won;
 }
+
+/** The run's row is held first, so that whatever follows is in the order of the frame numbers. */
+const bookCost = (end: StepEnd) => sql.fragment`
+  UPDATE runs SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint, frame_seq = frame_seq + 1,
+                  updated_at = now()
+  WHERE id = ${end.runId} RETURNING id, frame_seq, status`;
+
+/** The step, if this attempt still holds its claim. */
+const heldBy = (end: StepEnd) => sql.fragment`
+  run_id = (SELECT id FROM run) AND step_key = ${end.stepKey} AND status = 'running' AND claim = ${end.claim}`;
+
+/** What an attempt used that no longer holds the claim is not forgotten. */
+const bookLate = (end: StepEnd) => sql.fragment`
+  UPDATE steps SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint,
+                   unpriced = unpriced OR ${end.spending.unpriced ?? false}
+  WHERE run_id = (SELECT id FROM run) AND step_key = ${end.stepKey} AND NOT EXISTS (SELECT FROM won)`;
 
 export interface StepError {
   message: string;
@@ -221,12 +244,12 @@ export interface StepError {
   maxAttempts: number;
 }
 
-const erred = z.object({ won: z.boolean(), status: z.string(), tries: z.number() });
+const erred = z.object({ status: z.string(), tries: z.number() });
 
 /**
  * Counts an error of the node against its tries. When they are used up the step is `failed` and `step_failed` is
- * emitted. Returns whether this attempt may be repeated and how many tries ended so since the last resume; undefined when the
- * step or its run is gone, or another attempt has taken over.
+ * emitted. Returns whether that was the last try and how many tries ended so since the last resume; undefined when
+ * the step or its run is gone, or another attempt has taken over.
  */
 export async function recordStepError(
   db: Db,
@@ -239,35 +262,27 @@ export async function recordStepError(
     node_id: end.nodeId,
     error: error.message,
   };
-  const isFinal = sql.fragment`(${!error.retryable} OR s.errors - s.forgiven + 1 >= ${error.maxAttempts}::int)`;
+  const isFinal = sql.fragment`
+    (${!error.retryable} OR errors - forgiven + 1 >= ${error.maxAttempts}::int)`;
   const row = await db.maybeOne(sql.prepared('record_step_error', erred)`
-    WITH run AS (
-      UPDATE runs SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint, frame_seq = frame_seq + 1,
-                      updated_at = now()
-      WHERE id = ${end.runId} RETURNING id, frame_seq, status
-    ), step AS (
-      UPDATE steps AS s SET
-        cost_micros = s.cost_micros + ${end.spending.costMicros}::bigint,
-        unpriced = s.unpriced OR ${end.spending.unpriced ?? false},
-        errors = s.errors + CASE WHEN ${mine(end.claim)} THEN 1 ELSE 0 END,
-        generation = s.generation + CASE WHEN ${mine(end.claim)} AND ${error.definite} THEN 1 ELSE 0 END,
-        error = CASE WHEN ${mine(end.claim)} THEN ${error.message} ELSE s.error END,
-        status = CASE WHEN ${mine(end.claim)} AND ${isFinal} THEN 'failed' ELSE s.status END,
-        finished_at = CASE WHEN ${mine(end.claim)} AND ${isFinal} THEN clock_timestamp() ELSE s.finished_at END,
-        claim = CASE WHEN ${mine(end.claim)} THEN NULL ELSE s.claim END,
-        claim_until = CASE WHEN ${mine(end.claim)} THEN NULL ELSE s.claim_until END
-      FROM run WHERE s.run_id = run.id AND s.step_key = ${end.stepKey}
-      RETURNING coalesce(old.status = 'running' AND old.claim = ${end.claim}, false) AS won, new.status,
-                new.errors - new.forgiven AS tries
+    WITH run AS (${bookCost(end)}
+    ), won AS (
+      UPDATE steps SET
+        cost_micros = cost_micros + ${end.spending.costMicros}::bigint,
+        unpriced = unpriced OR ${end.spending.unpriced ?? false}, errors = errors + 1,
+        generation = generation + CASE WHEN ${error.definite} THEN 1 ELSE 0 END, error = ${error.message},
+        status = CASE WHEN ${isFinal} THEN 'failed' ELSE 'running' END,
+        finished_at = CASE WHEN ${isFinal} THEN clock_timestamp() END, claim = NULL, claim_until = NULL
+      WHERE ${heldBy(end)} RETURNING status, errors - forgiven AS tries
+    ), late AS (${bookLate(end)}
     ), frame_row AS (
       INSERT INTO run_frames (run_id, seq, frame)
-      SELECT run.id, run.frame_seq, ${json(frame)} FROM run, step
-      WHERE step.won AND step.status = 'failed' AND run.status = ANY(${sql.array(openStatuses, 'text')})
+      SELECT run.id, run.frame_seq, ${json(frame)} FROM run, won
+      WHERE won.status = 'failed' AND run.status IN ('pending', 'running', 'paused')
     )
-    SELECT won, status, tries FROM step
+    SELECT status, tries FROM won
   `);
-  if (row === null || !row.won) return undefined;
-  return { final: row.status === 'failed', tries: row.tries };
+  return row === null ? undefined : { final: row.status === 'failed', tries: row.tries };
 }
 
 /** Says that the attempt is still at work. Only long steps need it; see executeNode. */
@@ -288,8 +303,6 @@ export async function hasLiveClaim(db: Db, runId: string): Promise<boolean> {
                    AND claim_until > clock_timestamp()) AS live
   `);
 }
-
-const mine = (claim: string) => sql.fragment`(s.status = 'running' AND s.claim = ${claim})`;
 
 const json = (value: unknown) =>
   value === undefined ? sql.fragment`${null}::json` : sql.fragment`${JSON.stringify(value)}::json`;

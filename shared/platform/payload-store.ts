@@ -16,13 +16,27 @@ const text = new TextDecoder();
  */
 export function createPayloadStore(db: Pool): PayloadCodec {
   return {
-    encode: (payloads) => Promise.all(payloads.map((payload) => store(db, payload))),
-    decode: (payloads) => Promise.all(payloads.map((payload) => load(db, payload))),
+    // Almost all payloads pass as they are; every promise here is one per payload of every call.
+    encode: async (payloads) =>
+      payloads.some(isLarge)
+        ? Promise.all(payloads.map((payload) => store(db, payload)))
+        : payloads,
+    decode: async (payloads) =>
+      payloads.some(isReference)
+        ? Promise.all(payloads.map((payload) => load(db, payload)))
+        : payloads,
   };
 }
 
+const isLarge = (payload: Payload): boolean => (payload.data?.byteLength ?? 0) > MAX_INLINE_BYTES;
+
+function isReference(payload: Payload): boolean {
+  const encoding = payload.metadata?.['encoding'];
+  return encoding?.length === ENCODING.length && text.decode(encoding) === ENCODING;
+}
+
 async function store(db: Pool, payload: Payload): Promise<Payload> {
-  if ((payload.data?.byteLength ?? 0) <= MAX_INLINE_BYTES || payload.data == null) return payload;
+  if (!isLarge(payload) || payload.data == null) return payload;
   const digest = createHash('sha256').update(payload.data).digest('hex');
   await db.query(sql.prepared('payload_store', z.object({}))`
     INSERT INTO payloads (digest, bytes) VALUES (${digest}, ${sql.binary(Buffer.from(payload.data))})
@@ -41,8 +55,7 @@ async function store(db: Pool, payload: Payload): Promise<Payload> {
 const reference = z.object({ digest: z.string() });
 
 async function load(db: Pool, payload: Payload): Promise<Payload> {
-  const encoding = payload.metadata?.['encoding'];
-  if (encoding == null || text.decode(encoding) !== ENCODING) return payload;
+  if (!isReference(payload)) return payload;
   const { digest } = reference.parse(JSON.parse(text.decode(payload.data ?? new Uint8Array())));
   const row = await db.maybeOne(sql.prepared(
     'payload_load',
