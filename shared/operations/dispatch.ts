@@ -72,14 +72,21 @@ export async function dispatch(
   return false;
 }
 
-/** Carries out a row right after its commit, unless an older one of the same run has to go first. */
+/**
+ * Carries out a row right after its commit, unless an older one of the same run has to go first. Never rejects.
+ */
 export async function dispatchInOrder(
   deps: DispatchDeps,
   row: OutboxRow,
   first?: boolean,
 ): Promise<boolean> {
-  if (first ?? (await isFirst(deps.db, row))) return dispatch(deps, row);
-  await postpone(deps.db, row, 'an earlier change of this run goes first');
+  try {
+    if (first ?? (await isFirst(deps.db, row))) return await dispatch(deps, row);
+    await postpone(deps.db, row, 'an earlier change of this run goes first');
+  } catch (error) {
+    // Its lease ends by itself.
+    deps.log.warn({ err: error, runId: row.run_id }, 'could not look at the outbox');
+  }
   return false;
 }
 

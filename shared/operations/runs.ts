@@ -3,6 +3,7 @@ import { admitRun, type CheckRunnable, type RunRequest } from '../db/admission.t
 import * as gates from '../db/gates.ts';
 import * as ends from '../db/run-ends.ts';
 import { notifyFrames } from '../db/frames.ts';
+import type { OutboxRow } from '../db/outbox.ts';
 import type { JsonObject } from '../json.ts';
 import { dispatch, type DispatchDeps, dispatchInOrder } from './dispatch.ts';
 
@@ -14,11 +15,14 @@ export interface RunDeps extends DispatchDeps {
   checkRunnable: CheckRunnable;
 }
 
-export interface Triggered {
+export interface Told {
+  /** Resolves, never rejects: true once Temporal has been told, false when that is left to the reconciler. */
+  told: Promise<boolean>;
+}
+
+export interface Triggered extends Told {
   runId: string;
   replayed: boolean;
-  /** Resolves, never rejects, once Temporal has been told or could not be reached. */
-  told: Promise<boolean>;
 }
 
 /**
@@ -38,26 +42,30 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
 export async function decideGate(
   deps: DispatchDeps,
   decision: { actor: Actor; runId: string; approved: boolean; input?: JsonObject; nodeId?: string },
-): Promise<void> {
+): Promise<Told> {
   const { row, first } = await gates.decideGate(deps.db, decision);
-  await Promise.all([dispatchInOrder(deps, row, first), wakeStreams(deps, decision.runId)]);
+  return tell(deps, row, first);
 }
 
 /** Lets a failed run go on from its last checkpoint. Throws AppError `not_found`, `conflict`. */
 export async function resumeRun(
   deps: DispatchDeps,
   resume: { actor: Actor; runId: string },
-): Promise<void> {
-  await dispatchInOrder(deps, await ends.resumeRun(deps.db, resume));
+): Promise<Told> {
+  return tell(deps, await ends.resumeRun(deps.db, resume));
 }
 
 /** Ends a pending, running or paused run. Throws AppError `not_found`, `conflict`. */
 export async function cancelRun(
   deps: DispatchDeps,
   cancel: { actor: Actor; runId: string },
-): Promise<void> {
-  const row = await ends.cancelRun(deps.db, cancel);
-  await Promise.all([dispatchInOrder(deps, row), wakeStreams(deps, cancel.runId)]);
+): Promise<Told> {
+  return tell(deps, await ends.cancelRun(deps.db, cancel));
+}
+
+function tell(deps: DispatchDeps, row: OutboxRow, first?: boolean): Told {
+  const told = Promise.all([dispatchInOrder(deps, row, first), wakeStreams(deps, row.run_id)]);
+  return { told: told.then(([dispatched]) => dispatched) };
 }
 
 /** The act is committed: a stream that is not woken looks by itself within a second. */

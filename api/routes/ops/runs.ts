@@ -35,6 +35,11 @@ export function runRoutes(app: App, context: RouteContext): void {
     if (run === undefined) throw notFound('Run');
     return run;
   };
+  // The run as the act left it, read while Temporal is told: by the time it was told the run may be further on.
+  const readWhile = async (told: Promise<boolean>, actor: Actor, runId: string): Promise<Run> => {
+    const [run] = await Promise.all([read(actor, runId), told]);
+    return run;
+  };
 
   app.route({
     method: 'POST',
@@ -69,9 +74,7 @@ export function runRoutes(app: App, context: RouteContext): void {
       });
       reply.code(replayed ? 200 : 201).header('location', `/api/runs/${runId}`);
       if (replayed) reply.header('idempotent-replayed', 'true');
-      // Read while Temporal is told: the answer waits for both and for neither twice.
-      const [run] = await Promise.all([read(request.actor, runId), told]);
-      return run;
+      return readWhile(told, request.actor, runId);
     },
   });
 
@@ -133,14 +136,14 @@ export function runRoutes(app: App, context: RouteContext): void {
     config: { capability: 'approve_gates' },
     handler: async (request) => {
       const { approved = true, input, node_id: nodeId } = request.body ?? {};
-      await decideGate(context, {
+      const { told } = await decideGate(context, {
         actor: request.actor,
         runId: request.params.id,
         approved,
         input,
         nodeId,
       });
-      return read(request.actor, request.params.id);
+      return readWhile(told, request.actor, request.params.id);
     },
   });
 
@@ -157,8 +160,11 @@ export function runRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'cancel_resume' },
     handler: async (request) => {
-      await resumeRun(context, { actor: request.actor, runId: request.params.id });
-      return read(request.actor, request.params.id);
+      const { told } = await resumeRun(context, {
+        actor: request.actor,
+        runId: request.params.id,
+      });
+      return readWhile(told, request.actor, request.params.id);
     },
   });
 
@@ -175,8 +181,11 @@ export function runRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'cancel_resume' },
     handler: async (request) => {
-      await cancelRun(context, { actor: request.actor, runId: request.params.id });
-      return read(request.actor, request.params.id);
+      const { told } = await cancelRun(context, {
+        actor: request.actor,
+        runId: request.params.id,
+      });
+      return readWhile(told, request.actor, request.params.id);
     },
   });
 }
