@@ -1,7 +1,8 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
 import { loadLedger } from '../shared/db/ledger.ts';
 import { pauseAtGates } from '../shared/db/gates.ts';
-import { abandonRun, reportFailure, settleRun } from '../shared/db/run-ends.ts';
+import { abandonRun, reportFailure } from '../shared/db/run-ends.ts';
+import { settleRun } from '../shared/db/settlements.ts';
 import { recordControl } from '../shared/db/run-log.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { ControlActivities } from '../shared/execution.ts';

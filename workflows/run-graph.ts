@@ -8,7 +8,6 @@ import {
   defineSignal,
   isCancellation,
   log,
-  proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
   setHandler,
@@ -25,7 +24,6 @@ import {
   type FailedStep,
   FAILURE_RUN,
   type GateDecision,
-  type GateOpening,
   type LedgerState,
   type ObservedStep,
   type ResumedSignal,
@@ -33,9 +31,8 @@ import {
   searchAttributes,
   SIGNAL_DECISION,
   SIGNAL_RESUMED,
-  type StepActivities,
 } from '../shared/execution.ts';
-import { compileGraph, nodeLabel } from '../shared/graph/compile.ts';
+import { compileGraph } from '../shared/graph/compile.ts';
 import {
   type ControlStep,
   createScheduler,
@@ -45,10 +42,9 @@ import {
 import { renderTemplate } from '../shared/graph/template.ts';
 import type { Json, JsonObject } from '../shared/json.ts';
 import { parseDelay } from '../shared/tools.ts';
-import { attemptTimeoutMs, failedStep, prepareStep, type StepNode } from './step-call.ts';
+import { createOpenGates } from './open-gates.ts';
+import { executeStep, failedStep, prepareStep, type StepNode } from './step-call.ts';
 
-/** A killed worker or an unreachable database is tried again this often beyond the node's own attempts. */
-const INFRASTRUCTURE_ATTEMPTS = 100;
 /** More control steps than this are written once before a batch starts, not sent along with each of its steps. */
 const MAX_CARRIED_PER_STEP = 20;
 
@@ -64,11 +60,6 @@ const control = proxyLocalActivities<ControlActivities>({
   localRetryThreshold: '10s',
   retry: { initialInterval: '50ms', backoffCoefficient: 2, maximumInterval: '10s' },
 });
-
-interface OpenGate {
-  ready: ReadyNode;
-  opening: GateOpening;
-}
 
 export interface RunResult {
   run_id: string;
@@ -118,9 +109,11 @@ function createRun(input: RunGraphInput) {
     input.input,
     carried?.scheduler,
   );
-  const decisions = new Map<string, GateDecision>();
-  const rounds = new Map<string, number>(Object.entries(carried?.rounds ?? {}));
-  const gates = new Map<string, OpenGate>();
+  const gates = createOpenGates(
+    (nodeId) =>
+      !input.graph.edges.some((edge) => edge.source === nodeId && edge.condition_value === 'false'),
+    carried,
+  );
   const inFlight = new Set<string>();
   const failures = new Map<string, { step: FailedStep; cause?: unknown }>();
   let observed: ObservedStep[] = carried?.observed ?? [];
@@ -146,27 +139,22 @@ function createRun(input: RunGraphInput) {
     resolveWake = undefined;
   }
 
-  carried?.decisions.forEach(learn);
-  setHandler(decisionSignal, (decision) => learn(decision));
+  setHandler(decisionSignal, (decision) => {
+    gates.learn(decision);
+    wake();
+  });
   setHandler(resumedSignal, (message) => {
-    message.decisions.forEach(learn);
+    message.decisions.forEach(gates.learn);
     // Whatever the reset cut off, the ledger is told again where the run stands.
     atRest = false;
     wake();
   });
 
-  /** The first decision for a gate's round stands; later and repeated ones change nothing. */
-  function learn(decision: GateDecision): void {
-    const key = `${decision.step_key}/${decision.round}`;
-    if (!decisions.has(key)) decisions.set(key, decision);
-    wake();
-  }
-
   async function drive(): Promise<RunResult> {
     if (input.from_ledger === true) {
       ledger = await control.loadLedger({ run_id: input.run_id });
       failureCount = ledger.failures;
-      ledger.decisions.forEach(learn);
+      gates.learnLedger(ledger);
     }
     for (;;) {
       woken = false;
@@ -248,7 +236,7 @@ function createRun(input: RunGraphInput) {
     const work =
       node.kind === 'tool' && node.tool_name === 'delay'
         ? wait(step, prepared.label, prepared.params, call)
-        : executeNode(step, node, { ...call, ...prepared });
+        : executeStep(input, step, prepared, call);
     void work.then(
       (output) => {
         inFlight.delete(step.step_key);
@@ -265,34 +253,6 @@ function createRun(input: RunGraphInput) {
       },
     );
     return true;
-  }
-
-  function executeNode(
-    step: ReadyNode,
-    node: StepNode,
-    call: Carriage & ReturnType<typeof prepareStep>,
-  ): Promise<Json> {
-    const { label, ...payload } = call;
-    const { executeNode: execute } = proxyActivities<StepActivities>({
-      taskQueue: input.steps_task_queue,
-      activityId: step.step_key,
-      summary: label.slice(0, 180),
-      startToCloseTimeout: attemptTimeoutMs(node),
-      heartbeatTimeout: input.limits.heartbeat_timeout_ms,
-      retry: {
-        initialInterval: '1s',
-        backoffCoefficient: 2,
-        maximumInterval: '30s',
-        maximumAttempts: (node.retry?.max_attempts ?? 1) + INFRASTRUCTURE_ATTEMPTS,
-      },
-    });
-    return execute({
-      ...payload,
-      workspace_id: input.workspace_id,
-      workflow_id: input.workflow_id,
-      step_key: step.step_key,
-      iteration: step.iteration,
-    });
   }
 
   /** A `delay` is a timer of the server: it holds no worker and outlives every restart. */
@@ -365,58 +325,33 @@ function createRun(input: RunGraphInput) {
       fail(step, text(error), 'node', error);
       return;
     }
-    const failsOnReject = !input.graph.edges.some(
-      (edge) => edge.source === node.id && edge.condition_value === 'false',
-    );
-    const round = rounds.get(step.step_key) ?? firstRound(step.step_key, failsOnReject);
-    rounds.set(step.step_key, round);
-    const opening: GateOpening = {
-      step_key: step.step_key,
-      round,
-      node_id: node.id,
-      label: nodeLabel(node),
-      iteration: step.iteration,
-      prompt,
-      fails_on_reject: failsOnReject,
-    };
-    gates.set(step.step_key, { ready: step, opening });
+    gates.reach(step, node, prompt);
     atRest = false;
     wake();
   }
 
-  /** A gate known from the ledger whose last round was a rejection that failed the run asks anew. */
-  function firstRound(stepKey: string, failsOnReject: boolean): number {
-    const known = ledger?.rounds[stepKey];
-    if (known === undefined) return 1;
-    const rejected = decisions.get(`${stepKey}/${known}`)?.approved === false;
-    return rejected && failsOnReject ? known + 1 : known;
-  }
-
   /** Passes the gates that have been decided. Returns whether there was one. */
   function applyDecisions(): boolean {
-    let any = false;
-    for (const [stepKey, gate] of gates) {
-      const decision = decisions.get(`${stepKey}/${gate.opening.round}`);
-      if (decision === undefined) continue;
-      any = true;
+    const decided = gates.takeDecided();
+    for (const gate of decided) {
       atRest = false;
-      gates.delete(stepKey);
       show('running');
-      if (scheduler.decide(stepKey, decision) === 'continued') continue;
-      rounds.set(stepKey, gate.opening.round + 1);
+      const stepKey = gate.step.step_key;
+      if (scheduler.decide(stepKey, gate.decision) === 'continued') continue;
+      gates.askAgain(gate);
       const error = `Rejected at gate '${gate.opening.label}'`;
-      failures.set(stepKey, { step: failedStep(scheduler, gate.ready, error, 'rejected') });
+      failures.set(stepKey, { step: failedStep(scheduler, gate.step, error, 'rejected') });
     }
-    return any;
+    return decided.length > 0;
   }
 
   /** Nothing is in flight and gates are open: the run is paused. Returns whether there is something to do at once. */
   async function rest(): Promise<boolean> {
     if (atRest) return false;
     atRest = true;
-    const open = [...gates.values()].map((gate) => gate.opening);
+    const open = gates.openings();
     const result = await control.pauseAtGates({ ...carriage(), gates: open });
-    result.decisions.forEach(learn);
+    result.decisions.forEach(gates.learn);
     if (result.decisions.length > 0) return true;
     show(
       'paused',
@@ -481,8 +416,7 @@ function createRun(input: RunGraphInput) {
       from_ledger: false,
       carried: {
         scheduler: scheduler.snapshot(),
-        decisions: [...decisions.values()],
-        rounds: Object.fromEntries(rounds),
+        ...gates.carried(),
         failures: failureCount,
         observed,
       },

@@ -1,12 +1,15 @@
+import { proxyActivities } from '@temporalio/workflow';
 import type { AgentNode, GraphNode, ToolNode } from '../shared/contract/graph.ts';
 import { nodeLabel } from '../shared/graph/compile.ts';
 import { expressionRoots } from '../shared/graph/expression.ts';
 import type { ReadyNode, Scheduler } from '../shared/graph/scheduler.ts';
 import { parseTemplate, renderTemplate, renderValue } from '../shared/graph/template.ts';
-import type { FailedStep } from '../shared/execution.ts';
-import type { JsonObject } from '../shared/json.ts';
+import type { Carriage, FailedStep, RunGraphInput, StepActivities } from '../shared/execution.ts';
+import type { Json, JsonObject } from '../shared/json.ts';
 import { renderUrl } from '../shared/tools.ts';
 
+/** A killed worker or an unreachable database is tried again this often beyond the node's own attempts. */
+const INFRASTRUCTURE_ATTEMPTS = 100;
 const DEFAULT_TIMEOUT_SECONDS = { agent: 600, tool: 60 } as const;
 /** What an attempt may take beyond the node's own timeout, which it enforces itself, before its worker counts as lost. */
 const GRACE_MS = 15_000;
@@ -78,9 +81,41 @@ function renderUrlTemplate(template: string, state: JsonObject): string {
   return rendered.url;
 }
 
-/** How long one attempt may take as Temporal sees it. */
-export function attemptTimeoutMs(node: StepNode): number {
-  return (node.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS[node.kind]) * 1000 + GRACE_MS;
+/**
+ * One activity per step. Its retry policy is for a killed worker or a database out of reach; the node's own tries
+ * are counted in the ledger, and each failure names the delay to the next one.
+ */
+export function executeStep(
+  input: RunGraphInput,
+  step: Pick<ReadyNode, 'step_key' | 'iteration'>,
+  prepared: PreparedStep,
+  carriage: Carriage,
+): Promise<Json> {
+  const { node, label, params, state } = prepared;
+  const { executeNode } = proxyActivities<StepActivities>({
+    taskQueue: input.steps_task_queue,
+    activityId: step.step_key,
+    summary: label.slice(0, 180),
+    startToCloseTimeout:
+      (node.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS[node.kind]) * 1000 + GRACE_MS,
+    heartbeatTimeout: input.limits.heartbeat_timeout_ms,
+    retry: {
+      initialInterval: '1s',
+      backoffCoefficient: 2,
+      maximumInterval: '30s',
+      maximumAttempts: (node.retry?.max_attempts ?? 1) + INFRASTRUCTURE_ATTEMPTS,
+    },
+  });
+  return executeNode({
+    ...carriage,
+    node,
+    params,
+    state,
+    workspace_id: input.workspace_id,
+    workflow_id: input.workflow_id,
+    step_key: step.step_key,
+    iteration: step.iteration,
+  });
 }
 
 /** A failed step as the ledger and the run's error tell of it. */

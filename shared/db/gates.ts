@@ -8,7 +8,8 @@ import { newId } from '../platform/ids.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
-import { phaseMs, startedFrame, wantsWorkOf } from './steps.ts';
+import { phaseMs, wantsWorkOf } from './run-row.ts';
+import { startedFrame } from './carriage.ts';
 
 const lockedRun = z.object({
   status: z.string(),

@@ -1,133 +1,23 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
-import type { EvaluationCheck, Evals } from '../contract/graph.ts';
 import type { StreamFrame } from '../contract/stream.ts';
 import { conflict, notFound } from '../errors.ts';
-import type { FailedStep, FailureCall, FailureVerdict, SettleCall } from '../execution.ts';
-import { evaluateChecks } from '../graph/checks.ts';
+import type { FailedStep, FailureCall, FailureVerdict } from '../execution.ts';
 import type { Json } from '../json.ts';
-import { toDollars } from '../money.ts';
 import { recordAudit } from './audit.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
-import {
-  controlRows,
-  controlUpsert,
-  observedUpdate,
-  phaseMs,
-  positioned,
-  wantsWorkOf,
-} from './steps.ts';
+import { stopClocks, wantsWorkOf } from './run-row.ts';
 
 /**
- * How runs end. Each end is one compare-and-set on the status, with its terminal frame in the same transaction, so
+ * How runs end other than well. Each end is one compare-and-set on the status, with its terminal frame in the same transaction, so
  * a run has exactly one terminal event whoever races.
  */
 
 export interface RunFailure {
   kind: 'node' | 'budget' | 'cancelled' | 'rejected' | 'crash';
   node_id?: string;
-}
-
-/** The clocks of a run that stops being active or waiting now. */
-const stopClocks = sql.fragment`
-  active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
-  waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
-  phase_since = NULL, finished_at = clock_timestamp(), updated_at = now(), lost_since = NULL`;
-
-const settling = z.object({
-  status: z.string(),
-  wanted: z.boolean(),
-  cost_micros: z.number(),
-  active_ms: z.number(),
-  checks: z.array(z.unknown()).transform((checks) => checks as EvaluationCheck[]),
-});
-
-export interface Settlement {
-  status: string;
-  costMicros: number;
-  /** False when the run had ended before, or is carried on by another execution. */
-  settled: boolean;
-}
-
-/**
- * Ends a run well: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`. A
- * repeated call finds `success` and changes nothing; a run that was cancelled meanwhile stays as it is.
- */
-export async function settleRun(
-  db: Pool,
-  call: SettleCall & { execution: string },
-): Promise<Settlement> {
-  // Most workflows have no checks: nothing has to be read first.
-  const unchecked = await writeSettlement(db, call, undefined);
-  if (unchecked.settled) return unchecked;
-  const run = await db.maybeOne(sql.prepared('settle_read_run', settling)`
-    SELECT r.status, (${wantsWorkOf(call.execution)}) AS wanted, r.cost_micros,
-           r.active_ms + CASE WHEN r.status = 'running' THEN ${phaseMs} ELSE 0 END AS active_ms, w.checks
-    FROM (SELECT * FROM runs WHERE id = ${call.run_id}) AS r
-    JOIN LATERAL (SELECT checks FROM workflows WHERE id = r.workflow_id) AS w ON true
-  `);
-  if (run === null) return { status: 'gone', costMicros: 0, settled: false };
-  if (!run.wanted) return { status: run.status, costMicros: run.cost_micros, settled: false };
-  const evals =
-    run.checks.length === 0
-      ? null
-      : evaluateChecks(run.checks, {
-          state: call.state,
-          output: call.output,
-          cost_usd: toDollars(run.cost_micros),
-          duration_ms: run.active_ms,
-        });
-  return writeSettlement(db, call, evals);
-}
-
-const settled = z.object({ status: z.string().nullable(), cost_micros: z.number().nullable() });
-
-/**
- * One statement, decided by the run's status and execution as they are when it gets the row. With `evals`
- * undefined it does nothing when the workflow has checks.
- */
-async function writeSettlement(
-  db: Pool,
-  call: SettleCall & { execution: string },
-  evals: Evals | null | undefined,
-): Promise<Settlement> {
-  const { control, frames } = controlRows(call);
-  const last: StreamFrame[] = [{ run_id: call.run_id, type: 'run_completed' }];
-  if (evals != null) {
-    const { passed, total } = evals;
-    last.push({ run_id: call.run_id, type: 'run_evaluated', passed, total });
-  }
-  const count = frames.length + last.length;
-  const lastRows = last.map((frame, index) => ({ pos: frames.length + index + 1, frame }));
-  const row = await db.one(sql.prepared('settle_run', settled)`
-    WITH run AS (
-      UPDATE runs SET ${stopClocks}, status = 'success', started_at = coalesce(started_at, clock_timestamp()),
-        output = ${JSON.stringify(call.output)}::json, state = ${JSON.stringify(call.state)}::json,
-        evals = ${evals == null ? null : JSON.stringify(evals)}::json, frame_seq = frame_seq + ${count}::int,
-        temporal_run_id = coalesce(nullif(${call.execution}, ''), temporal_run_id), error = NULL, failure = NULL
-      WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)}
-        AND (${evals !== undefined}
-             OR EXISTS (SELECT FROM workflows w WHERE w.id = runs.workflow_id AND w.checks::text = '[]'))
-      RETURNING id, resumed_count AS epoch, frame_seq - ${count}::int AS base, cost_micros
-    ), observed AS (${observedUpdate(call.observed)}
-    ), control AS (${controlUpsert(control)}
-    ), frame_rows AS (
-      INSERT INTO run_frames (run_id, seq, frame)
-      SELECT run.id, run.base + f.pos, f.frame
-      FROM run, json_to_recordset(${JSON.stringify(positioned(frames))}::json)
-             AS f (pos bigint, step_key text, edge text, frame json)
-      JOIN control AS moved USING (step_key)
-      WHERE (f.edge = 'opened' AND moved.opened) OR (f.edge = 'closed' AND moved.closed)
-      UNION ALL
-      SELECT run.id, run.base + f.pos, f.frame
-      FROM run, json_to_recordset(${JSON.stringify(lastRows)}::json) AS f (pos bigint, frame json)
-    )
-    SELECT (SELECT 'success' FROM run) AS status, (SELECT cost_micros FROM run) AS cost_micros
-  `);
-  if (row.status === null) return { status: 'ended', costMicros: 0, settled: false };
-  return { status: 'success', costMicros: row.cost_micros ?? 0, settled: true };
 }
 
 const failing = z.object({
@@ -323,33 +213,4 @@ export async function cancelLiveRuns(tx: Db, workflowId: string): Promise<readon
   const rows: OutboxRow[] = [];
   for (const run of live) rows.push(await enqueue(tx, { runId: run.id, kind: 'cancel' }));
   return rows;
-}
-
-/**
- * Asks that a failed run goes on: the run is `running` again, the failure it reported is granted, and the reset of
- * its execution is promised. Two resumes at once: the second finds the run no longer failed, 409.
- */
-export async function resumeRun(
-  db: Pool,
-  resume: { actor: Actor; runId: string },
-): Promise<OutboxRow> {
-  const { actor, runId } = resume;
-  return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('resume_lock_run', z.object({ status: z.string() }))`
-      SELECT status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
-    `);
-    if (run === null) throw notFound('Run');
-    if (run.status !== 'failed') {
-      throw conflict(`Run is ${run.status}: only a failed run can be resumed`);
-    }
-    await tx.query(sql.prepared('resume_run', z.object({}))`
-      UPDATE runs SET status = 'running', error = NULL, failure = NULL, finished_at = NULL, evals = NULL,
-        failures_granted = failures_reported, resumed_count = resumed_count + 1, phase_since = clock_timestamp(),
-        updated_at = now(), lost_since = NULL,
-        superseded = CASE WHEN temporal_run_id IS NULL THEN superseded ELSE array_append(superseded, temporal_run_id) END
-      WHERE id = ${runId}
-    `);
-    await recordAudit(tx, actor, { action: 'resume', targetType: 'run', targetId: runId });
-    return enqueue(tx, { runId, kind: 'resume' });
-  });
 }

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { StreamFrame } from '../contract/stream.ts';
 import type { Carriage } from '../execution.ts';
 import { type Db, type Pool, sql } from './pool.ts';
-import { controlRows, controlUpsert, observedUpdate, positioned, wantsWorkOf } from './steps.ts';
+import { carriageCtes, controlRows, movedFrames } from './carriage.ts';
+import { wantsWorkOf } from './run-row.ts';
 
 /** Appends frames to a run whose row the caller's transaction has locked. */
 export async function appendFrames(
@@ -30,14 +31,8 @@ export async function writeCarriage(db: Db, carriage: Carriage): Promise<void> {
     WITH run AS (
       UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int, updated_at = now() WHERE id = ${carriage.run_id}
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
-    ), observed AS (${observedUpdate(carriage.observed)}
-    ), control AS (${controlUpsert(control)})
-    INSERT INTO run_frames (run_id, seq, frame)
-    SELECT run.id, run.base + f.pos, f.frame
-    FROM run, json_to_recordset(${JSON.stringify(positioned(frames))}::json)
-           AS f (pos bigint, step_key text, edge text, frame json)
-    JOIN control AS moved USING (step_key)
-    WHERE (f.edge = 'opened' AND moved.opened) OR (f.edge = 'closed' AND moved.closed)
+    ), ${carriageCtes(carriage, control)}
+    INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)}
   `);
 }
 

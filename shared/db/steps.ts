@@ -1,25 +1,17 @@
 import { z } from 'zod';
 import type { NodeKind } from '../contract/graph.ts';
 import type { StreamFrame } from '../contract/stream.ts';
-import type { Carriage, ObservedStep } from '../execution.ts';
-import type { ControlStep } from '../graph/scheduler.ts';
+import type { Carriage } from '../execution.ts';
 import type { Json } from '../json.ts';
-import type { StepFrame } from './frames.ts';
+import { carriageCtes, controlRows, movedFrames, startedFrame } from './carriage.ts';
 import { type Db, sql, syncCommit } from './pool.ts';
+import { phaseMs, wantsWorkOf } from './run-row.ts';
 
 /**
  * The step ledger. A step is known by `(run_id, step_key)`, never by Temporal's run or attempt, so that whoever
  * comes second finds what the first one left. Every move is one statement that locks the run's row first: it
  * checks that the run still wants this execution's work, hands out frame numbers in commit order, and books cost.
  */
-
-/** A run row's clocks, moved on when its status changes. Shared by every statement that changes it. */
-export const phaseMs = sql.fragment`
-  (extract(epoch FROM clock_timestamp() - coalesce(phase_since, created_at)) * 1000)::bigint`;
-
-/** The run is open and this execution was not put aside by a resume. */
-export const wantsWorkOf = (execution: string) => sql.fragment`
-  status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded))`;
 
 export interface StepBeginning {
   carriage: Carriage;
@@ -37,6 +29,9 @@ export interface StepBeginning {
   input: Json;
   queuedAt: Date;
 }
+
+const controlAndClaimed = sql.fragment`(
+  SELECT step_key, opened, closed FROM control UNION ALL SELECT step_key, opened, closed FROM claimed)`;
 
 const begun = z.object({
   active: z.boolean(),
@@ -92,9 +87,7 @@ export async function beginStep(
         status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${step.execution}
       WHERE id = ${step.carriage.run_id} AND ${wantsWorkOf(step.execution)}
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
-    ), observed AS (${observedUpdate(step.carriage.observed)}
-    ), control AS (${controlUpsert(control)}
-    ), claimed AS (
+    ), ${carriageCtes(step.carriage, control)}, claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               claim, claim_until, queued_at, input, output, finished_at)
       SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
@@ -116,13 +109,7 @@ export async function beginStep(
       RETURNING new.step_key, new.errors, new.attempts, new.generation,
                 coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed
     ), frame_rows AS (
-      INSERT INTO run_frames (run_id, seq, frame)
-      SELECT run.id, run.base + f.pos, f.frame
-      FROM run, json_to_recordset(${JSON.stringify(positioned(frames))}::json)
-             AS f (pos bigint, step_key text, edge text, frame json)
-      JOIN (SELECT step_key, opened, closed FROM control
-            UNION ALL SELECT step_key, opened, closed FROM claimed) AS moved USING (step_key)
-      WHERE (f.edge = 'opened' AND moved.opened) OR (f.edge = 'closed' AND moved.closed)
+      INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, controlAndClaimed)}
     )
     SELECT ${syncCommit(done !== undefined)}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
            (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed)
@@ -306,68 +293,3 @@ export async function hasLiveClaim(db: Db, runId: string): Promise<boolean> {
 
 const json = (value: unknown) =>
   value === undefined ? sql.fragment`${null}::json` : sql.fragment`${JSON.stringify(value)}::json`;
-
-export function startedFrame(runId: string, nodeId: string, label: string): StreamFrame {
-  return { run_id: runId, type: 'step_started', node_id: nodeId, label };
-}
-
-const positioned = (frames: readonly StepFrame[]) =>
-  frames.map((frame, index) => ({ pos: index + 1, ...frame }));
-
-/** `pos`: the place of its first frame among those written with it. */
-export type ControlRow = ControlStep & { pos: number };
-
-/**
- * The control steps as rows, one per step key (the last word of each wins: a loop may begin and end in one
- * batch), and the frames they may cause, in order.
- */
-export function controlRows(carriage: Pick<Carriage, 'run_id' | 'control'>): {
-  control: ControlRow[];
-  frames: StepFrame[];
-} {
-  const rows = new Map<string, ControlRow>();
-  const frames: StepFrame[] = [];
-  const started = new Set<string>();
-  for (const step of carriage.control) {
-    const pos = rows.get(step.step_key)?.pos ?? frames.length + 1;
-    rows.set(step.step_key, { ...step, pos });
-    if (step.status === 'skipped') continue;
-    const of = { run_id: carriage.run_id, node_id: step.node_id };
-    if (!started.has(step.step_key)) {
-      started.add(step.step_key);
-      const frame = startedFrame(carriage.run_id, step.node_id, step.label);
-      frames.push({ step_key: step.step_key, edge: 'opened', frame });
-    }
-    if (step.status === 'running') continue;
-    const frame: StreamFrame =
-      step.status === 'failed'
-        ? { ...of, type: 'step_failed', error: step.error ?? 'failed' }
-        : { ...of, type: 'step_completed' };
-    frames.push({ step_key: step.step_key, edge: 'closed', frame });
-  }
-  return { control: [...rows.values()], frames };
-}
-
-/** Inserts or moves on control steps of the `run` CTE (`id`, `epoch`, `base`); tells which were opened and closed by it. */
-export const controlUpsert = (control: readonly ControlRow[]) => sql.fragment`
-  INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch,
-                          finished_at, output, error)
-  SELECT run.id, c.step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch,
-         CASE WHEN c.status <> 'running' THEN clock_timestamp() END, c.output, c.error
-  FROM run, json_to_recordset(${JSON.stringify(control)}::json)
-         AS c (pos bigint, step_key text, node_id text, label text, kind text, iteration int[], status text, output json, error text)
-  ON CONFLICT (run_id, step_key) DO UPDATE SET
-    status = excluded.status, finished_at = excluded.finished_at, output = excluded.output, error = excluded.error,
-    epoch = excluded.epoch
-  WHERE (s.status = 'running' AND excluded.status <> 'running')
-     OR (s.status IN ('failed', 'cancelled', 'skipped') AND s.epoch < excluded.epoch)
-  RETURNING new.step_key, (old.status IS NULL OR old.status <> 'running') AS opened,
-            new.status IN ('success', 'failed') AS closed`;
-
-/** Notes at which workflow task results entered the execution's state. */
-export const observedUpdate = (observed: readonly ObservedStep[]) => sql.fragment`
-  UPDATE steps SET event_id = o.event_id
-  FROM run, json_to_recordset(${JSON.stringify(observed)}::json) AS o (step_key text, event_id bigint)
-  WHERE steps.run_id = run.id AND steps.step_key = o.step_key`;
-
-export { positioned };

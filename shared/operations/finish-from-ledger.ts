@@ -1,6 +1,6 @@
 import { loadLedger, readStartable } from '../db/ledger.ts';
 import type { Pool } from '../db/pool.ts';
-import { settleRun } from '../db/run-ends.ts';
+import { settleRun } from '../db/settlements.ts';
 import { compileGraph } from '../graph/compile.ts';
 import { createScheduler, type Scheduler } from '../graph/scheduler.ts';
 import type { LedgerState } from '../execution.ts';

@@ -2,6 +2,7 @@ import type { Actor } from '../actor.ts';
 import { admitRun, type CheckRunnable, type RunRequest } from '../db/admission.ts';
 import * as gates from '../db/gates.ts';
 import * as ends from '../db/run-ends.ts';
+import * as resumes from '../db/resumes.ts';
 import { notifyFrames } from '../db/frames.ts';
 import type { OutboxRow } from '../db/outbox.ts';
 import type { JsonObject } from '../json.ts';
@@ -52,7 +53,7 @@ export async function resumeRun(
   deps: DispatchDeps,
   resume: { actor: Actor; runId: string },
 ): Promise<Told> {
-  return tell(deps, await ends.resumeRun(deps.db, resume));
+  return tell(deps, await resumes.resumeRun(deps.db, resume));
 }
 
 /** Ends a pending, running or paused run. Throws AppError `not_found`, `conflict`. */

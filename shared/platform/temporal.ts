@@ -20,6 +20,7 @@ export interface TemporalLink {
   withTimeout<T>(call: () => Promise<T>): Promise<T>;
   /** Whether the server answers, and whether a worker polls our queues. */
   health(): Promise<{ temporal: boolean; worker: boolean }>;
+  /** Waits for calls under way, at most their timeout. */
   close(): Promise<void>;
 }
 
@@ -46,8 +47,16 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
   const connection = Connection.lazy({ ...options, connectTimeout: CALL_TIMEOUT_MS });
   const client = new Client({ connection, namespace, dataConverter: dataConverter(db) });
   const queues = taskQueues(config.temporal.taskQueuePrefix);
-  const withTimeout = async <T>(call: () => Promise<T>): Promise<T> =>
-    connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
+  const underWay = new Set<Promise<unknown>>();
+  const withTimeout = <T>(call: () => Promise<T>): Promise<T> => {
+    const answer = connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
+    const over = answer.then(
+      () => underWay.delete(over),
+      () => underWay.delete(over),
+    );
+    underWay.add(over);
+    return answer;
+  };
   return {
     client,
     namespace,
@@ -81,7 +90,11 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
         return { temporal: false, worker: false };
       }
     },
-    close: async () => connection.close(),
+    close: async () => {
+      // A call that is tried again on a closed connection throws where nobody can catch it.
+      await Promise.all(underWay);
+      await connection.close();
+    },
   };
 }
 

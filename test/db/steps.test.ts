@@ -6,7 +6,8 @@ import {
   hasLiveClaim,
   recordStepError,
 } from '../../shared/db/steps.ts';
-import { cancelRun, resumeRun } from '../../shared/db/run-ends.ts';
+import { resumeRun } from '../../shared/db/resumes.ts';
+import { cancelRun } from '../../shared/db/run-ends.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 
 let engine: Engine;

@@ -1,0 +1,82 @@
+import type { Carriage } from '../execution.ts';
+import type { StreamFrame } from '../contract/stream.ts';
+import type { ControlStep } from '../graph/scheduler.ts';
+import type { StepFrame } from './frames.ts';
+import { type FragmentSqlToken, sql } from './pool.ts';
+
+/**
+ * What travels with calls, as parts of a statement. Each expects a CTE `run` with the held row's `id`, `epoch` and
+ * `base` (the frame number before the first of this statement).
+ */
+
+export function startedFrame(runId: string, nodeId: string, label: string): StreamFrame {
+  return { run_id: runId, type: 'step_started', node_id: nodeId, label };
+}
+
+/** `pos`: the place of its first frame among those written with it. */
+export type ControlRow = ControlStep & { pos: number };
+
+/**
+ * The control steps as rows, one per step key (the last word of each wins: a loop may begin and end in one
+ * batch), and the frames they may cause, in order.
+ */
+export function controlRows(carriage: Pick<Carriage, 'run_id' | 'control'>): {
+  control: ControlRow[];
+  frames: StepFrame[];
+} {
+  const rows = new Map<string, ControlRow>();
+  const frames: StepFrame[] = [];
+  const started = new Set<string>();
+  for (const step of carriage.control) {
+    const pos = rows.get(step.step_key)?.pos ?? frames.length + 1;
+    rows.set(step.step_key, { ...step, pos });
+    if (step.status === 'skipped') continue;
+    const of = { run_id: carriage.run_id, node_id: step.node_id };
+    if (!started.has(step.step_key)) {
+      started.add(step.step_key);
+      const frame = startedFrame(carriage.run_id, step.node_id, step.label);
+      frames.push({ step_key: step.step_key, edge: 'opened', frame });
+    }
+    if (step.status === 'running') continue;
+    const frame: StreamFrame =
+      step.status === 'failed'
+        ? { ...of, type: 'step_failed', error: step.error ?? 'failed' }
+        : { ...of, type: 'step_completed' };
+    frames.push({ step_key: step.step_key, edge: 'closed', frame });
+  }
+  return { control: [...rows.values()], frames };
+}
+
+/**
+ * The CTEs `observed` (at which workflow task results entered the execution's state) and `control` (control steps
+ * inserted or moved on; tells which of them it `opened` and `closed`).
+ */
+export const carriageCtes = (carriage: Carriage, control: readonly ControlRow[]) => sql.fragment`
+  observed AS (
+    UPDATE steps SET event_id = o.event_id
+    FROM run, json_to_recordset(${JSON.stringify(carriage.observed)}::json) AS o (step_key text, event_id bigint)
+    WHERE steps.run_id = run.id AND steps.step_key = o.step_key
+  ), control AS (
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, finished_at,
+                            output, error)
+    SELECT run.id, c.step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch,
+           CASE WHEN c.status <> 'running' THEN clock_timestamp() END, c.output, c.error
+    FROM run, json_to_recordset(${JSON.stringify(control)}::json)
+           AS c (pos bigint, step_key text, node_id text, label text, kind text, iteration int[], status text,
+                 output json, error text)
+    ON CONFLICT (run_id, step_key) DO UPDATE SET
+      status = excluded.status, finished_at = excluded.finished_at, output = excluded.output,
+      error = excluded.error, epoch = excluded.epoch
+    WHERE (s.status = 'running' AND excluded.status <> 'running')
+       OR (s.status IN ('failed', 'cancelled', 'skipped') AND s.epoch < excluded.epoch)
+    RETURNING new.step_key, (old.status IS NULL OR old.status <> 'running') AS opened,
+              new.status IN ('success', 'failed') AS closed
+  )`;
+
+/** The frames, numbered from `base`, whose step made the move they tell of according to `moved`. */
+export const movedFrames = (frames: readonly StepFrame[], moved: FragmentSqlToken) => sql.fragment`
+  SELECT run.id, run.base + f.pos, f.frame
+  FROM run, json_to_recordset(${JSON.stringify(frames.map((frame, i) => ({ pos: i + 1, ...frame })))}::json)
+         AS f (pos bigint, step_key text, edge text, frame json)
+  JOIN ${moved} AS moved USING (step_key)
+  WHERE (f.edge = 'opened' AND moved.opened) OR (f.edge = 'closed' AND moved.closed)`;

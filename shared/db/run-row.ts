@@ -1,0 +1,17 @@
+import { sql } from './pool.ts';
+
+/** Pieces of the statements that hold a run's row. They name its columns bare: use them where `runs` is the target. */
+
+/** A run row's clocks, moved on when its status changes. Shared by every statement that changes it. */
+export const phaseMs = sql.fragment`
+  (extract(epoch FROM clock_timestamp() - coalesce(phase_since, created_at)) * 1000)::bigint`;
+
+/** The run is open and this execution was not put aside by a resume. */
+export const wantsWorkOf = (execution: string) => sql.fragment`
+  status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded))`;
+
+/** The clocks of a run that stops being active or waiting now. */
+export const stopClocks = sql.fragment`
+  active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
+  waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
+  phase_since = NULL, finished_at = clock_timestamp(), updated_at = now(), lost_since = NULL`;

@@ -1,0 +1,94 @@
+import type { GateNode } from '../shared/contract/graph.ts';
+import type { CarriedState, GateDecision, GateOpening, LedgerState } from '../shared/execution.ts';
+import { nodeLabel } from '../shared/graph/compile.ts';
+import type { ReadyNode } from '../shared/graph/scheduler.ts';
+
+export interface DecidedGate {
+  step: ReadyNode;
+  opening: GateOpening;
+  decision: GateDecision;
+}
+
+/** The gates a run has reached and the decisions it has heard of, in whatever order the two come. */
+export interface OpenGates {
+  /** The first decision for a gate's round stands; later and repeated ones change nothing. */
+  learn: (decision: GateDecision) => void;
+  /** What a lost execution had asked and been answered. */
+  learnLedger: (ledger: LedgerState) => void;
+  reach: (step: ReadyNode, node: GateNode, prompt: string) => void;
+  /** Removes and returns the gates that have been decided. */
+  takeDecided: () => DecidedGate[];
+  /** A rejection failed the run: the gate's next opening is a new round. */
+  askAgain: (gate: DecidedGate) => void;
+  openings: () => GateOpening[];
+  carried: () => Pick<CarriedState, 'decisions' | 'rounds'>;
+}
+
+/** `failsOnReject` tells of a gate's node id whether nothing follows its rejection. */
+export function createOpenGates(
+  failsOnReject: (nodeId: string) => boolean,
+  carried?: Pick<CarriedState, 'decisions' | 'rounds'>,
+): OpenGates {
+  const decisions = new Map<string, GateDecision>();
+  const rounds = new Map<string, number>(Object.entries(carried?.rounds ?? {}));
+  const gates = new Map<string, { step: ReadyNode; opening: GateOpening }>();
+  let ledger: LedgerState | undefined;
+
+  const keyOf = (stepKey: string, round: number): string => `${stepKey}/${round}`;
+
+  function learn(decision: GateDecision): void {
+    const key = keyOf(decision.step_key, decision.round);
+    if (!decisions.has(key)) decisions.set(key, decision);
+  }
+
+  /** A gate known from the ledger whose last round was a rejection that failed the run asks anew. */
+  function firstRound(stepKey: string, fails: boolean): number {
+    const known = ledger?.rounds[stepKey];
+    if (known === undefined) return 1;
+    const rejected = decisions.get(keyOf(stepKey, known))?.approved === false;
+    return rejected && fails ? known + 1 : known;
+  }
+
+  carried?.decisions.forEach(learn);
+
+  return {
+    learn,
+    learnLedger: (known) => {
+      ledger = known;
+      known.decisions.forEach(learn);
+    },
+    reach: (step, node, prompt) => {
+      const fails = failsOnReject(node.id);
+      const round = rounds.get(step.step_key) ?? firstRound(step.step_key, fails);
+      rounds.set(step.step_key, round);
+      const opening: GateOpening = {
+        step_key: step.step_key,
+        round,
+        node_id: node.id,
+        label: nodeLabel(node),
+        iteration: step.iteration,
+        prompt,
+        fails_on_reject: fails,
+      };
+      gates.set(step.step_key, { step, opening });
+    },
+    takeDecided: () => {
+      const decided: DecidedGate[] = [];
+      for (const [stepKey, gate] of gates) {
+        const decision = decisions.get(keyOf(stepKey, gate.opening.round));
+        if (decision === undefined) continue;
+        gates.delete(stepKey);
+        decided.push({ ...gate, decision });
+      }
+      return decided;
+    },
+    askAgain: ({ opening }) => {
+      rounds.set(opening.step_key, opening.round + 1);
+    },
+    openings: () => [...gates.values()].map((gate) => gate.opening),
+    carried: () => ({
+      decisions: [...decisions.values()],
+      rounds: Object.fromEntries(rounds),
+    }),
+  };
+}
