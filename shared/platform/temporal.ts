@@ -50,10 +50,10 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
   const underWay = new Set<Promise<unknown>>();
   const withTimeout = <T>(call: () => Promise<T>): Promise<T> => {
     const answer = connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
-    const over = answer.then(
-      () => underWay.delete(over),
-      () => underWay.delete(over),
-    );
+    const over: Promise<void> = answer.then(forget, forget);
+    function forget(): void {
+      underWay.delete(over);
+    }
     underWay.add(over);
     return answer;
   };
