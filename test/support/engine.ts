@@ -162,8 +162,9 @@ export async function eventually(
 ): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await holds())) {
-    if (Date.now() > end)
-      {throw new Error(`did not come to hold within ${timeoutMs} ms: ${String(holds)}`);}
+    if (Date.now() > end) {
+      throw new Error(`did not come to hold within ${timeoutMs} ms: ${String(holds)}`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -1,0 +1,115 @@
+import { request, Agent } from 'undici';
+import type { Client } from '@temporalio/client';
+import { WebSocket } from 'ws';
+import type { GraphInput } from '../shared/contract/graph.ts';
+import type { Run } from '../shared/contract/run.ts';
+import type { StreamFrame } from '../shared/contract/stream.ts';
+
+/** Our service as its users see it: over HTTP and its WebSocket. */
+export interface Service {
+  define(name: string, graph: GraphInput): Promise<string>;
+  trigger(workflowId: string): Promise<string>;
+  read(runId: string): Promise<Run>;
+  approve(runId: string): Promise<void>;
+  /** Resolves with the frame that says so, or at once when it is so already. */
+  until(runId: string, what: 'ended' | 'paused', timeoutMs?: number): Promise<void>;
+  /** Triggers a run and awaits its good end; returns its id. */
+  run(workflowId: string): Promise<string>;
+  /** Events in the histories of a run's executions, of which there are several when it was carried on. */
+  historyEvents(runId: string): Promise<number>;
+}
+
+const terminal = new Set<StreamFrame['type']>(['run_completed', 'run_failed']);
+
+export function serviceClient(url: string, temporal: Client): Service {
+  const dispatcher = new Agent({ connections: 64, keepAliveTimeout: 60_000 });
+
+  async function call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+    const response = await request(`${url}${path}`, {
+      dispatcher,
+      method,
+      ...(body === undefined
+        ? {}
+        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    const text = await response.body.text();
+    if (response.statusCode >= 300) {
+      throw new Error(`${method} ${path} answered ${response.statusCode}: ${text}`);
+    }
+    return JSON.parse(text) as T;
+  }
+
+  const read: Service['read'] = (runId) => call<Run>('GET', `/api/runs/${runId}`);
+
+  /**
+   * The stream tells what happens after it was opened; what happened before is told by one read right after that.
+   * Both are under way at once, so the read costs the run no time.
+   */
+  const until: Service['until'] = (runId, what, timeoutMs = 120_000) =>
+    new Promise((resolve, reject) => {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/api/runs/${runId}/stream`, {
+        perMessageDeflate: false,
+      });
+      const end = (error?: unknown): void => {
+        clearTimeout(timer);
+        socket.close();
+        if (error === undefined) resolve();
+        else reject(error instanceof Error ? error : new Error(JSON.stringify(error)));
+      };
+      const timer = setTimeout(
+        () => end(new Error(`run ${runId} was not ${what} within ${timeoutMs} ms`)),
+        timeoutMs,
+      );
+      const failed = (error: string | null): Error =>
+        new Error(`run ${runId} failed: ${error ?? ''}`);
+      socket.on('error', end);
+      socket.on('open', () => {
+        read(runId).then((run) => {
+          if (run.status === 'failed') end(failed(run.error));
+          else if (run.status === (what === 'ended' ? 'success' : 'paused')) end();
+        }, end);
+      });
+      socket.on('message', (data: Buffer) => {
+        const frame = JSON.parse(data.toString('utf8')) as StreamFrame;
+        if (frame.type === 'run_failed') end(failed(frame.error));
+        else if (what === 'ended' ? terminal.has(frame.type) : frame.type === 'run_paused') end();
+      });
+    });
+
+  const trigger: Service['trigger'] = async (workflowId) => {
+    const { run_id } = await call<Run>('POST', `/api/workflows/${workflowId}/runs`, {});
+    return run_id;
+  };
+
+  return {
+    define: async (name, graph) => {
+      const { id } = await call<{ id: string }>('POST', '/api/workflows', { name, graph });
+      return id;
+    },
+    trigger,
+    read,
+    until,
+    approve: async (runId) => {
+      await call('POST', `/api/runs/${runId}/approve`, {});
+    },
+    run: async (workflowId) => {
+      const runId = await trigger(workflowId);
+      await until(runId, 'ended');
+      return runId;
+    },
+    historyEvents: async (runId) => {
+      let events = 0;
+      let next: string | undefined = (await read(runId)).temporal.run_id ?? undefined;
+      // A continued execution names the one before it in its first event.
+      while (next !== undefined && next !== '') {
+        const handle = temporal.workflow.getHandle(runId, next);
+        const history = await handle.fetchHistory();
+        events += history.events?.length ?? 0;
+        next =
+          history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ??
+          undefined;
+      }
+      return events;
+    },
+  };
+}

@@ -1,0 +1,16 @@
+// The package brings no types; these are the parts used here.
+declare module 'autocannon' {
+  interface Options {
+    url: string;
+    connections: number;
+    /** Seconds. */
+    duration: number;
+  }
+  interface Outcome {
+    non2xx: number;
+    errors: number;
+    duration: number;
+    requests: { total: number };
+  }
+  export default function autocannon(options: Options): Promise<Outcome>;
+}

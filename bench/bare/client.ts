@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import type { taskQueues } from '../../shared/execution.ts';
+import type { bareChain } from './workflows.ts';
+
+/** The baseline's client: starts a chain of activities that do nothing, straight at the Temporal server. */
+export interface Bare {
+  /** Returns once the server has taken the start; `done` resolves when the workflow has ended. */
+  start(activities: number): Promise<{ done: () => Promise<number[]> }>;
+  /** Starts one and awaits it; resolves with when each activity ran. */
+  run(activities: number): Promise<number[]>;
+}
+
+export function bareClient(client: Client, queues: ReturnType<typeof taskQueues>): Bare {
+  const start: Bare['start'] = async (activities) => {
+    const handle = await client.workflow.start<typeof bareChain>('bareChain', {
+      workflowId: `bare_${randomUUID()}`,
+      taskQueue: queues.control,
+      args: [{ activities, activities_task_queue: queues.steps }],
+    });
+    return { done: () => handle.result() };
+  };
+  return {
+    start,
+    run: async (activities) => {
+      const { done } = await start(activities);
+      return done();
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import fastify from 'fastify';
+import type { CommonQueryMethods, QuerySqlToken } from 'slonik';
+import { connectDatabase } from '../../shared/db/pool.ts';
+import { readRun } from '../../shared/db/runs.ts';
+import { readDefaultOwner } from '../../shared/db/workspaces.ts';
+import { loadConfig } from '../../shared/platform/config.ts';
+
+// The baseline of reading a run: the statement of readRun, no authentication, no validation, no response schema.
+
+const config = loadConfig();
+if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
+const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
+const owner = await readDefaultOwner(db);
+if (owner === undefined) throw new Error('There is no workspace yet');
+const { workspaceId } = owner;
+
+const scope = (runId: string) => ({
+  workspaceId,
+  runId,
+  temporalUiUrl: config.temporal.uiUrl,
+  temporalNamespace: 'default',
+});
+
+/** The statement readRun sends, so that this one cannot fall behind it. */
+async function statementOf(runId: string): Promise<QuerySqlToken> {
+  let statement: QuerySqlToken | undefined;
+  const recorder = {
+    maybeOne: async (query: QuerySqlToken) => {
+      statement = query;
+      return null;
+    },
+  };
+  await readRun(recorder as unknown as CommonQueryMethods, scope(runId));
+  if (statement === undefined) throw new Error('readRun sent no statement');
+  return statement;
+}
+
+const app = fastify();
+app.get<{ Params: { id: string } }>('/row/:id', async (request) =>
+  db.maybeOne(await statementOf(request.params.id)),
+);
+app.get<{ Params: { id: string } }>('/record/:id', async (request) =>
+  readRun(db, scope(request.params.id)),
+);
+await app.listen({ host: '127.0.0.1', port: config.api.port });
+process.send?.({ ready: true });
+
+async function stop(): Promise<void> {
+  await app.close();
+  await db.end();
+  process.exit(0);
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) {
+  process.once(signal, () => void stop());
+}

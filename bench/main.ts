@@ -1,0 +1,152 @@
+import { rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { messageOf, since } from '../scripts/stack/output.ts';
+import { approve } from './measures/approve.ts';
+import { latency } from './measures/latency.ts';
+import { memory } from './measures/memory.ts';
+import { read } from './measures/read.ts';
+import { scale } from './measures/scale.ts';
+import { start } from './measures/start.ts';
+import { throughput } from './measures/throughput.ts';
+import { trigger } from './measures/trigger.ts';
+import { createProcesses, projectDir, type Processes } from './processes.ts';
+import { writeStatements } from './profile.ts';
+import { load, machine, table, write, type Report } from './report.ts';
+import type { Result } from './result.ts';
+import { startStack, type Stack } from './stack.ts';
+import { flood } from './statistics.ts';
+import { chain } from './graphs.ts';
+
+/**
+ * `npm run bench [-- <measure>... ] [--profile]`: our service and bare Temporal, Postgres and Fastify side by side
+ * against the same servers, on loopback. Ratios are what counts: absolute figures depend on the machine and on what
+ * else it does. A full run writes `results/latest`, one of some measures `results/local-<measures>`. `--profile` adds
+ * processor profiles and statement costs under `results/local-profile`, and slows everything it looks at.
+ */
+const alone = { start } satisfies Record<string, (processes: Processes) => Promise<Result[]>>;
+const onStack = { latency, trigger, approve, read, throughput, scale, memory } satisfies Record<
+  string,
+  (stack: Stack, processes: Processes) => Promise<Result[]>
+>;
+const names = [...Object.keys(alone), ...Object.keys(onStack)];
+const resultsDir = join(import.meta.dirname, 'results');
+
+interface Request {
+  wanted: Set<string>;
+  all: boolean;
+  profileDir: string | undefined;
+}
+
+function parse(args: string[]): Request {
+  const flags = args.filter((arg) => arg.startsWith('--'));
+  const given = args.filter((arg) => !arg.startsWith('--'));
+  const unknown = [
+    ...given.filter((name) => !names.includes(name)),
+    ...flags.filter((flag) => flag !== '--profile'),
+  ];
+  if (unknown.length > 0) {
+    throw new Error(`Unknown: ${unknown.join(', ')}. There are: ${names.join(', ')}, --profile`);
+  }
+  return {
+    wanted: new Set(given.length > 0 ? given : names),
+    all: given.length === 0,
+    profileDir: flags.length > 0 ? join(resultsDir, 'local-profile') : undefined,
+  };
+}
+
+async function measure(request: Request, processes: Processes): Promise<Report> {
+  const started = performance.now();
+  const report: Report = {
+    date: new Date().toISOString(),
+    machine: machine(),
+    load: { before: load(), after: 0 },
+    seconds: 0,
+    results: [],
+    errors: {},
+  };
+  const take = async (name: string, work: () => Promise<Result[]>): Promise<void> => {
+    if (!request.wanted.has(name) || processes.stopping()) return;
+    const begun = performance.now();
+    process.stdout.write(`${name} ... `);
+    try {
+      report.results.push(...(await work()));
+      console.log(since(begun));
+    } catch (error) {
+      if (processes.stopping()) return;
+      report.errors[name] = messageOf(error);
+      console.log(`failed: ${messageOf(error)}`);
+    }
+  };
+  for (const [name, work] of Object.entries(alone)) await take(name, () => work(processes));
+  if (Object.keys(onStack).some((name) => request.wanted.has(name))) {
+    const stack = await bringUp(request, processes);
+    for (const [name, work] of Object.entries(onStack)) {
+      await take(name, () => work(stack, processes));
+    }
+    if (request.profileDir !== undefined) {
+      await writeStatements(stack.databaseUrl, request.profileDir);
+    }
+  }
+  report.load.after = load();
+  report.seconds = (performance.now() - started) / 1_000;
+  return report;
+}
+
+/** Up and warm: compiled, connected and with caches filled on both sides. */
+async function bringUp(request: Request, processes: Processes): Promise<Stack> {
+  const begun = performance.now();
+  process.stdout.write('servers and warm-up ... ');
+  if (request.profileDir !== undefined) {
+    rmSync(request.profileDir, { recursive: true, force: true });
+  }
+  const stack = await startStack(processes, { profileDir: request.profileDir });
+  const workflow = await stack.service.define('Warm-up', chain(3));
+  await flood(90, 10, () => stack.service.run(workflow));
+  await flood(90, 10, () => stack.bare.run(3));
+  console.log(since(begun));
+  return stack;
+}
+
+async function main(args: string[]): Promise<number> {
+  const request = parse(args);
+  const processes = await createProcesses();
+  process.on('exit', () => processes.killAll());
+  let leaving: Promise<never> | undefined;
+  const leave = async (code: number): Promise<never> => {
+    console.log('\nStopping ...');
+    await processes.stopAll();
+    process.exit(code);
+  };
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    // The terminal's Ctrl-C comes a second time through npm.
+    process.on(signal, () => void (leaving ??= leave(code)));
+  }
+  try {
+    const report = await measure(request, processes);
+    if (leaving !== undefined) return await leaving;
+    const name = request.all ? 'latest' : `local-${[...request.wanted].join('-')}`;
+    const path = write(report, resultsDir, name);
+    console.log(`\n${table(report.results)}\n`);
+    for (const { measure: what, notes } of report.results) {
+      for (const note of notes) console.log(`${what}: ${note}`);
+    }
+    console.log(
+      `Load average ${report.load.before} before, ${report.load.after} after, ${report.machine.cores} cores.`,
+    );
+    console.log(`Written to ${relative(projectDir, path)}.json and .md`);
+    return Object.keys(report.errors).length === 0 ? 0 : 1;
+  } finally {
+    await (leaving ?? processes.stopAll());
+  }
+}
+
+try {
+  process.exit(await main(process.argv.slice(2)));
+} catch (error) {
+  console.error(messageOf(error));
+  process.exit(1);
+}

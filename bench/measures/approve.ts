@@ -1,0 +1,48 @@
+import { gated } from '../graphs.ts';
+import { atMost, compare, figure, type Result, undisturbed } from '../result.ts';
+import { query, type Stack } from '../stack.ts';
+import { interleave, median, now, pause } from '../statistics.ts';
+
+/** How soon after a click the step behind the gate is at work, in round trips of an activity that does nothing. */
+export async function approve({ service, bare, databaseUrl }: Stack): Promise<Result[]> {
+  const workflow = await service.define('Gated', gated());
+  const ours = async (): Promise<number> => {
+    const runId = await service.trigger(workflow);
+    await service.until(runId, 'paused');
+    // People are slower: let the execution come to rest.
+    await pause(30);
+    const clicked = now();
+    await Promise.all([service.approve(runId), service.until(runId, 'ended')]);
+    const [step] = await query<{ started_at: string }>(
+      databaseUrl,
+      `SELECT (extract(epoch FROM started_at) * 1000)::text AS started_at FROM steps
+       WHERE run_id = $1 AND step_key = 'after'`,
+      [runId],
+    );
+    return Number(step?.started_at) - clicked;
+  };
+  const baseline = async (): Promise<number> => {
+    const startedAt = await bare.run(6);
+    return median(startedAt.slice(1).map((at, index) => at - (startedAt[index] ?? at)));
+  };
+  await ours();
+  await baseline();
+  const samples = await interleave({ count: 60, least: 20, budgetMs: 30_000 }, ours, baseline);
+  const [our, their] = [
+    samples.map((sample) => sample.ours),
+    samples.map((sample) => sample.baseline),
+  ];
+  return [
+    compare({
+      measure: 'approve to next step started / one bare activity',
+      unit: 'ms',
+      ours: figure(our),
+      baseline: figure(their),
+      bound: atMost(2),
+      notes: [
+        undisturbed(our, their),
+        'from the request being sent to `started_at` of the step, both on the clock of this machine',
+      ],
+    }),
+  ];
+}

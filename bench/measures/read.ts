@@ -1,0 +1,62 @@
+import autocannon from 'autocannon';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { chain } from '../graphs.ts';
+import type { Processes } from '../processes.ts';
+import { atLeast, compare, figure, type Result } from '../result.ts';
+import type { Stack } from '../stack.ts';
+import { median } from '../statistics.ts';
+
+const steps = 50;
+const connections = 10;
+const seconds = 3;
+const rounds = 4;
+
+/** Reading a run of fifty steps over HTTP, against the same statement behind a Fastify that does nothing else. */
+export async function read(stack: Stack, processes: Processes): Promise<Result[]> {
+  const { service, apiUrl, environment } = stack;
+  const workflow = await service.define('Fifty tools', chain(steps));
+  const runId = await service.run(workflow);
+  const [port = 0] = await freePorts(1);
+  const server = await processes.startNode({
+    name: 'bare-server',
+    script: 'bench/bare/server.ts',
+    env: { ...environment, API_PORT: String(port) },
+  });
+  const urls = {
+    ours: `${apiUrl}/api/runs/${runId}`,
+    row: `http://127.0.0.1:${port}/row/${runId}`,
+    record: `http://127.0.0.1:${port}/record/${runId}`,
+  };
+  const rates = { ours: [] as number[], row: [] as number[], record: [] as number[] };
+  for (const url of Object.values(urls)) await fire(url, 1);
+  for (let round = 0; round < rounds; round += 1) {
+    rates.ours.push(await fire(urls.ours, seconds));
+    rates.row.push(await fire(urls.row, seconds));
+    rates.record.push(await fire(urls.record, seconds));
+  }
+  await processes.stop(server);
+  const perRound = (other: number[]): number =>
+    median(rates.ours.map((rate, round) => rate / (other[round] ?? Number.NaN)));
+  return [
+    compare({
+      measure: `read a run of ${steps} steps / bare Fastify, same statement`,
+      unit: 'requests/s',
+      ours: figure(rates.ours),
+      baseline: figure(rates.row),
+      value: perRound(rates.row),
+      bound: atLeast(0.7),
+      notes: [
+        `${connections} connections; the bare server sends the row as it comes from the database`,
+        `when it also makes the run record of it: ${Math.round(median(rates.record))} requests/s, ratio ${perRound(rates.record).toFixed(2)}`,
+      ],
+    }),
+  ];
+}
+
+async function fire(url: string, duration: number): Promise<number> {
+  const result = await autocannon({ url, connections, duration });
+  if (result.non2xx > 0 || result.errors > 0) {
+    throw new Error(`${result.non2xx} answers and ${result.errors} connections failed at ${url}`);
+  }
+  return result.requests.total / result.duration;
+}

@@ -1,0 +1,160 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { startChild, type Child, type ChildSpec } from '../scripts/stack/children.ts';
+import { claimFolder, FolderInUse, type Claim } from '../scripts/stack/claim.ts';
+import { messageOf } from '../scripts/stack/output.ts';
+import { readyMessage } from '../scripts/stack/supervisor.ts';
+
+export const projectDir = join(import.meta.dirname, '..');
+const folderPrefix = 'durable-workflows-bench-';
+/** Data of the `npm start` that is timed, below the folder of the run. */
+export const startFolder = 'start';
+const readyTimeoutMs = 60_000;
+
+type Signals = ReadonlyArray<readonly [signal: NodeJS.Signals, waitMs: number]>;
+
+/** Everything a benchmark run starts and writes, so that all of it can be taken away again, also after a Ctrl-C. */
+export interface Processes {
+  /** Made anew under the system's temporary folder and removed at the end. */
+  folder: string;
+  claim: Claim;
+  /** The child is stopped in its turn, the last one first: with these signals, or as the function does it. */
+  keep(child: Child, how: Signals | (() => Promise<void>)): void;
+  /** Starts a Node process and waits until it says that it is ready. */
+  startNode(spec: NodeSpec): Promise<Child>;
+  stop(child: Child): Promise<void>;
+  stopAll(): Promise<void>;
+  /** Whether `stopAll` has begun: what fails from then on does so by our own doing. */
+  stopping(): boolean;
+  killAll(): void;
+}
+
+export interface NodeSpec extends Pick<ChildSpec, 'name' | 'env'> {
+  /** The program, below the project's folder. */
+  script: string;
+  nodeOptions?: string[];
+}
+
+export async function createProcesses(): Promise<Processes> {
+  await clearEarlierRuns();
+  const folder = mkdtempSync(join(tmpdir(), folderPrefix));
+  // Started by root, Postgres runs as another account and has to get in. Passwords in it are readable by us alone.
+  chmodSync(folder, 0o755);
+  const claim = await claimFolder(folder);
+  const kept: { child: Child; stop: () => Promise<unknown> }[] = [];
+  let stopping = false;
+  const keep: Processes['keep'] = (child, how) => {
+    if (stopping) {
+      child.kill();
+      return;
+    }
+    kept.push({ child, stop: typeof how === 'function' ? how : () => child.stop(how) });
+    claim.record(child.name, child.pid);
+  };
+  const stop = async (child: Child): Promise<void> => {
+    const index = kept.findIndex((entry) => entry.child === child);
+    if (index < 0) return;
+    const [entry] = kept.splice(index, 1);
+    await entry?.stop();
+  };
+  return {
+    folder: claim.folder,
+    claim,
+    keep,
+    stop,
+    startNode: async ({ name, script, env, nodeOptions = [] }) => {
+      const child = await startChild({
+        name,
+        command: process.execPath,
+        args: [...nodeOptions, join(projectDir, script)],
+        cwd: projectDir,
+        env,
+        logFile: join(claim.folder, 'logs', `${name}.log`),
+        ipc: true,
+      });
+      keep(child, [['SIGTERM', 5_000]]);
+      try {
+        await readyMessage(child, readyTimeoutMs);
+      } catch (error) {
+        throw new Error([messageOf(error), ...child.tail(10)].join('\n'), { cause: error });
+      }
+      return child;
+    },
+    stopAll: async () => {
+      stopping = true;
+      for (const { child } of [...kept].reverse()) await stop(child);
+      claim.release();
+      removeFolder(claim.folder);
+    },
+    stopping: () => stopping,
+    killAll: () => {
+      for (const { child } of kept) child.kill();
+    },
+  };
+}
+
+/** Ends servers and removes folders of benchmark runs that were killed before they could do so. */
+async function clearEarlierRuns(): Promise<void> {
+  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(folderPrefix))) {
+    const folder = join(tmpdir(), name);
+    try {
+      await claimFolder(folder);
+      removeFolder(folder);
+    } catch (error) {
+      if (!(error instanceof FolderInUse)) {
+        console.error(`could not clear ${folder}: ${messageOf(error)}`);
+      }
+    }
+  }
+}
+
+/** Databases of ours that had to be elsewhere, since the server's account could not enter the folder, go with it. */
+function removeFolder(folder: string): void {
+  for (const link of [join(folder, 'postgres'), join(folder, startFolder, 'postgres')]) {
+    if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+    rmSync(dirname(readlinkSync(link)), { recursive: true, force: true });
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Processor time of a process and of the children it has, in ms; undefined where /proc is not to be had. */
+export function cpuMs(pid: number): number | undefined {
+  const own = cpuOf(pid);
+  if (own === undefined) return undefined;
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => parentOf(Number(name)) === pid);
+  return children.reduce((sum, child) => sum + (cpuOf(Number(child)) ?? 0), own);
+}
+
+/** The fields of /proc/<pid>/stat behind the program's name, which may hold anything. */
+function stat(pid: number): string[] | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+function parentOf(pid: number): number | undefined {
+  const fields = stat(pid);
+  return fields === undefined ? undefined : Number(fields[1]);
+}
+
+/** User and system time, own and of children that ended, in ticks of 10 ms. */
+function cpuOf(pid: number): number | undefined {
+  const fields = stat(pid);
+  if (fields === undefined) return undefined;
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
+}

@@ -1,0 +1,61 @@
+import { median, percentile } from './statistics.ts';
+
+export type Unit = 'ms' | 'runs/s' | 'requests/s' | 'events' | 'MB' | 's';
+
+/** What one side came to. `p95` only where single samples mean something. */
+export interface Figure {
+  median: number;
+  p95?: number;
+  samples: number;
+}
+
+/** One line of the table. */
+export interface Result {
+  measure: string;
+  unit: Unit;
+  ours: Figure;
+  /** Absent: the bound is on our figure itself. */
+  baseline?: Figure;
+  /** What the bound is on: ours / baseline, or our figure. */
+  value: number;
+  bound: Bound;
+  met: boolean;
+  notes: string[];
+}
+
+export interface Bound {
+  at: 'most' | 'least';
+  value: number;
+  /** Where we would like to be. */
+  aim?: number;
+}
+
+export const atMost = (value: number): Bound => ({ at: 'most', value });
+export const atLeast = (value: number, aim?: number): Bound => ({ at: 'least', value, aim });
+
+export const figure = (samples: readonly number[]): Figure => ({
+  median: median(samples),
+  p95: percentile(samples, 95),
+  samples: samples.length,
+});
+
+/** What both sides come to when the machine leaves them alone, told by the fastest tenth of the samples. */
+export function undisturbed(ours: readonly number[], baseline: readonly number[]): string {
+  const [first, second] = [percentile(ours, 10), percentile(baseline, 10)];
+  return `fastest tenth: ${first.toFixed(1)} / ${second.toFixed(1)} ms, ratio ${(first / second).toFixed(2)}`;
+}
+
+export const single = (value: number): Figure => ({ median: value, samples: 1 });
+
+/** Judges medians against each other, or `value` when it was computed otherwise. */
+export function compare(
+  line: Omit<Result, 'value' | 'met' | 'notes'> & { value?: number; notes?: string[] },
+): Result {
+  const value =
+    line.value ??
+    (line.baseline === undefined ? line.ours.median : line.ours.median / line.baseline.median);
+  const { bound } = line;
+  // A value that could not be computed meets nothing.
+  const met = bound.at === 'most' ? value <= bound.value : value >= bound.value;
+  return { ...line, value, met, notes: line.notes ?? [] };
+}

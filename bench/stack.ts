@@ -1,0 +1,182 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import pg from 'pg';
+import type { Child } from '../scripts/stack/children.ts';
+import { freePorts } from '../scripts/stack/ports.ts';
+import { postgresStopSignals, startPostgres, type Postgres } from '../scripts/stack/postgres.ts';
+import { startTemporal } from '../scripts/stack/temporal.ts';
+import { cachedWorkflowBundle } from '../scripts/stack/workflow-bundle.ts';
+import { migrate } from '../shared/db/migrate.ts';
+import { taskQueues } from '../shared/execution.ts';
+import { environmentSchema } from '../shared/platform/config.ts';
+import { bareClient, type Bare } from './bare/client.ts';
+import { cpuMs, projectDir, type Processes } from './processes.ts';
+import { serviceClient, type Service } from './api-client.ts';
+
+const oursPrefix = 'bench-ours';
+const barePrefix = 'bench-bare';
+
+export interface Stack {
+  service: Service;
+  bare: Bare;
+  databaseUrl: string;
+  apiUrl: string;
+  /** Replaces our worker with a fresh process, one that listens for a debugger when a port is given. */
+  renewWorker(debuggerPort?: number): Promise<Child>;
+  /** Environment of one more child beside the API, for instance the bare server. */
+  environment: NodeJS.ProcessEnv;
+  /** Processor time spent so far by each part, in ms; empty where the system does not tell. */
+  cpu(): Record<string, number>;
+}
+
+export interface StackOptions {
+  /** Writes processor profiles of the API and the workers there, and has Postgres count its statements. */
+  profileDir?: string;
+}
+
+/**
+ * The servers as `npm start` has them, Postgres with fsync and synchronous commits, plus the worker of the baseline.
+ * Both workers stay up all the time: the one that is not measured waits in its polls.
+ */
+export async function startStack(processes: Processes, options: StackOptions = {}): Promise<Stack> {
+  const bundling = cachedWorkflowBundle(projectDir);
+  bundling.catch(() => undefined);
+  const [postgresPort = 0, temporalPort = 0, apiPort = 0] = await freePorts(3);
+  const [postgres, temporal] = await settled(
+    startDatabase(processes, postgresPort, options.profileDir !== undefined),
+    startTemporal({
+      dataDir: processes.folder,
+      projectDir,
+      port: temporalPort,
+      onSpawn: (child) => processes.keep(child, [['SIGTERM', 700]]),
+    }),
+  );
+  await migrate(postgres.url);
+  const environment = {
+    ...cleanEnvironment(),
+    DATA_DIR: processes.folder,
+    DATABASE_URL: postgres.url,
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_CONFIG_FILE: writeProfile(processes.folder, temporal.address),
+    TASK_QUEUE_PREFIX: oursPrefix,
+    API_PORT: String(apiPort),
+    WORKFLOW_BUNDLE: await bundling,
+    no_grpc_proxy: '127.0.0.1,localhost',
+  };
+  const { profileDir } = options;
+  if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
+  const startNode = (
+    name: string,
+    script: string,
+    own: NodeJS.ProcessEnv = {},
+    nodeOptions: string[] = [],
+  ): Promise<Child> =>
+    processes.startNode({
+      name,
+      script,
+      env: { ...environment, ...own },
+      nodeOptions:
+        profileDir === undefined
+          ? nodeOptions
+          : [...nodeOptions, '--cpu-prof', '--cpu-prof-dir', join(profileDir, name)],
+    });
+  const api = await startNode('api', 'api/main.ts');
+  let worker = await startNode('worker', 'worker/main.ts');
+  const bareWorker = await startNode('bare-worker', 'bench/bare/worker.ts', {
+    TASK_QUEUE_PREFIX: barePrefix,
+  });
+  const connection = await Connection.connect({
+    address: temporal.address,
+    channelArgs: { 'grpc.enable_http_proxy': 0 },
+  });
+  const client = new Client({ connection });
+  const apiUrl = `http://127.0.0.1:${apiPort}`;
+  return {
+    service: serviceClient(apiUrl, client),
+    bare: bareClient(client, taskQueues(barePrefix)),
+    databaseUrl: postgres.url,
+    apiUrl,
+    renewWorker: async (debuggerPort) => {
+      await processes.stop(worker);
+      worker = await startNode(
+        'worker',
+        'worker/main.ts',
+        {},
+        debuggerPort === undefined ? [] : [`--inspect=127.0.0.1:${debuggerPort}`],
+      );
+      return worker;
+    },
+    environment,
+    cpu: () => {
+      const children = [api, worker, bareWorker, postgres.child, temporal.child];
+      const times = children.map((child) => [child.name, cpuMs(child.pid)] as const);
+      return Object.fromEntries(
+        times.filter((entry): entry is readonly [string, number] => entry[1] !== undefined),
+      );
+    },
+  };
+}
+
+/** Not `throwaway`: that one does not sync, and a trigger's answer waits for a commit. */
+async function startDatabase(
+  processes: Processes,
+  port: number,
+  countStatements: boolean,
+): Promise<Postgres> {
+  const start = (): Promise<Postgres> =>
+    startPostgres({
+      dataDir: processes.folder,
+      port,
+      database: 'workflows',
+      onSpawn: (child) => processes.keep(child, postgresStopSignals(900)),
+    });
+  const server = await start();
+  if (!countStatements) return server;
+  await query(server.url, `ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`);
+  await query(server.url, 'ALTER SYSTEM SET track_io_timing = on');
+  await query(server.url, 'ALTER SYSTEM SET track_wal_io_timing = on');
+  await processes.stop(server.child);
+  const again = await start();
+  await query(again.url, 'CREATE EXTENSION pg_stat_statements');
+  return again;
+}
+
+/** One statement on a connection of its own. */
+export async function query<Row extends pg.QueryResultRow>(
+  url: string,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Row>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The person's settings of the product, of Temporal and of Postgres describe other servers. */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
+  const ours = new Set(Object.keys(environmentSchema.shape));
+  const kept = Object.entries(process.env).filter(
+    ([key]) =>
+      !ours.has(key) &&
+      !key.startsWith('PG') &&
+      (!key.startsWith('TEMPORAL_') || key === 'TEMPORAL_CLI_PATH'),
+  );
+  return Object.fromEntries(kept);
+}
+
+function writeProfile(folder: string, address: string): string {
+  const path = join(folder, 'temporal.toml');
+  writeFileSync(path, `[profile.default]\naddress = "${address}"\nnamespace = "default"\n`);
+  return path;
+}
+
+/** Like Promise.all, but waits for both, so that nothing is still being started when the stopping begins. */
+async function settled<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
+}
