@@ -27,12 +27,12 @@ export function createControlActivities(deps: {
   };
   return {
     pauseAtGates: async (call) => {
-      const { decisions } = await pauseAtGates(db, { ...call, execution: execution() });
+      const decisions = await pauseAtGates(db, { ...call, execution: execution() });
       frames.wakeNow(call.run_id);
       return { decisions };
     },
     onFailure: async (call) => {
-      const { settled: _settled, ...verdict } = await reportFailure(db, {
+      const verdict = await reportFailure(db, {
         ...call,
         execution: execution(),
       });

@@ -24,13 +24,13 @@ const lockedRun = z.object({
 export async function pauseAtGates(
   db: Pool,
   call: PauseCall & { execution: string },
-): Promise<{ decisions: GateDecision[]; paused: boolean }> {
+): Promise<GateDecision[]> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
       SELECT status, resumed_count AS epoch FROM runs
       WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)} FOR UPDATE
     `);
-    if (run === null) return { decisions: [], paused: false };
+    if (run === null) return [];
     await writeCarriage(tx, call);
     const opened: GateOpening[] = [];
     for (const gate of call.gates) {
@@ -42,9 +42,9 @@ export async function pauseAtGates(
       opened.map((gate) => startedFrame(call.run_id, gate.node_id, gate.label)),
     );
     const decisions = await decisionsOf(tx, call.run_id, call.gates);
-    if (decisions.length > 0) return { decisions, paused: false };
+    if (decisions.length > 0) return decisions;
     await markPaused(tx, call, run.status !== 'paused' || opened.length > 0);
-    return { decisions: [], paused: true };
+    return [];
   });
 }
 

@@ -6,7 +6,7 @@ import type { FailedStep, FailureCall, FailureVerdict } from '../execution.ts';
 import type { Json } from '../json.ts';
 import { recordAudit } from './audit.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
-import { type Db, type Pool, sql, type Tx } from './pool.ts';
+import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
 import { stopClocks, wantsWorkOf } from './run-row.ts';
 
@@ -21,10 +21,8 @@ export interface RunFailure {
 }
 
 const failing = z.object({
-  status: z.string(),
   wanted: z.boolean(),
   superseded: z.boolean(),
-  failures_reported: z.number(),
   failures_granted: z.number(),
 });
 
@@ -36,16 +34,16 @@ const failing = z.object({
 export async function reportFailure(
   db: Pool,
   call: FailureCall & { execution: string },
-): Promise<FailureVerdict & { settled: boolean }> {
+): Promise<FailureVerdict> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('failure_lock_run', failing)`
-      SELECT status, (${wantsWorkOf(call.execution)}) AS wanted, (${call.execution} = ANY(superseded)) AS superseded,
-             failures_reported, failures_granted
+      SELECT (${wantsWorkOf(call.execution)}) AS wanted, (${call.execution} = ANY(superseded)) AS superseded,
+             failures_granted
       FROM runs WHERE id = ${call.run_id} FOR UPDATE
     `);
-    if (run === null) return { verdict: 'fail', error: 'Run not found', settled: false };
+    if (run === null) return { verdict: 'fail', error: 'Run not found' };
     if (run.superseded) {
-      return { verdict: 'fail', error: 'Carried on by another execution', settled: false };
+      return { verdict: 'fail', error: 'Carried on by another execution' };
     }
     const outputs = await finishedOutputs(tx, call);
     const goesOn =
@@ -53,16 +51,16 @@ export async function reportFailure(
     if (goesOn) {
       // What failed is about to be tried again: only the rest is written.
       const control = call.control.filter((step) => step.status !== 'failed');
-      await writeCarriage(tx, { ...call, control });
+      if (run.wanted) await writeCarriage(tx, { ...call, control });
       return Object.keys(outputs).length > 0
-        ? { verdict: 'finished', outputs, settled: false }
-        : { verdict: 'resume', settled: false };
+        ? { verdict: 'finished', outputs }
+        : { verdict: 'resume' };
     }
     const error = errorOf(call.failed[0]);
     await tx.query(sql.prepared('failure_report', z.object({}))`
       UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int) WHERE id = ${call.run_id}
     `);
-    if (!run.wanted) return { verdict: 'fail', error, settled: false };
+    if (!run.wanted) return { verdict: 'fail', error };
     await writeCarriage(tx, call);
     await writeFailedSteps(tx, call);
     const failure: RunFailure = {
@@ -70,7 +68,7 @@ export async function reportFailure(
       node_id: call.failed[0]?.node_id,
     };
     await endFailed(tx, { runId: call.run_id, error, failure, execution: call.execution });
-    return { verdict: 'fail', error, settled: true };
+    return { verdict: 'fail', error };
   });
 }
 
@@ -202,15 +200,4 @@ export async function cancelRun(
     await recordAudit(tx, actor, { action: 'cancel', targetType: 'run', targetId: runId });
     return enqueue(tx, { runId, kind: 'cancel' });
   });
-}
-
-/** Promises to end the executions of a workflow's live runs, before the workflow and its runs are deleted. */
-export async function cancelLiveRuns(tx: Db, workflowId: string): Promise<readonly OutboxRow[]> {
-  const live = await tx.any(sql.prepared('live_runs_of', z.object({ id: z.string() }))`
-    SELECT id FROM runs WHERE workflow_id = ${workflowId} AND status IN ('pending', 'running', 'paused')
-    ORDER BY id FOR UPDATE
-  `);
-  const rows: OutboxRow[] = [];
-  for (const run of live) rows.push(await enqueue(tx, { runId: run.id, kind: 'cancel' }));
-  return rows;
 }
