@@ -11,8 +11,11 @@ export interface FrameNotifier {
   close(): Promise<void>;
 }
 
-/** Most steps begin and end within this: their two frames then wake the streams once. */
-const COLLECT_MS = 10;
+/**
+ * Sooner than anybody sees, and long enough that short steps wake the streams together: each waking is a statement
+ * here and one in every API process.
+ */
+const COLLECT_MS = 50;
 
 /**
  * Wakes streams for many runs with few statements: runs collect for a moment, and while one NOTIFY is under way

@@ -24,11 +24,14 @@ import { runRoutes } from './routes/ops/runs.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
 import { socketOptions, streamRoutes } from './stream/route.ts';
+import { createUntold } from './untold.ts';
 
 /** How long a whole request may take to arrive. */
 const REQUEST_TIMEOUT_MS = 30_000;
 /** How long a handler may take; just above the database's own statement timeout. */
 const HANDLER_TIMEOUT_MS = 35_000;
+/** Starts, decisions and the like on their way to Temporal that no request waits for. */
+const MAX_UNTOLD = 200;
 const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /** Every route there is, by resource. */
@@ -44,7 +47,11 @@ const routes = [
 
 /** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */
 export function buildApp(deps: ApiDeps): App {
-  const context: RouteContext = { ...deps, findActor: actorFinder(deps) };
+  const context: RouteContext = {
+    ...deps,
+    findActor: actorFinder(deps),
+    untold: createUntold(MAX_UNTOLD),
+  };
   const { trustedProxies, corsOrigins } = deps.config.api;
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
@@ -74,6 +81,7 @@ export function buildApp(deps: ApiDeps): App {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
+  app.addHook('onClose', async () => context.untold.told());
   answerErrors(app, context);
   acceptJson(app);
   refuseUndeclaredRoutes(app);

@@ -6,6 +6,7 @@ import type { Actor } from '../shared/actor.ts';
 import type { Capability } from '../shared/capabilities.ts';
 import type { RunDeps } from '../shared/operations/runs.ts';
 import type { FindActor } from './authenticate.ts';
+import type { Untold } from './untold.ts';
 
 /** What the app is built from. Frames are listened for at `config.database.url`. */
 export interface ApiDeps extends RunDeps {
@@ -13,9 +14,10 @@ export interface ApiDeps extends RunDeps {
   metrics?: Registry;
 }
 
-/** What routes are given: the deps, and the one way to tell who asks. */
+/** What routes are given: the deps, the one way to tell who asks, and what Temporal is still to be told. */
 export interface RouteContext extends ApiDeps {
   findActor: FindActor;
+  untold: Untold;
 }
 
 export type App = FastifyInstance<

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { connectDatabase } from '../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../shared/db/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
-import { checkRunnable } from '../shared/operations/check-runnable.ts';
+import { findRunnable } from '../shared/operations/find-runnable.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { connectTemporal } from '../shared/platform/temporal.ts';
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
-  const app = buildApp({ db, temporal, log, config, checkRunnable, metrics });
+  const app = buildApp({ db, temporal, log, config, findRunnable, metrics });
 
   let stopping = false;
   const stop = async (reason: string) => {

@@ -1,3 +1,4 @@
+import { nodeFlags } from '../scripts/stack/node-flags.ts';
 import {
   chmodSync,
   lstatSync,
@@ -75,7 +76,7 @@ export async function createProcesses(): Promise<Processes> {
       const child = await startChild({
         name,
         command: process.execPath,
-        args: [...nodeOptions, join(projectDir, script)],
+        args: [...nodeFlags, ...nodeOptions, join(projectDir, script)],
         cwd: projectDir,
         env,
         logFile: join(claim.folder, 'logs', `${name}.log`),

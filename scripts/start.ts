@@ -1,3 +1,4 @@
+import { nodeFlags } from './stack/node-flags.ts';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -202,7 +203,7 @@ async function startProcess(
   const child = await startChild({
     name,
     command: process.execPath,
-    args: [join(projectDir, name, 'main.ts')],
+    args: [...nodeFlags, join(projectDir, name, 'main.ts')],
     env,
     cwd: projectDir,
     logFile: join(config.dataDir, 'logs', `${name}.log`),

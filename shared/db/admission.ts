@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import type { Graph } from '../contract/graph.ts';
+import type { RunSummary } from '../contract/run.ts';
 import { AppError, notFound } from '../errors.ts';
 import { canonicalJson } from '../graph/diff.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
-import { type Pool, sql, type Tx } from './pool.ts';
+import { type Db, type Pool, sql } from './pool.ts';
+import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
 
 export const triggers = ['manual', 'webhook', 'mcp', 'schedule'] as const;
 export type Trigger = (typeof triggers)[number];
@@ -36,90 +38,67 @@ export interface AdmittedRun {
 }
 
 export type Admission =
-  | { outcome: 'admitted'; run: AdmittedRun; outbox: OutboxRow }
+  | { outcome: 'admitted'; run: AdmittedRun; summary: RunSummary; outbox: OutboxRow }
   | { outcome: 'replayed'; runId: string };
 
-/** The graph as it will run. Throws AppError `graph_invalid` when it cannot run in this workspace. */
-export type CheckRunnable = (
-  tx: Tx,
-  workflow: { workspaceId: string; workflowId: string; version: number; graph: unknown },
-) => Promise<Graph>;
+/** A version of a workflow: its graph as it will run, or why it cannot. */
+export interface Runnable {
+  version: number;
+  graph?: Graph;
+  /** AppError `graph_invalid`. */
+  refusal?: AppError;
+}
 
-const workflowRow = z.object({
-  name: z.string(),
-  version: z.number(),
-  run_cap_micros: z.number().nullable(),
-  graph: z.unknown(),
-});
+/** The workflow's current version. It may be remembered, and out of date, unless it is asked for `anew`. */
+export type FindRunnable = (
+  db: Db,
+  ids: { workspaceId: string; workflowId: string },
+  anew: boolean,
+) => Promise<Runnable | undefined>;
 
 /**
- * The one way a run comes to be, whoever triggers it. In one transaction and in this order: replay of the
- * idempotency key, monthly quota, budgets, validity of the graph; then the run pinned to the workflow's current
- * version, its audit entry and the promise to start it. A refusal leaves nothing behind.
+ * The one way a run comes to be, whoever triggers it. In one statement and in this order: replay of the idempotency
+ * key, validity of the graph; then the run pinned to the workflow's current version, its audit entry and the promise
+ * to start it. A refusal leaves nothing behind. The graph was checked before; the statement holds only while the
+ * version it was checked for is still the current one, else the workflow is looked at anew.
  *
  * Throws AppError: `not_found`, `idempotency_mismatch`, `graph_invalid`.
  */
 export async function admitRun(
   db: Pool,
   request: RunRequest,
-  checkRunnable: CheckRunnable,
+  findRunnable: FindRunnable,
 ): Promise<Admission> {
-  const runId = newId('run');
-  return db.transaction(async (tx) => {
-    const workflow = await tx.maybeOne(sql.prepared('admission_workflow', workflowRow)`
-      SELECT w.name, w.version, w.run_cap_micros, v.graph
-      FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
-      WHERE w.id = ${request.workflowId} AND w.workspace_id = ${request.actor.workspaceId}
-    `);
-    if (workflow === null) throw notFound('Workflow');
-    const earlier = await claimKey(tx, request, runId);
+  const ids = { workspaceId: request.actor.workspaceId, workflowId: request.workflowId };
+  for (let anew = false; ; anew = true) {
+    const runnable = await findRunnable(db, ids, anew);
+    if (runnable?.graph !== undefined) {
+      const admitted = await insertRun(db, request, runnable.version, runnable.graph);
+      if (admitted !== undefined) return admitted;
+    }
+    const earlier = await findReplay(db, request);
     if (earlier !== undefined) return { outcome: 'replayed', runId: earlier };
-    const graph = await checkRunnable(tx, {
-      workspaceId: request.actor.workspaceId,
-      workflowId: request.workflowId,
-      version: workflow.version,
-      graph: workflow.graph,
-    });
-    const outbox = await insertRun(tx, request, { runId, ...workflow });
-    return {
-      outcome: 'admitted',
-      outbox,
-      run: {
-        runId,
-        workspaceId: request.actor.workspaceId,
-        workflowId: request.workflowId,
-        workflowName: workflow.name,
-        workflowVersion: workflow.version,
-        trigger: request.trigger,
-        actorName: request.actor.name,
-        graph,
-        input: request.input,
-      },
-    };
-  });
+    if (!anew) continue;
+    if (runnable === undefined) throw notFound('Workflow');
+    if (runnable.refusal !== undefined) throw runnable.refusal;
+  }
 }
+
+const fingerprintOf = (input: JsonObject): string =>
+  createHash('sha256').update(canonicalJson(input)).digest('hex');
 
 const claimRow = z.object({ run_id: z.string(), fingerprint: z.string() });
 
-/**
- * Claims the idempotency key for this run, or returns the run that has it. A claim made at the same moment by
- * another transaction is waited for: its commit makes this a replay, its rollback lets this one through.
- */
-async function claimKey(tx: Tx, request: RunRequest, runId: string): Promise<string | undefined> {
+/** The run that has the request's idempotency key already. */
+async function findReplay(db: Db, request: RunRequest): Promise<string | undefined> {
   if (request.idempotencyKey === undefined) return undefined;
-  const fingerprint = createHash('sha256').update(canonicalJson(request.input)).digest('hex');
-  const { workspaceId } = request.actor;
-  const claimed = await tx.query(sql.prepared('admission_claim_key', z.object({}))`
-    INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
-    VALUES (${workspaceId}, ${request.workflowId}, ${request.idempotencyKey}, decode(${fingerprint}, 'hex'), ${runId})
-    ON CONFLICT DO NOTHING
-  `);
-  if (claimed.rowCount === 1) return undefined;
-  const earlier = await tx.one(sql.prepared('admission_read_key', claimRow)`
+  const earlier = await db.maybeOne(sql.prepared('admission_read_key', claimRow)`
     SELECT run_id, encode(fingerprint, 'hex') AS fingerprint FROM idempotency_keys
-    WHERE workspace_id = ${workspaceId} AND workflow_id = ${request.workflowId} AND key = ${request.idempotencyKey}
+    WHERE workspace_id = ${request.actor.workspaceId} AND workflow_id = ${request.workflowId}
+      AND key = ${request.idempotencyKey}
   `);
-  if (earlier.fingerprint !== fingerprint) {
+  if (earlier === null) return undefined;
+  if (earlier.fingerprint !== fingerprintOf(request.input)) {
     throw new AppError(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another input; use a new key for a new run',
@@ -128,27 +107,69 @@ async function claimKey(tx: Tx, request: RunRequest, runId: string): Promise<str
   return earlier.run_id;
 }
 
+const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
+
+/**
+ * Undefined, with nothing written, when another version of the workflow is current, when it is gone, or when the
+ * idempotency key is taken. A claim of that key by another transaction is waited for: its commit makes this a
+ * replay, its rollback lets this one through.
+ */
 async function insertRun(
-  tx: Tx,
+  db: Pool,
   request: RunRequest,
-  run: { runId: string; version: number; run_cap_micros: number | null },
-): Promise<OutboxRow> {
-  const { actor } = request;
-  const details = { run_id: run.runId, trigger: request.trigger, ...request.audit?.details };
-  const { id } = await tx.one(sql.prepared('admission_insert_run', z.object({ id: z.number() }))`
-    WITH run AS (
+  version: number,
+  graph: Graph,
+): Promise<Admission | undefined> {
+  const { actor, trigger, input, idempotencyKey: key } = request;
+  const runId = newId('run');
+  const details = { run_id: runId, trigger, ...request.audit?.details };
+  const row = await db.maybeOne(sql.prepared('admission_insert_run', admittedRow)`
+    WITH workflow AS (
+      SELECT id, workspace_id, version, run_cap_micros FROM workflows
+      WHERE id = ${request.workflowId} AND workspace_id = ${actor.workspaceId} AND version = ${version}
+      -- A deletion that is under way is waited for.
+      FOR KEY SHARE
+    ), claim AS (
+      INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
+      SELECT workspace_id, id, ${key ?? null}, decode(${key === undefined ? '' : fingerprintOf(input)}, 'hex'), ${runId}
+      FROM workflow WHERE ${key !== undefined}
+      ON CONFLICT DO NOTHING RETURNING run_id
+    ), run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
                         created_by_name)
-      VALUES (${run.runId}, ${actor.workspaceId}, ${request.workflowId}, ${run.version}, ${request.trigger},
-              ${JSON.stringify(request.input)}::json, ${run.run_cap_micros}, ${actor.id}, ${actor.name})
+      SELECT ${runId}, workspace_id, id, version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros,
+             ${actor.id}, ${actor.name}
+      FROM workflow WHERE ${key === undefined} OR EXISTS (SELECT FROM claim)
+      RETURNING *
     ), audit AS (
       INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
-      VALUES (${newId('audit')}, ${actor.workspaceId}, ${request.audit?.action ?? 'run'}, ${actor.id}, ${actor.name},
-              'workflow', ${request.workflowId}, ${JSON.stringify(details)}::jsonb)
+      SELECT ${newId('audit')}, workspace_id, ${request.audit?.action ?? 'run'}, ${actor.id}, ${actor.name},
+             'workflow', workflow_id, ${JSON.stringify(details)}::jsonb
+      FROM run
+    ), promise AS (
+      INSERT INTO outbox (run_id, kind, leased_until)
+      SELECT id, 'start', now() + ${LEASE_MS}::int * interval '1 ms' FROM run
+      RETURNING id
     )
-    INSERT INTO outbox (run_id, kind, leased_until)
-    VALUES (${run.runId}, 'start', now() + ${LEASE_MS}::int * interval '1 ms')
-    RETURNING id
+    SELECT ${summaryColumns}, (SELECT id FROM promise) AS outbox_id
+    FROM run r JOIN workflows w ON w.id = r.workflow_id
   `);
-  return { id, run_id: run.runId, kind: 'start', payload: {}, attempts: 0 };
+  if (row === null) return undefined;
+  const { outbox_id, ...summary } = row;
+  return {
+    outcome: 'admitted',
+    summary: toSummary(summary),
+    outbox: { id: outbox_id, run_id: runId, kind: 'start', payload: {}, attempts: 0 },
+    run: {
+      runId,
+      workspaceId: row.workspace_id,
+      workflowId: row.workflow_id,
+      workflowName: row.workflow_name,
+      workflowVersion: row.workflow_version,
+      trigger,
+      actorName: actor.name,
+      graph,
+      input,
+    },
+  };
 }

@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import {
-  type Approval,
-  type Failure,
-  type PendingGate,
-  type Run,
-  runStatusSchema,
-  type RunStatus,
-  type RunSummary,
-  type Trigger,
-  triggerSchema,
+import type {
+  Approval,
+  PendingGate,
+  Run,
+  RunStatus,
+  RunSummary,
+  Trigger,
 } from '../contract/run.ts';
 import type { Evals } from '../contract/graph.ts';
 import type { Checkpoint, Step } from '../contract/step.ts';
@@ -16,50 +13,10 @@ import type { Json, JsonObject } from '../json.ts';
 import { toDollars } from '../money.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
 import { type Db, sql } from './pool.ts';
+import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
 
 // What our own statements build is not walked again: only its outer shape is checked.
 const own = <T>() => z.unknown().transform((value) => value as T);
-
-const summaryColumns = sql.fragment`
-  r.id, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.status, r.trigger, r.error,
-  r.failure, r.cost_micros, r.cost_cap_micros, r.created_by, r.created_at, r.started_at, r.finished_at,
-  r.resumed_count,
-  r.active_ms + CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
-    THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS duration_ms,
-  r.waiting_ms + CASE WHEN r.status = 'paused' AND r.phase_since IS NOT NULL
-    THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS waiting_ms`;
-
-const summaryRow = z.object({
-  id: z.string(),
-  workspace_id: z.string(),
-  workflow_id: z.string(),
-  workflow_name: z.string(),
-  workflow_version: z.number(),
-  status: runStatusSchema,
-  trigger: triggerSchema,
-  error: z.string().nullable(),
-  failure: own<Failure | null>(),
-  cost_micros: z.number(),
-  cost_cap_micros: z.number().nullable(),
-  created_by: z.string().nullable(),
-  created_at: z.string(),
-  started_at: z.string().nullable(),
-  finished_at: z.string().nullable(),
-  resumed_count: z.number(),
-  duration_ms: z.number(),
-  waiting_ms: z.number(),
-});
-
-function toSummary(row: z.infer<typeof summaryRow>): RunSummary {
-  const { cost_micros, cost_cap_micros, ...same } = row;
-  return {
-    ...same,
-    run_id: row.id,
-    resumable: row.status === 'failed',
-    cost_usd: toDollars(cost_micros),
-    cost_cap_usd: cost_cap_micros === null ? null : toDollars(cost_cap_micros),
-  };
-}
 
 /** A step as `json_build_object` makes it. */
 interface StepRow {
@@ -96,15 +53,32 @@ const runRow = z.object({
   gates: own<PendingGate[]>(),
 });
 
-export interface RunScope {
-  workspaceId: string;
-  runId: string;
+/** Where a run's page in the Temporal UI is. */
+export interface TemporalPages {
+  temporalUiUrl: string;
+  temporalNamespace: string;
+}
+
+/** The record of a run that was admitted just now. */
+export function newRunRecord(summary: RunSummary, input: JsonObject, pages: TemporalPages): Run {
+  return {
+    ...summary,
+    input,
+    state: input,
+    output: null,
+    evals: null,
+    steps: [],
+    checkpoints: [],
+    pending_gate: null,
+    pending_gates: [],
+    temporal: { workflow_id: summary.id, run_id: null, url: temporalPage(pages, summary.id, null) },
+  };
 }
 
 /** The whole record of a run in one statement, steps in the order they began or were decided; undefined: no such run here. */
 export async function readRun(
   db: Db,
-  scope: RunScope & { temporalUiUrl: string; temporalNamespace: string },
+  scope: TemporalPages & { workspaceId: string; runId: string },
 ): Promise<Run | undefined> {
   const row = await db.maybeOne(sql.prepared('read_run', runRow)`
     SELECT ${summaryColumns}, r.input, r.state, r.output, r.evals, r.temporal_run_id,
@@ -146,7 +120,7 @@ export async function readRun(
 }
 
 function temporalPage(
-  scope: { temporalUiUrl: string; temporalNamespace: string },
+  scope: TemporalPages,
   workflowId: string,
   temporalRunId: string | null,
 ): string {

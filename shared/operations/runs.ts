@@ -1,5 +1,6 @@
 import type { Actor } from '../actor.ts';
-import { admitRun, type CheckRunnable, type RunRequest } from '../db/admission.ts';
+import type { RunSummary } from '../contract/run.ts';
+import { admitRun, type FindRunnable, type RunRequest } from '../db/admission.ts';
 import * as gates from '../db/gates.ts';
 import * as ends from '../db/run-ends.ts';
 import * as resumes from '../db/resumes.ts';
@@ -13,7 +14,7 @@ import { dispatch, type DispatchDeps, dispatchInOrder } from './dispatch.ts';
  * cannot be reached the operation still holds, and the reconciler tells it later.
  */
 export interface RunDeps extends DispatchDeps {
-  checkRunnable: CheckRunnable;
+  findRunnable: FindRunnable;
 }
 
 export interface Told {
@@ -23,7 +24,8 @@ export interface Told {
 
 export interface Triggered extends Told {
   runId: string;
-  replayed: boolean;
+  /** The run as it was admitted; undefined when it was so earlier. */
+  admitted?: RunSummary;
 }
 
 /**
@@ -31,12 +33,12 @@ export interface Triggered extends Told {
  * run is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`.
  */
 export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Triggered> {
-  const admission = await admitRun(deps.db, request, deps.checkRunnable);
+  const admission = await admitRun(deps.db, request, deps.findRunnable);
   if (admission.outcome === 'replayed') {
-    return { runId: admission.runId, replayed: true, told: Promise.resolve(true) };
+    return { runId: admission.runId, told: Promise.resolve(true) };
   }
-  const { run, outbox } = admission;
-  return { runId: run.runId, replayed: false, told: dispatch(deps, outbox, run) };
+  const { run, summary, outbox } = admission;
+  return { runId: run.runId, admitted: summary, told: dispatch(deps, outbox, run) };
 }
 
 /** Answers an open gate, the oldest or that of `nodeId`. Throws AppError `not_found`, `conflict`. */

@@ -1,3 +1,4 @@
+import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -61,7 +62,7 @@ beforeAll(async () => {
     temporal: api.temporal,
     log: api.app.log as never,
     config,
-    checkRunnable: async (_tx, { graph }) => graph as never,
+    findRunnable,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
 });

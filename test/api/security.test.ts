@@ -1,3 +1,4 @@
+import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
@@ -291,7 +292,7 @@ describe('building the app', () => {
       temporal,
       config,
       log: app.log as never,
-      checkRunnable: async (_tx, { graph }) => graph as never,
+      findRunnable,
     });
   };
 
@@ -373,7 +374,7 @@ describe('a failure inside', () => {
       temporal,
       config,
       log: app.log as never,
-      checkRunnable: async (_tx, { graph }) => graph as never,
+      findRunnable,
     });
     const answer = await broken.inject({ method: 'GET', url: '/api/workflows' });
     expect([answer.statusCode, answer.json()]).toEqual([500, { detail: 'Internal error' }]);
@@ -388,7 +389,7 @@ describe('a failure inside', () => {
       temporal,
       config,
       log: app.log as never,
-      checkRunnable: async (_tx, { graph }) => graph as never,
+      findRunnable,
     });
     await db.end();
     for (const [method, url] of [

@@ -4,7 +4,7 @@ import type { App } from '../../api/deps.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../../shared/db/workspaces.ts';
 import type { Json } from '../../shared/json.ts';
-import { checkRunnable } from '../../shared/operations/check-runnable.ts';
+import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { type Config, loadConfig } from '../../shared/platform/config.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import {
@@ -60,7 +60,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   await registerSearchAttributes(temporal, log);
   const workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
   const another = async () => {
-    const other = buildApp({ db, temporal, log, config, checkRunnable });
+    const other = buildApp({ db, temporal, log, config, findRunnable });
     await other.ready();
     return { app: other, call: caller(other) };
   };

@@ -12,6 +12,7 @@ import {
 } from '../../shared/db/workflows.ts';
 import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/workspaces.ts';
 import type { RunRequest } from '../../shared/db/admission.ts';
+import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -36,7 +37,7 @@ const admit = async (workflowId: string) =>
   admitRun(
     db,
     { actor, workflowId, trigger: 'manual', input: {} } satisfies RunRequest,
-    async (_tx, flow) => flow.graph as never,
+    findRunnable,
   );
 const count = async (table: 'runs' | 'outbox' | 'workflow_versions') =>
   db.oneFirst(
@@ -163,4 +164,75 @@ test('the audit log refuses to be changed', async () => {
   ]) {
     await expect(db.query(statement)).rejects.toThrow();
   }
+});
+
+describe('admission', () => {
+  const runVersion = async (runId: string) =>
+    db.oneFirst(sql.type(z.object({ workflow_version: z.number() }))`
+      SELECT workflow_version FROM runs WHERE id = ${runId}
+    `);
+
+  test('pins the version that is current, whatever version was remembered', async () => {
+    const workflowId = await make();
+    await admit(workflowId);
+    await updateWorkflow(db, actor, workflowId, {
+      graph: { nodes: [{ id: 'b', kind: 'merge' }], edges: [] } as never,
+    });
+    const admission = await admit(workflowId);
+    if (admission.outcome !== 'admitted') throw new Error('not admitted');
+    expect(admission.run.graph.nodes.map((node) => node.id)).toEqual(['b']);
+    expect(await runVersion(admission.run.runId)).toBe(2);
+  });
+
+  test('starts the graph of the version it pins while the workflow changes all the time', async () => {
+    const workflowId = await make();
+    let over = false;
+    const change = async () => {
+      for (let n = 0; !over; n += 1) {
+        const nodes = [{ id: `n${n % 7}`, kind: 'merge' }];
+        await updateWorkflow(db, actor, workflowId, { graph: { nodes, edges: [] } as never });
+      }
+    };
+    const changing = change();
+    const admissions = await Promise.all(Array.from({ length: 60 }, async () => admit(workflowId)));
+    over = true;
+    await changing;
+    for (const admission of admissions) {
+      if (admission.outcome !== 'admitted') throw new Error('not admitted');
+      const stored = await db.oneFirst(sql.type(z.object({ graph: z.any() }))`
+        SELECT v.graph FROM runs r JOIN workflow_versions v
+          ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
+        WHERE r.id = ${admission.run.runId}
+      `);
+      expect(admission.run.graph.nodes[0]?.id).toBe(stored.nodes[0].id);
+    }
+  });
+
+  test('and a deletion at the same moment: a run is admitted and goes with it, or there is no workflow', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const workflowId = await make();
+      const results = await Promise.allSettled([
+        admit(workflowId),
+        admit(workflowId),
+        deleteWorkflow(db, actor, workflowId),
+        admit(workflowId),
+      ]);
+      const refusals = results.filter((result) => result.status === 'rejected');
+      for (const refusal of refusals) expect(refusal.reason).toMatchObject({ code: 'not_found' });
+      expect(
+        await db.oneFirst(sql.type(z.object({ n: z.number() }))`
+          SELECT count(*) AS n FROM runs WHERE workflow_id = ${workflowId}
+        `),
+      ).toBe(0);
+    }
+  });
+
+  test('forgets nothing and leaves nothing when the workflow was deleted meanwhile', async () => {
+    const workflowId = await make();
+    await admit(workflowId);
+    await deleteWorkflow(db, actor, workflowId);
+    const before = [await count('runs'), await count('outbox')];
+    await expect(admit(workflowId)).rejects.toMatchObject({ code: 'not_found' });
+    expect([await count('runs'), await count('outbox')]).toEqual(before);
+  });
 });

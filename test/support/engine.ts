@@ -10,7 +10,7 @@ import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
 import { readRun } from '../../shared/db/runs.ts';
 import { createWorkflow } from '../../shared/db/workflows.ts';
 import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/workspaces.ts';
-import { checkRunnable } from '../../shared/operations/check-runnable.ts';
+import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { type RunDeps, triggerRun } from '../../shared/operations/runs.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 import { createSdkLogger } from '../../worker/sdk-logger.ts';
@@ -63,7 +63,7 @@ export async function startEngine(
   await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
   const actor = await readDefaultOwner(db);
   if (actor === undefined) throw new Error('no default owner');
-  const deps: RunDeps = { db, temporal, log, config, checkRunnable };
+  const deps: RunDeps = { db, temporal, log, config, findRunnable };
   const workers: RunningWorker[] = [];
   const startWorker = async (): Promise<RunningWorker> => {
     const bundle = { codePath: setting('WORKFLOW_BUNDLE') };

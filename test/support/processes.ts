@@ -1,3 +1,4 @@
+import { nodeFlags } from '../../scripts/stack/node-flags.ts';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +56,7 @@ async function start(
   const child = await startChild({
     name,
     command: process.execPath,
-    args: [join(projectDir, name, 'main.ts')],
+    args: [...nodeFlags, join(projectDir, name, 'main.ts')],
     cwd: projectDir,
     env: {
       ...inherited,

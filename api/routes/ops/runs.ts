@@ -10,7 +10,7 @@ import {
   runSchema,
 } from '../../../shared/contract/run.ts';
 import type { Actor } from '../../../shared/actor.ts';
-import { listRuns, readRun } from '../../../shared/db/runs.ts';
+import { listRuns, newRunRecord, readRun } from '../../../shared/db/runs.ts';
 import { notFound } from '../../../shared/errors.ts';
 import { cancelRun, decideGate, resumeRun, triggerRun } from '../../../shared/operations/runs.ts';
 import { answers, runParams, workflowParams } from '../../answers.ts';
@@ -24,20 +24,19 @@ const triggerHeaders = z.object({
 });
 
 export function runRoutes(app: App, context: RouteContext): void {
-  const { db } = context;
+  const { db, untold } = context;
+  const pages = {
+    temporalUiUrl: context.config.temporal.uiUrl,
+    temporalNamespace: context.temporal.namespace,
+  };
   const read = async (actor: Actor, runId: string): Promise<Run> => {
-    const run = await readRun(db, {
-      workspaceId: actor.workspaceId,
-      runId,
-      temporalUiUrl: context.config.temporal.uiUrl,
-      temporalNamespace: context.temporal.namespace,
-    });
+    const run = await readRun(db, { workspaceId: actor.workspaceId, runId, ...pages });
     if (run === undefined) throw notFound('Run');
     return run;
   };
-  // The run as the act left it, read while Temporal is told: by the time it was told the run may be further on.
+  // The run as the act left it: by the time Temporal was told it may be further on.
   const readWhile = async (told: Promise<boolean>, actor: Actor, runId: string): Promise<Run> => {
-    const [run] = await Promise.all([read(actor, runId), told]);
+    const [run] = await Promise.all([read(actor, runId), untold.add(told)]);
     return run;
   };
 
@@ -65,16 +64,22 @@ export function runRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'run_workflows' },
     handler: async (request, reply) => {
-      const { runId, replayed, told } = await triggerRun(context, {
+      const input = request.body ?? {};
+      const { runId, admitted, told } = await triggerRun(context, {
         actor: request.actor,
         workflowId: request.params.id,
-        input: request.body ?? {},
+        input,
         trigger: 'manual',
         idempotencyKey: request.headers['idempotency-key'],
       });
-      reply.code(replayed ? 200 : 201).header('location', `/api/runs/${runId}`);
-      if (replayed) reply.header('idempotent-replayed', 'true');
-      return readWhile(told, request.actor, runId);
+      await untold.add(told);
+      reply.header('location', `/api/runs/${runId}`);
+      if (admitted !== undefined) {
+        reply.code(201);
+        return newRunRecord(admitted, input, pages);
+      }
+      reply.code(200).header('idempotent-replayed', 'true');
+      return read(request.actor, runId);
     },
   });
 
