@@ -19,6 +19,61 @@ CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_i
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
+CREATE TABLE budget_holds (
+  budget_id text NOT NULL,
+  run_id text NOT NULL,
+  n integer NOT NULL,
+  window_start timestamp with time zone NOT NULL,
+  base_micros bigint DEFAULT 0 NOT NULL,
+  estimate_micros bigint,
+  held_micros bigint DEFAULT 0 NOT NULL,
+  spent_micros bigint DEFAULT 0 NOT NULL,
+  status text DEFAULT 'open'::text NOT NULL,
+  opened_at timestamp with time zone DEFAULT now() NOT NULL,
+  closed_at timestamp with time zone,
+  CONSTRAINT budget_holds_pkey PRIMARY KEY (budget_id, run_id, n),
+  CONSTRAINT budget_holds_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE,
+  CONSTRAINT budget_holds_check CHECK (((status = 'open'::text) = (closed_at IS NULL))),
+  CONSTRAINT budget_holds_check1 CHECK (((status = 'open'::text) OR (held_micros = 0))),
+  CONSTRAINT budget_holds_estimate_micros_check CHECK ((estimate_micros >= 0)),
+  CONSTRAINT budget_holds_held_micros_check CHECK ((held_micros >= 0)),
+  CONSTRAINT budget_holds_spent_micros_check CHECK ((spent_micros >= 0)),
+  CONSTRAINT budget_holds_status_check CHECK ((status = ANY (ARRAY['open'::text, 'settled'::text, 'reaped'::text])))
+);
+
+CREATE INDEX budget_holds_by_run ON public.budget_holds USING btree (run_id, n);
+CREATE INDEX budget_holds_open ON public.budget_holds USING btree (opened_at) WHERE (status = 'open'::text);
+
+CREATE TABLE budgets (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  scope text NOT NULL,
+  workflow_id text,
+  "window" text NOT NULL,
+  limit_micros bigint NOT NULL,
+  estimate_micros bigint,
+  window_start timestamp with time zone NOT NULL,
+  spent_micros bigint DEFAULT 0 NOT NULL,
+  reserved_micros bigint DEFAULT 0 NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT budgets_pkey PRIMARY KEY (id),
+  CONSTRAINT budgets_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT budgets_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT budgets_check CHECK (((scope = 'workflow'::text) = (workflow_id IS NOT NULL))),
+  CONSTRAINT budgets_estimate_micros_check CHECK ((estimate_micros >= 0)),
+  CONSTRAINT budgets_limit_micros_check CHECK ((limit_micros > 0)),
+  CONSTRAINT budgets_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT budgets_reserved_micros_check CHECK ((reserved_micros >= 0)),
+  CONSTRAINT budgets_scope_check CHECK ((scope = ANY (ARRAY['workspace'::text, 'workflow'::text]))),
+  CONSTRAINT budgets_spent_micros_check CHECK ((spent_micros >= 0)),
+  CONSTRAINT budgets_window_check CHECK (("window" = ANY (ARRAY['day'::text, 'week'::text, 'month'::text, 'total'::text])))
+);
+
+CREATE INDEX budgets_by_workflow ON public.budgets USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
+CREATE INDEX budgets_by_workspace ON public.budgets USING btree (workspace_id, id);
+
 CREATE TABLE gates (
   run_id text NOT NULL,
   step_key text NOT NULL,
@@ -103,6 +158,16 @@ CREATE TABLE payloads (
   CONSTRAINT payloads_pkey PRIMARY KEY (digest)
 );
 
+CREATE TABLE run_counters (
+  workspace_id text NOT NULL,
+  month date NOT NULL,
+  shard smallint NOT NULL,
+  runs bigint NOT NULL,
+  CONSTRAINT run_counters_pkey PRIMARY KEY (workspace_id, month, shard),
+  CONSTRAINT run_counters_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT run_counters_runs_check CHECK ((runs >= 0))
+);
+
 CREATE TABLE run_frames (
   run_id text NOT NULL,
   seq bigint NOT NULL,
@@ -145,6 +210,7 @@ CREATE TABLE runs (
   from_ledger boolean DEFAULT false NOT NULL,
   lost_since timestamp with time zone,
   checked_at timestamp with time zone,
+  budget_exempt boolean DEFAULT false NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT runs_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version),
@@ -196,6 +262,36 @@ CREATE TABLE steps (
   CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'human_gate'::text, 'merge'::text]))),
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text])))
 );
+
+CREATE TABLE usage_days (
+  workspace_id text NOT NULL,
+  day date NOT NULL,
+  runs bigint DEFAULT 0 NOT NULL,
+  succeeded bigint DEFAULT 0 NOT NULL,
+  failed bigint DEFAULT 0 NOT NULL,
+  cost_micros bigint DEFAULT 0 NOT NULL,
+  evaluated bigint DEFAULT 0 NOT NULL,
+  checks_passed bigint DEFAULT 0 NOT NULL,
+  checks_total bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT usage_days_pkey PRIMARY KEY (workspace_id, day),
+  CONSTRAINT usage_days_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE TABLE usage_deltas (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  workspace_id text NOT NULL,
+  day date NOT NULL,
+  runs integer DEFAULT 0 NOT NULL,
+  succeeded integer DEFAULT 0 NOT NULL,
+  failed integer DEFAULT 0 NOT NULL,
+  cost_micros bigint DEFAULT 0 NOT NULL,
+  evaluated integer DEFAULT 0 NOT NULL,
+  checks_passed integer DEFAULT 0 NOT NULL,
+  checks_total integer DEFAULT 0 NOT NULL,
+  CONSTRAINT usage_deltas_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX usage_deltas_by_workspace ON public.usage_deltas USING btree (workspace_id);
 
 CREATE TABLE workflow_versions (
   workflow_id text NOT NULL,
@@ -249,6 +345,20 @@ CREATE TABLE workspaces (
   CONSTRAINT workspaces_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   CONSTRAINT workspaces_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'starter'::text, 'pro'::text, 'enterprise'::text])))
 );
+
+CREATE OR REPLACE FUNCTION public.budget_window_start(kind text, at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (kind = 'total'::text) THEN '-infinity'::timestamp with time zone ELSE (date_trunc(kind, (at AT TIME ZONE 'UTC'::text)) AT TIME ZONE 'UTC'::text) END;
+
+CREATE OR REPLACE FUNCTION public.refuse(reason text, facts json)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION '%', reason USING ERRCODE = 'OW001', DETAIL = facts::text;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  RETURNS trigger

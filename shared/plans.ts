@@ -1,0 +1,18 @@
+/** What each plan allows. `null`: without bound. */
+export const planNames = ['free', 'starter', 'pro', 'enterprise'] as const;
+export type PlanName = (typeof planNames)[number];
+
+export interface Plan {
+  /** Runs created in a calendar month (UTC), by whatever trigger and whatever became of them. */
+  runsPerMonth: number | null;
+  /** Days after their creation. */
+  runsKeptDays: number | null;
+  auditKeptDays: number | null;
+}
+
+export const plans: Record<PlanName, Plan> = {
+  free: { runsPerMonth: 1_000, runsKeptDays: 7, auditKeptDays: 30 },
+  starter: { runsPerMonth: 10_000, runsKeptDays: 30, auditKeptDays: 30 },
+  pro: { runsPerMonth: 200_000, runsKeptDays: 90, auditKeptDays: 365 },
+  enterprise: { runsPerMonth: null, runsKeptDays: null, auditKeptDays: null },
+};
