@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { AgentNode, ToolNode } from '../shared/contract/graph.ts';
+import { blockedEvidence, blockedText } from '../shared/db/holds.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import {
   beginStep,
@@ -12,6 +13,7 @@ import {
 } from '../shared/db/steps.ts';
 import { messageOf } from '../shared/errors.ts';
 import {
+  FAILURE_BUDGET,
   FAILURE_NODE,
   FAILURE_RUN_GONE,
   type StepActivities,
@@ -86,6 +88,12 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
         throw ApplicationFailure.nonRetryable(
           'The run no longer wants this work',
           FAILURE_RUN_GONE,
+        );
+      case 'blocked':
+        throw ApplicationFailure.nonRetryable(
+          blockedText(begun.blocked),
+          FAILURE_BUDGET,
+          blockedEvidence(begun.blocked),
         );
       case 'begun':
         if (computed !== undefined) {

@@ -129,6 +129,8 @@ export interface FailedStep {
   iteration: number[];
   error: string;
   reason: 'node' | 'rejected' | 'budget';
+  /** Which cap or budget stopped it. */
+  evidence?: JsonObject;
 }
 
 export interface FailureCall extends Carriage {
@@ -182,5 +184,7 @@ export interface StepActivities {
 
 /** Failure types of executeNode that the workflow tells apart. */
 export const FAILURE_NODE = 'NodeFailed';
+/** Its first detail is the evidence of a FailedStep. */
+export const FAILURE_BUDGET = 'BudgetExhausted';
 export const FAILURE_RUN_GONE = 'RunNotActive';
 export const FAILURE_RUN = 'RunFailed';

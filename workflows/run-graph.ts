@@ -22,6 +22,7 @@ import {
   type Carriage,
   type ControlActivities,
   type FailedStep,
+  FAILURE_BUDGET,
   FAILURE_RUN,
   type GateDecision,
   type LedgerState,
@@ -101,6 +102,12 @@ const isSettledFailure = (error: unknown): boolean =>
   error instanceof ApplicationFailure && error.type === FAILURE_RUN;
 
 const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function evidenceOf(error: unknown): JsonObject {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const details = cause instanceof ApplicationFailure ? cause.details : undefined;
+  return (details?.[0] ?? {}) as JsonObject;
+}
 
 function createRun(input: RunGraphInput) {
   const { carried } = input;
@@ -249,7 +256,8 @@ function createRun(input: RunGraphInput) {
         const cause = error instanceof ActivityFailure ? error.cause : error;
         // What travelled with a call that may never have begun is sent again; writing it twice is harmless.
         scheduler.returnControlSteps(call.control);
-        fail(step, text(cause), 'node', error);
+        const stopped = cause instanceof ApplicationFailure && cause.type === FAILURE_BUDGET;
+        fail(step, text(cause), stopped ? 'budget' : 'node', error);
       },
     );
     return true;
@@ -297,7 +305,9 @@ function createRun(input: RunGraphInput) {
     cause?: unknown,
   ): void {
     scheduler.fail(step.step_key);
-    failures.set(step.step_key, { step: failedStep(scheduler, step, error, reason), cause });
+    const failed = failedStep(scheduler, step, error, reason);
+    if (reason === 'budget') failed.evidence = evidenceOf(cause);
+    failures.set(step.step_key, { step: failed, cause });
     wake();
   }
 

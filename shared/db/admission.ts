@@ -7,6 +7,8 @@ import { AppError, notFound } from '../errors.ts';
 import { canonicalJson } from '../graph/diff.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
+import { planNames, plans } from '../plans.ts';
+import { asBudgetError, placeHolds, refusalOf, refusedBudget } from './holds.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { type Db, type Pool, sql } from './pool.ts';
 import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
@@ -58,11 +60,12 @@ export type FindRunnable = (
 
 /**
  * The one way a run comes to be, whoever triggers it. In one statement and in this order: replay of the idempotency
- * key, validity of the graph; then the run pinned to the workflow's current version, its audit entry and the promise
- * to start it. A refusal leaves nothing behind. The graph was checked before; the statement holds only while the
- * version it was checked for is still the current one, else the workflow is looked at anew.
+ * key, monthly quota, budgets, validity of the graph; then the run pinned to the workflow's current version, its
+ * holds, its audit entry and the promise to start it. A refusal leaves nothing behind. The graph was checked before;
+ * the statement holds only while the version it was checked for is still the current one, else the workflow is looked
+ * at anew.
  *
- * Throws AppError: `not_found`, `idempotency_mismatch`, `graph_invalid`.
+ * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`.
  */
 export async function admitRun(
   db: Pool,
@@ -72,15 +75,15 @@ export async function admitRun(
   const ids = { workspaceId: request.actor.workspaceId, workflowId: request.workflowId };
   for (let anew = false; ; anew = true) {
     const runnable = await findRunnable(db, ids, anew);
-    if (runnable?.graph !== undefined) {
-      const admitted = await insertRun(db, request, runnable.version, runnable.graph);
+    // What was refused before may be allowed by now.
+    if (runnable?.refusal !== undefined && !anew) continue;
+    if (runnable !== undefined) {
+      const admitted = await insertRun(db, request, runnable);
       if (admitted !== undefined) return admitted;
     }
     const earlier = await findReplay(db, request);
     if (earlier !== undefined) return { outcome: 'replayed', runId: earlier };
-    if (!anew) continue;
-    if (runnable === undefined) throw notFound('Workflow');
-    if (runnable.refusal !== undefined) throw runnable.refusal;
+    if (runnable === undefined && anew) throw notFound('Workflow');
   }
 }
 
@@ -109,6 +112,33 @@ async function findReplay(db: Db, request: RunRequest): Promise<string | undefin
 
 const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
 
+/** Unlimited plans count in so many rows, so that their triggers do not wait for each other. */
+const COUNTER_SHARDS = 16;
+const runsPerMonth = JSON.stringify(
+  Object.fromEntries(planNames.map((name) => [name, plans[name].runsPerMonth])),
+);
+const thisMonth = sql.fragment`date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
+
+const quotaFacts = z.object({ used: z.number(), limit: z.number(), plan: z.string() });
+
+/** The error that a refusal by the database stands for; anything else as it is. */
+function asRefusal(error: unknown, runnable: Runnable): unknown {
+  const refusal = refusalOf(error);
+  switch (refusal?.reason) {
+    case 'quota': {
+      const { used, limit, plan } = quotaFacts.parse(refusal.facts);
+      return new AppError(
+        'quota_exceeded',
+        `Monthly run limit reached (${used}/${limit} on the ${plan} plan). Upgrade the plan to run more.`,
+      );
+    }
+    case 'graph':
+      return runnable.refusal;
+    default:
+      return asBudgetError(error);
+  }
+}
+
 /**
  * Undefined, with nothing written, when another version of the workflow is current, when it is gone, or when the
  * idempotency key is taken. A claim of that key by another transaction is waited for: its commit makes this a
@@ -117,30 +147,58 @@ const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
 async function insertRun(
   db: Pool,
   request: RunRequest,
-  version: number,
-  graph: Graph,
+  runnable: Runnable,
 ): Promise<Admission | undefined> {
   const { actor, trigger, input, idempotencyKey: key } = request;
+  const { version, graph } = runnable;
   const runId = newId('run');
   const details = { run_id: runId, trigger, ...request.audit?.details };
-  const row = await db.maybeOne(sql.prepared('admission_insert_run', admittedRow)`
+  const statement = sql.prepared('admission_insert_run', admittedRow)`
     WITH workflow AS (
-      SELECT id, workspace_id, version, run_cap_micros FROM workflows
-      WHERE id = ${request.workflowId} AND workspace_id = ${actor.workspaceId} AND version = ${version}
+      SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan,
+             (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
+      FROM workflows w JOIN workspaces s ON s.id = w.workspace_id
+      WHERE w.id = ${request.workflowId} AND w.workspace_id = ${actor.workspaceId} AND w.version = ${version}
       -- A deletion that is under way is waited for.
-      FOR KEY SHARE
+      FOR KEY SHARE OF w
     ), claim AS (
       INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
       SELECT workspace_id, id, ${key ?? null}, decode(${key === undefined ? '' : fingerprintOf(input)}, 'hex'), ${runId}
       FROM workflow WHERE ${key !== undefined}
       ON CONFLICT DO NOTHING RETURNING run_id
+    ), claimed AS (
+      SELECT * FROM workflow WHERE ${key === undefined} OR EXISTS (SELECT FROM claim)
+    ), spread AS (
+      -- Counted while the plan was unlimited.
+      SELECT coalesce(sum(c.runs), 0) AS runs FROM claimed w
+      JOIN run_counters c ON c.workspace_id = w.workspace_id AND c.month = ${thisMonth} AND c.shard > 0
+    ), quota AS (
+      INSERT INTO run_counters AS c (workspace_id, month, shard, runs)
+      SELECT workspace_id, ${thisMonth},
+             CASE WHEN run_limit IS NULL THEN 1 + floor(random() * ${COUNTER_SHARDS}::int)::int ELSE 0 END, 1
+      FROM claimed, spread WHERE run_limit IS NULL OR spread.runs < run_limit
+      ON CONFLICT (workspace_id, month, shard) DO UPDATE SET runs = c.runs + 1
+      WHERE (SELECT run_limit IS NULL OR c.runs + spread.runs < run_limit FROM claimed, spread)
+      RETURNING runs
+    ), subject AS (
+      SELECT ${runId} AS run_id, 0 AS n, 0::bigint AS base_micros, workspace_id, id AS workflow_id, false AS exempt
+      FROM claimed WHERE EXISTS (SELECT FROM quota)
+    ), ${placeHolds}, refused AS MATERIALIZED (
+      -- In the order of the gates: the first one ends the statement.
+      SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit,
+               (SELECT sum(runs) FROM run_counters c WHERE c.workspace_id = w.workspace_id AND c.month = ${thisMonth}))))
+      FROM claimed w WHERE NOT EXISTS (SELECT FROM quota)
+      UNION ALL ${refusedBudget}
+      UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
     ), run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
                         created_by_name)
       SELECT ${runId}, workspace_id, id, version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros,
              ${actor.id}, ${actor.name}
-      FROM workflow WHERE ${key === undefined} OR EXISTS (SELECT FROM claim)
+      FROM claimed
       RETURNING *
+    ), used AS (
+      INSERT INTO usage_deltas (workspace_id, day, runs) SELECT workspace_id, created_at::date, 1 FROM run
     ), audit AS (
       INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
       SELECT ${newId('audit')}, workspace_id, ${request.audit?.action ?? 'run'}, ${actor.id}, ${actor.name},
@@ -153,8 +211,15 @@ async function insertRun(
     )
     SELECT ${summaryColumns}, (SELECT id FROM promise) AS outbox_id
     FROM run r JOIN workflows w ON w.id = r.workflow_id
-  `);
-  if (row === null) return undefined;
+    WHERE (SELECT count(*) FROM refused) = 0
+  `;
+  let row;
+  try {
+    row = await db.maybeOne(statement);
+  } catch (error) {
+    throw asRefusal(error, runnable);
+  }
+  if (row === null || graph === undefined) return undefined;
   const { outbox_id, ...summary } = row;
   return {
     outcome: 'admitted',

@@ -1,9 +1,24 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
-import { conflict, notFound } from '../errors.ts';
+import { AppError, conflict, notFound } from '../errors.ts';
+import { toDollars } from '../money.ts';
 import { recordAudit } from './audit.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
-import { type Pool, sql } from './pool.ts';
+import { asBudgetError, placeHolds, refusedBudget } from './holds.ts';
+import { type Pool, sql, type Tx } from './pool.ts';
+
+const resumableRow = z.object({
+  status: z.string(),
+  failure: z.object({ kind: z.string() }).nullable(),
+  cost_micros: z.number(),
+});
+
+/** Lets a run that a budget stopped go on, past its block budgets. */
+export interface Override {
+  /** What the run may cost in all; null: no cap. */
+  capMicros: number | null;
+  reason?: string;
+}
 
 /**
  * Asks that a failed run goes on: the run is `running` again, the failure it reported is granted, and the reset of
@@ -11,25 +26,74 @@ import { type Pool, sql } from './pool.ts';
  */
 export async function resumeRun(
   db: Pool,
-  resume: { actor: Actor; runId: string },
+  resume: { actor: Actor; runId: string; override?: Override },
 ): Promise<OutboxRow> {
-  const { actor, runId } = resume;
+  const { actor, runId, override } = resume;
   return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('resume_lock_run', z.object({ status: z.string() }))`
-      SELECT status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    const run = await tx.maybeOne(sql.prepared('resume_lock_run', resumableRow)`
+      SELECT status, failure, cost_micros FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     `);
     if (run === null) throw notFound('Run');
     if (run.status !== 'failed') {
       throw conflict(`Run is ${run.status}: only a failed run can be resumed`);
     }
-    await tx.query(sql.prepared('resume_run', z.object({}))`
+    if (override !== undefined && run.failure?.kind !== 'budget') {
+      throw conflict('Run has not failed on a budget: only then can it be overridden');
+    }
+    if (override?.capMicros != null && override.capMicros <= run.cost_micros) {
+      throw new AppError(
+        'invalid',
+        `cap_usd: the run has cost ${toDollars(run.cost_micros)} already`,
+      );
+    }
+    await letGoOn(tx, runId, override);
+    if (override === undefined) {
+      await recordAudit(tx, actor, { action: 'resume', targetType: 'run', targetId: runId });
+    } else {
+      await recordOverride(tx, actor, runId, override);
+    }
+    return enqueue(tx, { runId, kind: 'resume' });
+  });
+}
+
+async function letGoOn(tx: Tx, runId: string, override: Override | undefined): Promise<void> {
+  const statement = sql.prepared('resume_run', z.object({ refused: z.number() }))`
+    WITH run AS (
       UPDATE runs SET status = 'running', error = NULL, failure = NULL, finished_at = NULL, evals = NULL,
         failures_granted = failures_reported, resumed_count = resumed_count + 1, phase_since = clock_timestamp(),
         updated_at = now(), lost_since = NULL,
-        superseded = CASE WHEN temporal_run_id IS NULL THEN superseded ELSE array_append(superseded, temporal_run_id) END
+        superseded = CASE WHEN temporal_run_id IS NULL THEN superseded ELSE array_append(superseded, temporal_run_id) END,
+        budget_exempt = budget_exempt OR ${override !== undefined},
+        cost_cap_micros = CASE WHEN ${override !== undefined} THEN ${override?.capMicros ?? null}::bigint ELSE cost_cap_micros END
       WHERE id = ${runId}
-    `);
-    await recordAudit(tx, actor, { action: 'resume', targetType: 'run', targetId: runId });
-    return enqueue(tx, { runId, kind: 'resume' });
+      RETURNING id, workspace_id, workflow_id, resumed_count, cost_micros, budget_exempt, created_at
+    ), used AS (
+      INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, -1 FROM run
+    ), subject AS (
+      SELECT id AS run_id, resumed_count AS n, cost_micros AS base_micros, workspace_id, workflow_id,
+             budget_exempt AS exempt
+      FROM run
+    ), ${placeHolds}, refused AS MATERIALIZED (${refusedBudget})
+    SELECT count(*) AS refused FROM refused
+  `;
+  try {
+    await tx.query(statement);
+  } catch (error) {
+    throw asBudgetError(error);
+  }
+}
+
+async function recordOverride(
+  tx: Tx,
+  actor: Actor,
+  runId: string,
+  override: Override,
+): Promise<void> {
+  const { capMicros, reason = null } = override;
+  await recordAudit(tx, actor, {
+    action: 'budget_override',
+    targetType: 'run',
+    targetId: runId,
+    details: { cap_usd: capMicros === null ? null : toDollars(capMicros), reason },
   });
 }

@@ -5,6 +5,7 @@ import { conflict, notFound } from '../errors.ts';
 import type { FailedStep, FailureCall, FailureVerdict } from '../execution.ts';
 import type { Json } from '../json.ts';
 import { recordAudit } from './audit.ts';
+import { closeHolds } from './holds.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
@@ -128,10 +129,13 @@ async function endFailed(
   end: { runId: string; error: string; failure: RunFailure; execution?: string },
 ): Promise<void> {
   await tx.query(sql.prepared('end_failed', z.object({}))`
-    UPDATE runs SET ${stopClocks}, status = 'failed', error = ${end.error},
-      failure = ${JSON.stringify(end.failure)}::json,
-      temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
-    WHERE id = ${end.runId}
+    WITH run AS (
+      UPDATE runs SET ${stopClocks}, status = 'failed', error = ${end.error},
+        failure = ${JSON.stringify(end.failure)}::json,
+        temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
+      WHERE id = ${end.runId} RETURNING id, cost_micros, workspace_id, created_at
+    ), ${closeHolds()}
+    INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run
   `);
   // Steps without a live attempt (timers, tries that wait) end with their run; the others say so themselves.
   await tx.query(sql.prepared('end_failed_steps', z.object({}))`

@@ -5,6 +5,7 @@ import type { SettleCall } from '../execution.ts';
 import { evaluateChecks } from '../graph/checks.ts';
 import { toDollars } from '../money.ts';
 import { carriageCtes, controlRows, movedFrames } from './carriage.ts';
+import { closeHolds } from './holds.ts';
 import { type Pool, sql } from './pool.ts';
 import { phaseMs, stopClocks, wantsWorkOf } from './run-row.ts';
 
@@ -82,7 +83,12 @@ async function writeSettlement(
       WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)}
         AND (${evals !== undefined}
              OR EXISTS (SELECT FROM workflows w WHERE w.id = runs.workflow_id AND w.checks::text = '[]'))
-      RETURNING id, resumed_count AS epoch, frame_seq - ${count}::int AS base, cost_micros
+      RETURNING id, resumed_count AS epoch, frame_seq - ${count}::int AS base, cost_micros,
+        workspace_id, created_at
+    ), ${closeHolds()}, used AS (
+      INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
+      SELECT workspace_id, created_at::date, 1, ${evals == null ? 0 : 1}::int, ${evals?.passed ?? 0}::int, ${evals?.total ?? 0}::int
+      FROM run
     ), ${carriageCtes(call, control)}, frame_rows AS (
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)}
       UNION ALL

@@ -5,6 +5,7 @@ import type { Carriage } from '../execution.ts';
 import type { Json } from '../json.ts';
 import { carriageCtes, controlRows, movedFrames, startedFrame } from './carriage.ts';
 import { type Db, sql, syncCommit } from './pool.ts';
+import { type Blocked, blockedRun, chargeHolds } from './holds.ts';
 import { phaseMs, wantsWorkOf } from './run-row.ts';
 
 /**
@@ -39,14 +40,32 @@ const begun = z.object({
   errors: z.number().nullable(),
   attempts: z.number().nullable(),
   generation: z.number().nullable(),
+  budgeted: z.boolean().nullable(),
+  blocked: z
+    .object({
+      budget_id: z.string().nullable(),
+      name: z.string().nullable(),
+      committed: z.number(),
+      limit_micros: z.number(),
+    })
+    .nullable(),
 });
 
 export type BeginOutcome =
-  | { outcome: 'begun'; errors: number; attempts: number; generation: number }
+  | {
+      outcome: 'begun';
+      errors: number;
+      attempts: number;
+      generation: number;
+      /** A cap or a budget applies: what has no price must not be used. */
+      budgeted: boolean;
+    }
   /** The step is finished: here is what it gave. */
   | { outcome: 'finished'; output: Json }
   /** The step used up its tries before this attempt asked. */
   | { outcome: 'failed'; error: string }
+  /** The run's cap or a budget is used up. */
+  | { outcome: 'blocked'; blocked: Blocked }
   /** The run is over, gone, or carried on by another execution. */
   | { outcome: 'refused' };
 
@@ -86,7 +105,9 @@ export async function beginStep(
         started_at = coalesce(started_at, clock_timestamp()),
         status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${step.execution}
       WHERE id = ${step.carriage.run_id} AND ${wantsWorkOf(step.execution)}
-      RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
+      RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base, cost_micros, cost_cap_micros,
+                budget_exempt
+    ), blocked AS MATERIALIZED (${blockedRun} LIMIT 1
     ), ${carriageCtes(step.carriage, control)}, claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               claim, claim_until, queued_at, input, output, finished_at)
@@ -96,7 +117,7 @@ export async function beginStep(
              ${done === undefined ? step.claimMs : null}::int * interval '1 ms' + clock_timestamp(),
              ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, ${json(done?.output)},
              CASE WHEN ${done !== undefined} THEN clock_timestamp() END
-      FROM run
+      FROM run WHERE NOT EXISTS (SELECT FROM blocked)
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
         input = excluded.input, output = excluded.output, attempts = s.attempts + 1,
@@ -112,7 +133,10 @@ export async function beginStep(
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, controlAndClaimed)}
     )
     SELECT ${syncCommit(done !== undefined)}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
-           (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed)
+           (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed),
+           (SELECT row_to_json(blocked) FROM blocked) AS blocked,
+           (SELECT cost_cap_micros IS NOT NULL OR EXISTS (
+              SELECT FROM budget_holds h WHERE h.run_id = run.id AND h.status = 'open') FROM run) AS budgeted
   `);
   if (row.claimed) {
     return {
@@ -120,6 +144,7 @@ export async function beginStep(
       errors: row.errors ?? 0,
       attempts: row.attempts ?? 1,
       generation: row.generation ?? 0,
+      budgeted: row.budgeted ?? false,
     };
   }
   // Also when the run is no longer active: what is finished stays finished.
@@ -127,6 +152,18 @@ export async function beginStep(
   if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };
   if (row.active && kept?.status === 'failed') {
     return { outcome: 'failed', error: kept.error ?? 'failed' };
+  }
+  if (row.blocked !== null) {
+    const { budget_id, name, committed, limit_micros } = row.blocked;
+    return {
+      outcome: 'blocked',
+      blocked: {
+        budgetId: budget_id,
+        name,
+        committedMicros: committed,
+        limitMicros: limit_micros,
+      },
+    };
   }
   return { outcome: 'refused' };
 }
@@ -187,9 +224,9 @@ async function endStep(
   result: { status: 'success' | 'cancelled'; output?: Json; frame?: StreamFrame },
 ): Promise<boolean> {
   const { spending } = end;
-  const row = await db.one(sql.prepared('end_step', ended)`
+  const row = await db.one(sql.prepared(paid(end) ? 'end_paid_step' : 'end_step', ended)`
     WITH run AS (${bookCost(end)}
-    ), won AS (
+    ), ${charge(end)} won AS (
       UPDATE steps SET
         cost_micros = cost_micros + ${spending.costMicros}::bigint, status = ${result.status},
         output = ${json(result.output)}, model = ${spending.model ?? null}, usage = ${json(spending.usage)},
@@ -211,7 +248,13 @@ async function endStep(
 const bookCost = (end: StepEnd) => sql.fragment`
   UPDATE runs SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint, frame_seq = frame_seq + 1,
                   updated_at = now()
-  WHERE id = ${end.runId} RETURNING id, frame_seq, status`;
+  WHERE id = ${end.runId} RETURNING id, frame_seq, status, cost_micros, workspace_id, created_at`;
+
+const paid = (end: StepEnd): boolean => end.spending.costMicros > 0;
+
+/** Most steps cost nothing, and their statements do without the budgets. */
+const charge = (end: StepEnd) =>
+  paid(end) ? sql.fragment`${chargeHolds(end.spending.costMicros)},` : sql.fragment``;
 
 /** The step, if this attempt still holds its claim. */
 const heldBy = (end: StepEnd) => sql.fragment`
@@ -251,9 +294,12 @@ export async function recordStepError(
   };
   const isFinal = sql.fragment`
     (${!error.retryable} OR errors - forgiven + 1 >= ${error.maxAttempts}::int)`;
-  const row = await db.maybeOne(sql.prepared('record_step_error', erred)`
+  const row = await db.maybeOne(sql.prepared(
+    paid(end) ? 'record_paid_step_error' : 'record_step_error',
+    erred,
+  )`
     WITH run AS (${bookCost(end)}
-    ), won AS (
+    ), ${charge(end)} won AS (
       UPDATE steps SET
         cost_micros = cost_micros + ${end.spending.costMicros}::bigint,
         unpriced = unpriced OR ${end.spending.unpriced ?? false}, errors = errors + 1,

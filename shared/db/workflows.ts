@@ -13,6 +13,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { toDollars, toMicros } from '../money.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
+import { closeHolds } from './holds.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 
@@ -321,6 +322,13 @@ export async function deleteWorkflow(
     for (const runId of live) {
       cancels.push(await enqueue(tx, { runId, kind: 'cancel', payload: { deleted: true } }));
     }
+    // What they cost so far is spent; what they held is free again.
+    await tx.query(sql.prepared('workflows_close_holds', z.object({ ended: z.number() }))`
+      WITH run AS (
+        SELECT id, cost_micros FROM runs WHERE id = ANY(${sql.array(live, 'text')})
+      ), ${closeHolds()}
+      SELECT count(*) AS ended FROM closed_holds
+    `);
     await tx.query(sql.prepared('workflows_delete', z.object({}))`
       DELETE FROM workflows WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
     `);

@@ -4,6 +4,7 @@ import { admitRun, type FindRunnable, type RunRequest } from '../db/admission.ts
 import * as gates from '../db/gates.ts';
 import * as ends from '../db/run-ends.ts';
 import * as resumes from '../db/resumes.ts';
+import type { Override } from '../db/resumes.ts';
 import { notifyFrames } from '../db/frames.ts';
 import type { OutboxRow } from '../db/outbox.ts';
 import type { JsonObject } from '../json.ts';
@@ -50,10 +51,13 @@ export async function decideGate(
   return tell(deps, row, first);
 }
 
-/** Lets a failed run go on from its last checkpoint. Throws AppError `not_found`, `conflict`. */
+/**
+ * Lets a failed run go on from its last checkpoint, with `override` past the budgets that stopped it. Throws AppError
+ * `not_found`, `conflict`, `budget_exceeded`, `invalid`.
+ */
 export async function resumeRun(
   deps: DispatchDeps,
-  resume: { actor: Actor; runId: string },
+  resume: { actor: Actor; runId: string; override?: Override },
 ): Promise<Told> {
   return tell(deps, await resumes.resumeRun(deps.db, resume));
 }

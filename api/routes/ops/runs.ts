@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { emptyBody } from '../../../shared/contract/common.ts';
+import { overrideBody } from '../../../shared/contract/budget.ts';
 import {
   decisionBody,
   idempotencyKeySchema,
@@ -12,6 +13,7 @@ import {
 import type { Actor } from '../../../shared/actor.ts';
 import { listRuns, newRunRecord, readRun } from '../../../shared/db/runs.ts';
 import { notFound } from '../../../shared/errors.ts';
+import { toMicros } from '../../../shared/money.ts';
 import { cancelRun, decideGate, resumeRun, triggerRun } from '../../../shared/operations/runs.ts';
 import { answers, runParams, workflowParams } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -56,6 +58,7 @@ export function runRoutes(app: App, context: RouteContext): void {
       response: answers(
         { 200: runSchema, 201: runSchema },
         'quota_exceeded',
+        'budget_exceeded',
         'not_found',
         'too_large',
         'unsupported_media_type',
@@ -161,13 +164,51 @@ export function runRoutes(app: App, context: RouteContext): void {
       summary: 'Let a failed run go on from its last checkpoint',
       params: runParams,
       body: emptyBody,
-      response: answers({ 200: runSchema }, 'not_found', 'conflict', 'unsupported_media_type'),
+      response: answers(
+        { 200: runSchema },
+        'budget_exceeded',
+        'not_found',
+        'conflict',
+        'unsupported_media_type',
+      ),
     },
     config: { capability: 'cancel_resume' },
     handler: async (request) => {
       const { told } = await resumeRun(context, {
         actor: request.actor,
         runId: request.params.id,
+      });
+      return readWhile(told, request.actor, request.params.id);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/runs/:id/budget-override',
+    schema: {
+      tags,
+      operationId: 'overrideBudget',
+      summary: 'Let a run that a budget stopped go on, up to a cap of its own',
+      description:
+        'The run is then exempt from block budgets; what it costs is still counted in them. `cap_usd` becomes its ' +
+        'cap, without one it has none.',
+      params: runParams,
+      body: overrideBody,
+      response: answers(
+        { 200: runSchema },
+        'not_found',
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async (request) => {
+      const { cap_usd: cap, reason } = request.body;
+      const { told } = await resumeRun(context, {
+        actor: request.actor,
+        runId: request.params.id,
+        override: { capMicros: cap === undefined ? null : toMicros(cap), reason },
       });
       return readWhile(told, request.actor, request.params.id);
     },

@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import {
+  budgetInput,
+  budgetSchema,
+  budgetStatusSchema,
+  budgetUpdate,
+} from '../../../shared/contract/budget.ts';
+import {
+  createBudget,
+  deleteBudget,
+  listBudgets,
+  readBudget,
+  updateBudget,
+} from '../../../shared/db/budgets.ts';
+import { answers, nothing } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Budgets'];
+const budgetParams = z.strictObject({ id: z.string().min(1) });
+
+export function budgetRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/budgets',
+    schema: {
+      tags,
+      operationId: 'listBudgets',
+      summary: 'List budgets with their status, oldest first',
+      response: answers({ 200: z.array(budgetSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => listBudgets(db, request.actor.workspaceId),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/budgets',
+    schema: {
+      tags,
+      operationId: 'createBudget',
+      summary: 'Cap what runs may cost in a window',
+      description:
+        'A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that ' +
+        'much until its run ends; without it only settled spend counts. What the window has seen already counts too.',
+      body: budgetInput,
+      response: answers({ 201: budgetSchema }, 'not_found', 'too_large', 'unsupported_media_type'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async (request, reply) => {
+      const { workspaceId } = request.actor;
+      const budgetId = await createBudget(db, request.actor, request.body);
+      reply.code(201).header('location', `/api/budgets/${budgetId}`);
+      return readBudget(db, { workspaceId, budgetId });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/budgets/:id',
+    schema: {
+      tags,
+      operationId: 'getBudget',
+      summary: 'Read a budget',
+      params: budgetParams,
+      response: answers({ 200: budgetSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      readBudget(db, { workspaceId: request.actor.workspaceId, budgetId: request.params.id }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/budgets/:id/status',
+    schema: {
+      tags,
+      operationId: 'getBudgetStatus',
+      summary: "Read a budget's ledger for the current window",
+      params: budgetParams,
+      response: answers({ 200: budgetStatusSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => {
+      const { workspaceId } = request.actor;
+      const budget = await readBudget(db, { workspaceId, budgetId: request.params.id });
+      return budget.status;
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/budgets/:id',
+    schema: {
+      tags,
+      operationId: 'updateBudget',
+      summary: 'Change the name, limit or estimate of a budget',
+      description:
+        'Effective for the next trigger and the next step. Holds that are placed stay as they are.',
+      params: budgetParams,
+      body: budgetUpdate,
+      response: answers({ 200: budgetSchema }, 'not_found', 'too_large', 'unsupported_media_type'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async (request) => {
+      const { workspaceId } = request.actor;
+      const budgetId = request.params.id;
+      await updateBudget(db, request.actor, budgetId, request.body);
+      return readBudget(db, { workspaceId, budgetId });
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/budgets/:id',
+    schema: {
+      tags,
+      operationId: 'deleteBudget',
+      summary: 'Delete a budget; runs that hold it go on without',
+      params: budgetParams,
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async (request, reply) => {
+      await deleteBudget(db, request.actor, request.params.id);
+      return reply.code(204).send();
+    },
+  });
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { dollars, dollarsInput, timestamp } from './common.ts';
+
+export const budgetScopes = ['workspace', 'workflow'] as const;
+export const budgetWindows = ['day', 'week', 'month', 'total'] as const;
+
+/** At least one micro-dollar. */
+const amount = dollarsInput.min(0.000001);
+
+/** The ledger of a budget's current window. */
+export const budgetStatusSchema = z
+  .object({
+    spent_usd: dollars.meta({ description: 'Settled cost of finished runs in the window' }),
+    reserved_usd: dollars.meta({ description: 'Open holds of runs in flight' }),
+    committed_usd: dollars.meta({ description: 'Spent and reserved' }),
+    remaining_usd: z
+      .number()
+      .meta({
+        description: 'Limit minus committed; below zero when runs cost more than they held',
+      }),
+    pct: z.number().meta({ description: 'Committed as a share of the limit, 0 to 100 and above' }),
+    over: z.boolean().meta({ description: 'Committed has reached the limit: triggers answer 402' }),
+    projected_usd: dollars.meta({
+      description: 'Spent at the end of the window if it goes on as in the window so far',
+    }),
+    window_start: timestamp.nullable().meta({ description: 'Null for `total`' }),
+    window_end: timestamp
+      .nullable()
+      .meta({ description: 'The first instant after the window; null for `total`' }),
+  })
+  .meta({ id: 'BudgetStatus' });
+
+const fields = {
+  name: z.string().trim().min(1).max(200),
+  limit_usd: amount,
+  reservation_estimate_usd: amount.nullish().meta({
+    description: 'What each trigger reserves. Without it only settled spend counts.',
+  }),
+};
+
+const scoped = {
+  scope: z.enum(budgetScopes).default('workspace'),
+  workflow_id: z
+    .string()
+    .min(1)
+    .max(100)
+    .nullish()
+    .meta({ description: 'Which workflow, when the scope is `workflow`' }),
+  window: z.enum(budgetWindows).default('month').meta({
+    description: 'UTC; weeks begin on Monday',
+  }),
+};
+
+export const budgetInput = z
+  .strictObject({ ...fields, ...scoped })
+  .refine((budget) => (budget.scope === 'workflow') === (budget.workflow_id != null), {
+    path: ['workflow_id'],
+    message: "is needed with scope 'workflow', and only then",
+  })
+  .meta({
+    examples: [{ name: 'Monthly', window: 'month', limit_usd: 50, reservation_estimate_usd: 0.25 }],
+  });
+
+/**
+ * Absent fields stay; null takes the estimate away. Scope, workflow and window may be named as they are, but not
+ * changed: the counters are about them.
+ */
+export const budgetUpdate = z
+  .strictObject({
+    name: fields.name.optional(),
+    limit_usd: fields.limit_usd.optional(),
+    reservation_estimate_usd: fields.reservation_estimate_usd,
+    scope: z.enum(budgetScopes).optional(),
+    workflow_id: scoped.workflow_id,
+    window: z.enum(budgetWindows).optional(),
+  })
+  .meta({ examples: [{ limit_usd: 100 }] });
+
+export const budgetSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    scope: z.enum(budgetScopes),
+    workflow_id: z.string().nullable(),
+    window: z.enum(budgetWindows),
+    limit_usd: dollars,
+    reservation_estimate_usd: dollars.nullable(),
+    created_at: timestamp,
+    status: budgetStatusSchema,
+  })
+  .meta({ id: 'Budget' });
+
+export const overrideBody = z
+  .strictObject({
+    approved: z.literal(true, 'must be true: an override is an approval'),
+    cap_usd: amount
+      .optional()
+      .meta({ description: 'What the run may cost in all. Without it there is no cap.' }),
+    reason: z.string().trim().max(1_000).optional(),
+  })
+  .meta({ examples: [{ approved: true, cap_usd: 5, reason: 'month-end close' }] });
+
+export type Budget = z.infer<typeof budgetSchema>;
+export type BudgetStatus = z.infer<typeof budgetStatusSchema>;
+export type BudgetInput = z.infer<typeof budgetInput>;
+export type BudgetUpdate = z.infer<typeof budgetUpdate>;

@@ -1,0 +1,225 @@
+import { z } from 'zod';
+import { AppError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { toDollars } from '../money.ts';
+import { type Db, type FragmentSqlToken, sql } from './pool.ts';
+
+/**
+ * Holds of runs on block budgets, as parts of the statements that admit, charge and end runs. Counters stand on the
+ * budget's row and only the row that is held is trusted: its lock is taken as late as can be, several in the order
+ * of their ids, after the run's. Every move of a counter is written in the ledger (`budget_holds`) by the same
+ * statement, so that spent and reserved of a window are the sums of its rows at any moment.
+ */
+
+/** The current window of a budget `b`. A clock a little behind does not bring back the window before. */
+const windowNow = sql.fragment`greatest(b.window_start, budget_window_start(b."window", now()))`;
+
+const countersOf = sql.fragment`
+  b.id, b.name, b.limit_micros, b.estimate_micros, ${windowNow} AS window_start,
+  CASE WHEN b.window_start < ${windowNow} THEN 0 ELSE b.spent_micros END AS spent,
+  CASE WHEN b.window_start < ${windowNow} THEN 0 ELSE b.reserved_micros END AS reserved
+  FROM subject s
+  JOIN budgets b ON b.workspace_id = s.workspace_id AND (b.workflow_id IS NULL OR b.workflow_id = s.workflow_id)`;
+
+/**
+ * Places the holds of a run that is about to start or to go on. Expects a CTE `subject` with at most one row:
+ * `run_id, n, base_micros, workspace_id, workflow_id, exempt`. Gives `wanted` (the budgets, and whether the hold
+ * `fits` each) and writes nothing unless all fit: then the caller has to refuse, see `refusedBudget`.
+ *
+ * With an estimate a hold fits when committed < limit and committed + estimate <= limit. Without one nothing is
+ * reserved, so nothing is locked: it fits when spent < limit. An exempt run is let in and still counted.
+ */
+export const placeHolds = sql.fragment`
+  reserving AS (
+    SELECT ${countersOf} WHERE b.estimate_micros IS NOT NULL ORDER BY b.id FOR UPDATE OF b
+  ), watching AS (
+    SELECT ${countersOf} WHERE b.estimate_micros IS NULL
+  ), wanted AS (
+    SELECT b.*, CASE WHEN s.exempt THEN 0 ELSE b.estimate_micros END AS estimate,
+      CASE WHEN s.exempt THEN true
+           WHEN b.estimate_micros IS NULL THEN b.spent < b.limit_micros
+           ELSE b.spent + b.reserved < b.limit_micros AND b.spent + b.reserved + b.estimate_micros <= b.limit_micros
+      END AS fits
+    FROM (SELECT * FROM reserving UNION ALL SELECT * FROM watching) b, subject s
+  ), reserved AS (
+    UPDATE budgets b SET window_start = w.window_start, spent_micros = w.spent, reserved_micros = w.reserved + w.estimate
+    FROM wanted w WHERE b.id = w.id AND w.estimate_micros IS NOT NULL AND (SELECT bool_and(fits) FROM wanted)
+  ), placed AS (
+    INSERT INTO budget_holds (budget_id, run_id, n, window_start, base_micros, estimate_micros, held_micros)
+    SELECT w.id, s.run_id, s.n, w.window_start, s.base_micros,
+           CASE WHEN w.estimate_micros IS NOT NULL THEN w.estimate END,
+           CASE WHEN w.estimate_micros IS NOT NULL THEN w.estimate ELSE 0 END
+    FROM wanted w, subject s WHERE (SELECT bool_and(fits) FROM wanted)
+  )`;
+
+/** Rows of a CTE `refused`: what ends the statement when a budget has no room. */
+export const refusedBudget = sql.fragment`
+  SELECT * FROM (
+    SELECT refuse('budget', json_build_object('budget_id', id, 'name', name, 'limit_micros', limit_micros,
+                  'committed_micros', CASE WHEN estimate_micros IS NULL THEN spent ELSE spent + reserved END))
+    FROM wanted WHERE NOT fits ORDER BY id LIMIT 1) AS budget`;
+
+/** Applies `moves` (budget_id, window_start, spent, reserved: what is added to each) to the counters. */
+const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
+  counted AS (
+    UPDATE budgets b SET
+      window_start = greatest(b.window_start, m.window_start),
+      spent_micros = CASE WHEN b.window_start < m.window_start THEN 0 ELSE b.spent_micros END
+                     + CASE WHEN b.window_start > m.window_start THEN 0 ELSE m.spent END,
+      reserved_micros = greatest(0, CASE WHEN b.window_start < m.window_start THEN 0 ELSE b.reserved_micros END
+                        + CASE WHEN b.window_start > m.window_start THEN 0 ELSE m.reserved END)
+    FROM (
+      -- Of a budget's windows only the newest can be the one its counters are of.
+      SELECT DISTINCT ON (budget_id) budget_id, window_start, sum(spent)::bigint AS spent,
+             sum(reserved)::bigint AS reserved
+      FROM ${moves} AS moves
+      JOIN (SELECT id FROM budgets WHERE id IN (SELECT budget_id FROM ${moves} AS m) ORDER BY id FOR UPDATE) AS held
+        ON held.id = moves.budget_id
+      GROUP BY budget_id, window_start ORDER BY budget_id, window_start DESC
+    ) AS m
+    WHERE b.id = m.budget_id
+  )`;
+
+/**
+ * Ends the open holds of runs that end: what each cost since its hold was placed is spent, in the window the hold was
+ * placed in. Expects a CTE `run` with `id` and `cost_micros`. A hold ends once, whoever comes first.
+ */
+export const closeHolds = (status: 'settled' | 'reaped' = 'settled') => sql.fragment`
+  closed_holds AS (
+    UPDATE budget_holds h SET status = ${status}, closed_at = now(), held_micros = 0,
+      spent_micros = greatest(run.cost_micros - h.base_micros, 0)
+    FROM run WHERE h.run_id = run.id AND h.status = 'open'
+    RETURNING h.budget_id, h.window_start, new.spent_micros AS spent, -old.held_micros AS reserved
+  ), ${applyMoves(sql.fragment`closed_holds`)}`;
+
+/**
+ * Counts what a step cost. Expects a CTE `run` with `id`, `status`, `workspace_id`, `created_at` and the new
+ * `cost_micros`. Holds with an estimate grow when the run has cost more than they hold. What is booked after the run
+ * ended is added to its last holds.
+ */
+export const chargeHolds = (costMicros: number) => sql.fragment`
+  used AS (
+    INSERT INTO usage_deltas (workspace_id, day, cost_micros)
+    SELECT workspace_id, created_at::date, ${costMicros}::bigint FROM run
+  ), grown AS (
+    UPDATE budget_holds h SET held_micros = run.cost_micros - h.base_micros
+    FROM run WHERE h.run_id = run.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL
+      AND run.cost_micros - h.base_micros > h.held_micros
+    RETURNING h.budget_id, h.window_start, 0::bigint AS spent, new.held_micros - old.held_micros AS reserved
+  ), charged_late AS (
+    UPDATE budget_holds h SET spent_micros = h.spent_micros + ${costMicros}::bigint
+    FROM run WHERE h.run_id = run.id AND h.status <> 'open'
+      AND h.n = (SELECT max(n) FROM budget_holds WHERE run_id = run.id)
+    RETURNING h.budget_id, h.window_start, ${costMicros}::bigint AS spent, 0::bigint AS reserved
+  ), charges AS (
+    SELECT * FROM grown UNION ALL SELECT * FROM charged_late
+  ), ${applyMoves(sql.fragment`charges`)}`;
+
+/**
+ * What stops a run before its next step: its own cap, else a budget. Expects a CTE `run` with `id`, `cost_micros`,
+ * `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped: that much was promised to it.
+ */
+export const blockedRun = sql.fragment`
+  SELECT NULL::text AS budget_id, NULL::text AS name, run.cost_micros AS committed, run.cost_cap_micros AS limit_micros
+  FROM run WHERE run.cost_micros >= run.cost_cap_micros
+  UNION ALL
+  SELECT * FROM (
+    SELECT b.id, b.name, c.committed, b.limit_micros
+    FROM run JOIN budget_holds h ON h.run_id = run.id AND h.status = 'open'
+    JOIN budgets b ON b.id = h.budget_id
+    CROSS JOIN LATERAL (SELECT CASE
+      WHEN b.window_start = h.window_start AND h.estimate_micros IS NULL THEN b.spent_micros
+      WHEN b.window_start = h.window_start THEN b.spent_micros + b.reserved_micros
+      -- The window has passed; only its ledger still knows it.
+      ELSE (SELECT coalesce(sum(o.spent_micros + o.held_micros), 0)::bigint FROM budget_holds o
+            WHERE o.budget_id = b.id AND o.window_start = h.window_start) END AS committed) AS c
+    WHERE NOT run.budget_exempt AND c.committed >= b.limit_micros
+      AND (h.estimate_micros IS NULL OR run.cost_micros - h.base_micros >= h.estimate_micros)
+    ORDER BY b.id) AS budget`;
+
+/** Why a run may not start or go on for the sake of money. */
+export interface Blocked {
+  /** Null: the run's own cap. */
+  budgetId: string | null;
+  name: string | null;
+  committedMicros: number;
+  limitMicros: number;
+}
+
+/** Two decimals, or as many as the amount has. */
+const usd = (micros: number): string => toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
+
+/** The sentence a caller or a failed run is given. */
+export const blockedText = (blocked: Blocked): string =>
+  blocked.name === null
+    ? `Run cost cap reached: $${usd(blocked.committedMicros)} of $${usd(blocked.limitMicros)} spent`
+    : `Budget '${blocked.name}' exhausted: $${usd(blocked.committedMicros)} of $${usd(blocked.limitMicros)} committed`;
+
+/** What a governance event says of it. */
+export const blockedEvidence = (blocked: Blocked): JsonObject => ({
+  ...(blocked.budgetId === null ? {} : { budget_id: blocked.budgetId, budget: blocked.name }),
+  committed_usd: toDollars(blocked.committedMicros),
+  limit_usd: toDollars(blocked.limitMicros),
+});
+
+const budgetFacts = z.object({
+  budget_id: z.string(),
+  name: z.string(),
+  limit_micros: z.number(),
+  committed_micros: z.number(),
+});
+
+/** AppError `budget_exceeded` with what it is about. */
+export class BudgetExceeded extends AppError {
+  readonly blocked: Blocked;
+
+  constructor(blocked: Blocked) {
+    super('budget_exceeded', blockedText(blocked));
+    this.blocked = blocked;
+  }
+}
+
+/** What a statement that called `refuse` says, or undefined for any other error. */
+export function refusalOf(error: unknown): { reason: string; facts: unknown } | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code, detail } = cause as { code?: unknown; detail?: unknown };
+    if (code !== 'OW001') continue;
+    return { reason: cause.message, facts: typeof detail === 'string' ? JSON.parse(detail) : {} };
+  }
+  return undefined;
+}
+
+/** The error to throw instead of a budget's refusal; anything else as it is. */
+export function asBudgetError(error: unknown): unknown {
+  const refusal = refusalOf(error);
+  if (refusal?.reason !== 'budget') return error;
+  const facts = budgetFacts.parse(refusal.facts);
+  return new BudgetExceeded({
+    budgetId: facts.budget_id,
+    name: facts.name,
+    limitMicros: facts.limit_micros,
+    committedMicros: facts.committed_micros,
+  });
+}
+
+const reapedRow = z.object({ reaped: z.number() });
+
+/**
+ * Ends holds that nobody will end: their run is gone, or has ended without them. At most `limit` runs at a time;
+ * holds younger than `graceMs` are left alone. Returns how many were ended.
+ */
+export async function reapHolds(db: Db, limit: number, graceMs: number): Promise<number> {
+  return db.oneFirst(sql.prepared('holds_reap', reapedRow)`
+    WITH orphans AS (
+      SELECT h.run_id, coalesce(r.cost_micros, 0) AS cost_micros
+      FROM budget_holds h LEFT JOIN runs r ON r.id = h.run_id
+      WHERE h.status = 'open' AND h.opened_at < now() - ${graceMs}::int * interval '1 ms'
+        AND (r.id IS NULL OR r.status IN ('success', 'failed'))
+      ORDER BY h.opened_at LIMIT ${limit}
+      FOR UPDATE OF h SKIP LOCKED
+    ), run AS (
+      SELECT DISTINCT run_id AS id, cost_micros FROM orphans
+    ), ${closeHolds('reaped')}
+    SELECT count(*) AS reaped FROM closed_holds
+  `);
+}
