@@ -18,6 +18,7 @@ import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
 import { serveReference } from './reference.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
+import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
@@ -42,6 +43,7 @@ const routes = [
   runRoutes,
   approvalRoutes,
   priceRoutes,
+  governanceRoutes,
   streamRoutes,
 ];
 
