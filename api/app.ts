@@ -19,6 +19,7 @@ import { documentRoutes } from './openapi.ts';
 import { serveReference } from './reference.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
+import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
@@ -44,6 +45,7 @@ const routes = [
   approvalRoutes,
   priceRoutes,
   budgetRoutes,
+  governanceRoutes,
   streamRoutes,
 ];
 

@@ -38,6 +38,7 @@ const document: OpenAPIV3_1.Document = {
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
     { name: 'Runs', description: 'Executions, the gates they wait at and the frames they send' },
     { name: 'Workspace', description: 'Settings of the workspace' },
+    { name: 'Governance', description: 'What policies, budgets and overrides decided' },
     { name: 'Health', description: 'How the service is' },
   ],
   // Either one, or none where the service runs open.

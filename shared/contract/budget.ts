@@ -13,11 +13,9 @@ export const budgetStatusSchema = z
     spent_usd: dollars.meta({ description: 'Settled cost of finished runs in the window' }),
     reserved_usd: dollars.meta({ description: 'Open holds of runs in flight' }),
     committed_usd: dollars.meta({ description: 'Spent and reserved' }),
-    remaining_usd: z
-      .number()
-      .meta({
-        description: 'Limit minus committed; below zero when runs cost more than they held',
-      }),
+    remaining_usd: z.number().meta({
+      description: 'Limit minus committed; below zero when runs cost more than they held',
+    }),
     pct: z.number().meta({ description: 'Committed as a share of the limit, 0 to 100 and above' }),
     over: z.boolean().meta({ description: 'Committed has reached the limit: triggers answer 402' }),
     projected_usd: dollars.meta({

@@ -8,7 +8,15 @@ import { canonicalJson } from '../graph/diff.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
 import { planNames, plans } from '../plans.ts';
-import { asBudgetError, placeHolds, refusalOf, refusedBudget } from './holds.ts';
+import { recordGovernanceEvent } from './governance.ts';
+import {
+  asBudgetError,
+  blockedVerdict,
+  BudgetExceeded,
+  placeHolds,
+  refusalOf,
+  refusedBudget,
+} from './holds.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { type Db, type Pool, sql } from './pool.ts';
 import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
@@ -61,7 +69,8 @@ export type FindRunnable = (
 /**
  * The one way a run comes to be, whoever triggers it. In one statement and in this order: replay of the idempotency
  * key, monthly quota, budgets, validity of the graph; then the run pinned to the workflow's current version, its
- * holds, its audit entry and the promise to start it. A refusal leaves nothing behind. The graph was checked before;
+ * holds, its audit entry and the promise to start it. A refusal leaves nothing behind but, by a budget,
+ * its governance event. The graph was checked before;
  * the statement holds only while the version it was checked for is still the current one, else the workflow is looked
  * at anew.
  *
@@ -217,7 +226,16 @@ async function insertRun(
   try {
     row = await db.maybeOne(statement);
   } catch (error) {
-    throw asRefusal(error, runnable);
+    const refusal = asRefusal(error, runnable);
+    if (refusal instanceof BudgetExceeded) {
+      await recordGovernanceEvent(db, {
+        ...blockedVerdict(refusal.blocked),
+        workspaceId: actor.workspaceId,
+        workflowId: request.workflowId,
+        version,
+      });
+    }
+    throw refusal;
   }
   if (row === null || graph === undefined) return undefined;
   const { outbox_id, ...summary } = row;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PolicyVerdict } from '../contract/governance.ts';
 import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { toDollars } from '../money.ts';
@@ -160,6 +161,19 @@ export const blockedEvidence = (blocked: Blocked): JsonObject => ({
   ...(blocked.budgetId === null ? {} : { budget_id: blocked.budgetId, budget: blocked.name }),
   committed_usd: toDollars(blocked.committedMicros),
   limit_usd: toDollars(blocked.limitMicros),
+});
+
+/** The verdict that a cap or a budget gave. */
+export const blockedVerdict = (blocked: Blocked): PolicyVerdict =>
+  stoppedVerdict(blockedText(blocked), blockedEvidence(blocked));
+
+/** The same from its text and evidence, as they come back through an execution. */
+export const stoppedVerdict = (reason: string, evidence: JsonObject): PolicyVerdict => ({
+  type: 'budget_blocked',
+  policy: 'budget',
+  decision: 'blocked',
+  reason,
+  evidence,
 });
 
 const budgetFacts = z.object({

@@ -4,10 +4,23 @@ import { AppError, conflict, notFound } from '../errors.ts';
 import { toDollars } from '../money.ts';
 import { recordAudit } from './audit.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
-import { asBudgetError, placeHolds, refusedBudget } from './holds.ts';
+import { recordGovernanceEvent } from './governance.ts';
+import {
+  asBudgetError,
+  blockedVerdict,
+  BudgetExceeded,
+  placeHolds,
+  refusedBudget,
+} from './holds.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 
+const placeRow = z.object({
+  id: z.string(),
+  workflow_id: z.string(),
+  workflow_version: z.number(),
+});
 const resumableRow = z.object({
+  ...placeRow.shape,
   status: z.string(),
   failure: z.object({ kind: z.string() }).nullable(),
   cost_micros: z.number(),
@@ -28,33 +41,63 @@ export async function resumeRun(
   db: Pool,
   resume: { actor: Actor; runId: string; override?: Override },
 ): Promise<OutboxRow> {
-  const { actor, runId, override } = resume;
-  return db.transaction(async (tx) => {
-    const run = await tx.maybeOne(sql.prepared('resume_lock_run', resumableRow)`
-      SELECT status, failure, cost_micros FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
-    `);
-    if (run === null) throw notFound('Run');
-    if (run.status !== 'failed') {
-      throw conflict(`Run is ${run.status}: only a failed run can be resumed`);
-    }
-    if (override !== undefined && run.failure?.kind !== 'budget') {
-      throw conflict('Run has not failed on a budget: only then can it be overridden');
-    }
-    if (override?.capMicros != null && override.capMicros <= run.cost_micros) {
-      throw new AppError(
-        'invalid',
-        `cap_usd: the run has cost ${toDollars(run.cost_micros)} already`,
-      );
-    }
-    await letGoOn(tx, runId, override);
-    if (override === undefined) {
-      await recordAudit(tx, actor, { action: 'resume', targetType: 'run', targetId: runId });
-    } else {
-      await recordOverride(tx, actor, runId, override);
-    }
-    return enqueue(tx, { runId, kind: 'resume' });
-  });
+  try {
+    return await db.transaction((tx) => resumeIn(tx, resume));
+  } catch (error) {
+    if (error instanceof BudgetExceeded) await recordRefusal(db, resume, error);
+    throw error;
+  }
 }
+
+async function resumeIn(
+  tx: Tx,
+  { actor, runId, override }: { actor: Actor; runId: string; override?: Override },
+): Promise<OutboxRow> {
+  const run = await tx.maybeOne(sql.prepared('resume_lock_run', resumableRow)`
+    SELECT id, workflow_id, workflow_version, status, failure, cost_micros FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+  `);
+  if (run === null) throw notFound('Run');
+  if (run.status !== 'failed') {
+    throw conflict(`Run is ${run.status}: only a failed run can be resumed`);
+  }
+  if (override !== undefined && run.failure?.kind !== 'budget') {
+    throw conflict('Run has not failed on a budget: only then can it be overridden');
+  }
+  if (override?.capMicros != null && override.capMicros <= run.cost_micros) {
+    throw new AppError(
+      'invalid',
+      `cap_usd: the run has cost ${toDollars(run.cost_micros)} already`,
+    );
+  }
+  await letGoOn(tx, runId, override);
+  if (override === undefined) {
+    await recordAudit(tx, actor, { action: 'resume', targetType: 'run', targetId: runId });
+  } else {
+    await recordOverride(tx, actor, run, override);
+  }
+  return enqueue(tx, { runId, kind: 'resume' });
+}
+
+async function recordRefusal(
+  db: Pool,
+  { actor, runId }: { actor: Actor; runId: string },
+  error: BudgetExceeded,
+): Promise<void> {
+  const run = await db.maybeOne(sql.prepared('resume_refused_run', placeRow)`
+    SELECT id, workflow_id, workflow_version FROM runs
+    WHERE id = ${runId} AND workspace_id = ${actor.workspaceId}
+  `);
+  if (run === null) return;
+  await recordGovernanceEvent(db, { ...blockedVerdict(error.blocked), ...placeOf(actor, run) });
+}
+
+const placeOf = (actor: Actor, run: z.infer<typeof placeRow>) => ({
+  workspaceId: actor.workspaceId,
+  workflowId: run.workflow_id,
+  version: run.workflow_version,
+  runId: run.id,
+  actorId: actor.id,
+});
 
 async function letGoOn(tx: Tx, runId: string, override: Override | undefined): Promise<void> {
   const statement = sql.prepared('resume_run', z.object({ refused: z.number() }))`
@@ -86,14 +129,24 @@ async function letGoOn(tx: Tx, runId: string, override: Override | undefined): P
 async function recordOverride(
   tx: Tx,
   actor: Actor,
-  runId: string,
+  run: z.infer<typeof placeRow>,
   override: Override,
 ): Promise<void> {
   const { capMicros, reason = null } = override;
+  const cap = capMicros === null ? null : toDollars(capMicros);
   await recordAudit(tx, actor, {
     action: 'budget_override',
     targetType: 'run',
-    targetId: runId,
-    details: { cap_usd: capMicros === null ? null : toDollars(capMicros), reason },
+    targetId: run.id,
+    details: { cap_usd: cap, reason },
+  });
+  const who = actor.name ?? 'an API key';
+  await recordGovernanceEvent(tx, {
+    type: 'approval_override_granted',
+    policy: 'budget',
+    decision: 'granted',
+    reason: `Budgets overridden by ${who}${reason === null ? '' : `: ${reason}`}`,
+    evidence: { cap_usd: cap },
+    ...placeOf(actor, run),
   });
 }

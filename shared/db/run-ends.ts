@@ -5,7 +5,8 @@ import { conflict, notFound } from '../errors.ts';
 import type { FailedStep, FailureCall, FailureVerdict } from '../execution.ts';
 import type { Json } from '../json.ts';
 import { recordAudit } from './audit.ts';
-import { closeHolds } from './holds.ts';
+import { recordGovernanceEvent } from './governance.ts';
+import { closeHolds, stoppedVerdict } from './holds.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
@@ -20,6 +21,12 @@ export interface RunFailure {
   kind: 'node' | 'budget' | 'cancelled' | 'rejected' | 'crash';
   node_id?: string;
 }
+
+const placeRow = z.object({
+  workspace_id: z.string(),
+  workflow_id: z.string(),
+  workflow_version: z.number(),
+});
 
 const failing = z.object({
   wanted: z.boolean(),
@@ -64,6 +71,7 @@ export async function reportFailure(
     if (!run.wanted) return { verdict: 'fail', error };
     await writeCarriage(tx, call);
     await writeFailedSteps(tx, call);
+    await recordStops(tx, call);
     const failure: RunFailure = {
       kind: call.failed[0]?.reason ?? 'node',
       node_id: call.failed[0]?.node_id,
@@ -121,6 +129,24 @@ async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
     frames.push({ ...of, type: 'step_failed', error: step.error });
   }
   await appendFrames(tx, call.run_id, frames);
+}
+
+/** What a cap or a budget stopped is told to governance. */
+async function recordStops(tx: Tx, call: FailureCall): Promise<void> {
+  for (const step of call.failed) {
+    if (step.reason !== 'budget') continue;
+    const place = await tx.one(sql.prepared('failure_place', placeRow)`
+      SELECT workspace_id, workflow_id, workflow_version FROM runs WHERE id = ${call.run_id}
+    `);
+    await recordGovernanceEvent(tx, {
+      ...stoppedVerdict(step.error, step.evidence ?? {}),
+      workspaceId: place.workspace_id,
+      workflowId: place.workflow_id,
+      version: place.workflow_version,
+      runId: call.run_id,
+      nodeId: step.node_id,
+    });
+  }
 }
 
 /** Moves a locked, open run to `failed` with its one `run_failed` frame. */

@@ -1,0 +1,25 @@
+import {
+  governanceEventListQuery,
+  governanceEventListSchema,
+} from '../../../shared/contract/governance.ts';
+import { listGovernanceEvents } from '../../../shared/db/governance.ts';
+import { answers } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+export function governanceRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/governance/events',
+    schema: {
+      tags: ['Governance'],
+      operationId: 'listGovernanceEvents',
+      summary: 'List what policies, budgets and overrides decided, newest first',
+      querystring: governanceEventListQuery,
+      response: answers({ 200: governanceEventListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => [
+      ...(await listGovernanceEvents(db, request.actor.workspaceId, request.query)),
+    ],
+  });
+}
