@@ -14,11 +14,10 @@ import {
   blockedVerdict,
   BudgetExceeded,
   placeHolds,
-  refusalOf,
   refusedBudget,
 } from './holds.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
-import { type Db, type Pool, sql } from './pool.ts';
+import { type Db, type Pool, refusalOf, sql } from './pool.ts';
 import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
 
 export const triggers = ['manual', 'webhook', 'mcp', 'schedule'] as const;
@@ -178,14 +177,14 @@ async function insertRun(
     ), claimed AS (
       SELECT * FROM workflow WHERE ${key === undefined} OR EXISTS (SELECT FROM claim)
     ), spread AS (
-      -- Counted while the plan was unlimited.
-      SELECT coalesce(sum(c.runs), 0) AS runs FROM claimed w
-      JOIN run_counters c ON c.workspace_id = w.workspace_id AND c.month = ${thisMonth} AND c.shard > 0
+      -- Counted while the plan was unlimited, and all there are as far as can be seen without waiting for anybody.
+      SELECT coalesce(sum(c.runs) FILTER (WHERE c.shard > 0), 0) AS runs, coalesce(sum(c.runs), 0) AS seen
+      FROM claimed w JOIN run_counters c ON c.workspace_id = w.workspace_id AND c.month = ${thisMonth}
     ), quota AS (
       INSERT INTO run_counters AS c (workspace_id, month, shard, runs)
       SELECT workspace_id, ${thisMonth},
              CASE WHEN run_limit IS NULL THEN 1 + floor(random() * ${COUNTER_SHARDS}::int)::int ELSE 0 END, 1
-      FROM claimed, spread WHERE run_limit IS NULL OR spread.runs < run_limit
+      FROM claimed, spread WHERE run_limit IS NULL OR spread.seen < run_limit
       ON CONFLICT (workspace_id, month, shard) DO UPDATE SET runs = c.runs + 1
       WHERE (SELECT run_limit IS NULL OR c.runs + spread.runs < run_limit FROM claimed, spread)
       RETURNING runs
@@ -194,9 +193,8 @@ async function insertRun(
       FROM claimed WHERE EXISTS (SELECT FROM quota)
     ), ${placeHolds}, refused AS MATERIALIZED (
       -- In the order of the gates: the first one ends the statement.
-      SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit,
-               (SELECT sum(runs) FROM run_counters c WHERE c.workspace_id = w.workspace_id AND c.month = ${thisMonth}))))
-      FROM claimed w WHERE NOT EXISTS (SELECT FROM quota)
+      SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit, seen)))
+      FROM claimed, spread WHERE NOT EXISTS (SELECT FROM quota)
       UNION ALL ${refusedBudget}
       UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
     ), run AS (

@@ -3,7 +3,7 @@ import type { PolicyVerdict } from '../contract/governance.ts';
 import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { toDollars } from '../money.ts';
-import { type Db, type FragmentSqlToken, sql } from './pool.ts';
+import { type Db, type FragmentSqlToken, refusalOf, sql } from './pool.ts';
 
 /**
  * Holds of runs on block budgets, as parts of the statements that admit, charge and end runs. Counters stand on the
@@ -22,6 +22,11 @@ const countersOf = sql.fragment`
   FROM subject s
   JOIN budgets b ON b.workspace_id = s.workspace_id AND (b.workflow_id IS NULL OR b.workflow_id = s.workflow_id)`;
 
+const fits = sql.fragment`
+  CASE WHEN s.exempt THEN true
+       WHEN b.estimate_micros IS NULL THEN b.spent < b.limit_micros
+       ELSE b.spent + b.reserved < b.limit_micros AND b.spent + b.reserved + b.estimate_micros <= b.limit_micros END`;
+
 /**
  * Places the holds of a run that is about to start or to go on. Expects a CTE `subject` with at most one row:
  * `run_id, n, base_micros, workspace_id, workflow_id, exempt`. Gives `wanted` (the budgets, and whether the hold
@@ -31,17 +36,21 @@ const countersOf = sql.fragment`
  * reserved, so nothing is locked: it fits when spent < limit. An exempt run is let in and still counted.
  */
 export const placeHolds = sql.fragment`
-  reserving AS (
-    SELECT ${countersOf} WHERE b.estimate_micros IS NOT NULL ORDER BY b.id FOR UPDATE OF b
-  ), watching AS (
-    SELECT ${countersOf} WHERE b.estimate_micros IS NULL
+  glanced AS (
+    SELECT ${countersOf}
+  ), hopeless AS (
+    -- Full already without anybody being waited for: a flood of refused triggers must not queue for the row.
+    SELECT b.* FROM glanced b, subject s WHERE NOT (${fits})
+  ), reserving AS (
+    SELECT ${countersOf} WHERE b.estimate_micros IS NOT NULL AND NOT EXISTS (SELECT FROM hopeless)
+    ORDER BY b.id FOR UPDATE OF b
   ), wanted AS (
-    SELECT b.*, CASE WHEN s.exempt THEN 0 ELSE b.estimate_micros END AS estimate,
-      CASE WHEN s.exempt THEN true
-           WHEN b.estimate_micros IS NULL THEN b.spent < b.limit_micros
-           ELSE b.spent + b.reserved < b.limit_micros AND b.spent + b.reserved + b.estimate_micros <= b.limit_micros
-      END AS fits
-    FROM (SELECT * FROM reserving UNION ALL SELECT * FROM watching) b, subject s
+    SELECT b.*, CASE WHEN s.exempt THEN 0 ELSE b.estimate_micros END AS estimate, ${fits} AS fits
+    FROM (
+      SELECT * FROM reserving
+      UNION ALL SELECT * FROM glanced WHERE estimate_micros IS NULL
+      UNION ALL SELECT * FROM hopeless WHERE estimate_micros IS NOT NULL
+    ) b, subject s
   ), reserved AS (
     UPDATE budgets b SET window_start = w.window_start, spent_micros = w.spent, reserved_micros = w.reserved + w.estimate
     FROM wanted w WHERE b.id = w.id AND w.estimate_micros IS NOT NULL AND (SELECT bool_and(fits) FROM wanted)
@@ -191,16 +200,6 @@ export class BudgetExceeded extends AppError {
     super('budget_exceeded', blockedText(blocked));
     this.blocked = blocked;
   }
-}
-
-/** What a statement that called `refuse` says, or undefined for any other error. */
-export function refusalOf(error: unknown): { reason: string; facts: unknown } | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code, detail } = cause as { code?: unknown; detail?: unknown };
-    if (code !== 'OW001') continue;
-    return { reason: cause.message, facts: typeof detail === 'string' ? JSON.parse(detail) : {} };
-  }
-  return undefined;
 }
 
 /** The error to throw instead of a budget's refusal; anything else as it is. */

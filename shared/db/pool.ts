@@ -8,6 +8,7 @@ import {
   sql,
 } from 'slonik';
 import type { z } from 'zod';
+import { AppError } from '../errors.ts';
 
 /** Anything that runs statements: the pool, or a transaction the caller owns. */
 export type Db = CommonQueryMethods;
@@ -43,6 +44,50 @@ function withSessionOptions(url: string): string {
 
 const isoTime = (value: string): string => new Date(value).toISOString();
 
+/** What a statement that called `refuse` says, or undefined for any other error. */
+export function refusalOf(error: unknown): { reason: string; facts: unknown } | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code, detail } = cause as { code?: unknown; detail?: unknown };
+    if (code !== 'OW001') continue;
+    return { reason: cause.message, facts: typeof detail === 'string' ? JSON.parse(detail) : {} };
+  }
+  return undefined;
+}
+
+/** Errors after which a connection is as good as before: our own, and those a statement raised on purpose. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof AppError || refusalOf(error) !== undefined;
+
+/**
+ * Slonik ends a connection whenever its user throws, whatever for. A refusal is an ordinary answer: a new connection,
+ * a process of its own in Postgres, for each of them would make refused requests the dearest there are.
+ */
+function keepRefusals(pool: DatabasePool): DatabasePool {
+  const connect: DatabasePool['connect'] = async (work) => {
+    let refusal: { error: unknown } | undefined;
+    const result = await pool.connect(async (connection) => {
+      try {
+        return await work(connection);
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        refusal = { error };
+        return undefined;
+      }
+    });
+    if (refusal !== undefined) throw refusal.error;
+    return result as Awaited<ReturnType<typeof work>>;
+  };
+  const overrides: Partial<DatabasePool> = {
+    connect,
+    transaction: (work, retries) => connect((connection) => connection.transaction(work, retries)),
+    maybeOne: (statement) => connect((connection) => connection.maybeOne(statement)),
+  };
+  return new Proxy(pool, {
+    get: (target, key, receiver): unknown =>
+      Reflect.get(overrides, key) ?? Reflect.get(target, key, receiver),
+  });
+}
+
 /**
  * The pool of one process. `timestamptz` comes back as ISO 8601 UTC with milliseconds, `bigint` and `numeric` as
  * numbers (every bigint of ours is a count or micro-dollars, far below 2^53).
@@ -51,7 +96,7 @@ export async function connectDatabase(
   url: string,
   options: { maxPoolSize?: number } = {},
 ): Promise<Pool> {
-  return createPool(withSessionOptions(url), {
+  const pool = await createPool(withSessionOptions(url), {
     maxPoolSize: options.maxPoolSize ?? 10,
     connectionTimeout: 5_000,
     idleTimeout: 60_000,
@@ -67,6 +112,7 @@ export async function connectDatabase(
       { name: 'numeric', parse: Number },
     ],
   });
+  return keepRefusals(pool);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { reapHolds } from '../db/holds.ts';
 import { takeDue } from '../db/outbox.ts';
 import { type Pool, sql } from '../db/pool.ts';
 import { abandonRun } from '../db/run-ends.ts';
@@ -10,6 +11,10 @@ import { describeCurrent, dispatch, type DispatchDeps } from './dispatch.ts';
 const BATCH = 50;
 const CHECK_BATCH = 20;
 /** A workflow task that failed this often will not get better by itself. */
+/** It looks at every open hold, so seldom. A run that is being admitted or ended is not to be met half way. */
+const REAP_EVERY_MS = 60_000;
+const REAP_GRACE_MS = 60_000;
+const REAP_BATCH = 1_000;
 const STUCK_ATTEMPTS = 3;
 
 const openRow = z.object({ id: z.string(), lost_for_ms: z.number().nullable() });
@@ -100,6 +105,12 @@ async function markLost(db: Pool, runId: string, lost: boolean): Promise<void> {
   `);
 }
 
+/** Holds end with their run; this finds those of a run that vanished some other way. */
+async function reap(deps: DispatchDeps): Promise<void> {
+  const reaped = await reapHolds(deps.db, REAP_BATCH, REAP_GRACE_MS);
+  if (reaped > 0) deps.log.warn({ reaped }, 'ended holds whose runs had ended without them');
+}
+
 export interface Reconciler {
   /** Resolves when the look under way, if any, is over. */
   stop(): Promise<void>;
@@ -111,11 +122,16 @@ export function startReconciler(
   onSettled: (runs: number) => void = () => undefined,
 ): Reconciler {
   const stopping = new AbortController();
+  let reapAt = 0;
   const loop = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       try {
         const { dispatched, settled } = await reconcileOnce(deps);
         onSettled(settled);
+        if (Date.now() >= reapAt) {
+          reapAt = Date.now() + REAP_EVERY_MS;
+          await reap(deps);
+        }
         if (dispatched === BATCH) continue;
       } catch (error) {
         deps.log.error({ err: error }, 'reconciler failed; will look again');

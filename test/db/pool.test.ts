@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { conflict } from '../../shared/errors.ts';
+import { connectDatabase, type Pool, refusalOf, sql } from '../../shared/db/pool.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Pool;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = await connectDatabase(database.url, { maxPoolSize: 1 });
+});
+afterAll(async () => {
+  await db.end();
+  await database.drop();
+});
+
+const backend = () =>
+  db.oneFirst(sql.type(z.object({ pid: z.number() }))`SELECT pg_backend_pid() AS pid`);
+const insert = sql.unsafe`INSERT INTO workspaces (id, name) VALUES ('ws_x', 'x')`;
+const count = () =>
+  db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM workspaces`);
+
+describe('a connection', () => {
+  test('outlives a transaction that is refused, which leaves nothing behind', async () => {
+    const before = await backend();
+    const refused = db.transaction(async (tx) => {
+      await tx.query(insert);
+      throw conflict('no');
+    });
+    await expect(refused).rejects.toMatchObject({ code: 'conflict' });
+    expect(await count()).toBe(0);
+    expect(await backend()).toBe(before);
+  });
+
+  test('outlives a statement that refuses itself, and says why', async () => {
+    const before = await backend();
+    const error: unknown = await db
+      .maybeOne(sql.type(z.object({ refuse: z.boolean() }))`SELECT refuse('why', '{"n": 1}')`)
+      .catch((thrown: unknown) => thrown);
+    expect(refusalOf(error)).toEqual({ reason: 'why', facts: { n: 1 } });
+    expect(await backend()).toBe(before);
+  });
+
+  test('outlives a transaction in which a statement refuses itself', async () => {
+    const before = await backend();
+    const refused = db.transaction(async (tx) => {
+      await tx.query(insert);
+      await tx.query(sql.unsafe`SELECT refuse('why', '{}')`);
+    });
+    await expect(refused).rejects.toThrow();
+    expect(await count()).toBe(0);
+    expect(await backend()).toBe(before);
+  });
+
+  test('is not used again after an error that nobody expected', async () => {
+    const before = await backend();
+    const failed = db.transaction(async (tx) => {
+      await tx.query(insert);
+      throw new Error('a bug');
+    });
+    await expect(failed).rejects.toThrow('a bug');
+    expect(await count()).toBe(0);
+    expect(await backend()).not.toBe(before);
+  });
+});

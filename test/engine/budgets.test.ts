@@ -1,0 +1,267 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createBudget, readBudget, updateBudget } from '../../shared/db/budgets.ts';
+import { listGovernanceEvents } from '../../shared/db/governance.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { updateWorkflow } from '../../shared/db/workflows.ts';
+import { cancelRun, resumeRun } from '../../shared/operations/runs.ts';
+import { edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
+import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { setting } from '../support/settings.ts';
+
+let engine: Engine;
+const workers: TestProcess[] = [];
+beforeAll(async () => {
+  engine = await startEngine({ worker: false, env: { HEARTBEAT_TIMEOUT_SECONDS: '2' } });
+  await startWorker();
+});
+afterAll(() => engine.close());
+afterEach(async () => {
+  await expectLedgerToAgree(engine.db);
+  await expectCostsToAgree(engine.db);
+});
+afterAll(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+});
+
+async function startWorker(): Promise<TestProcess> {
+  const worker = await startWorkerProcess({
+    databaseUrl: engine.databaseUrl,
+    temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
+    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
+    env: { ...engine.env, TEMPORAL_ADDRESS: setting('TEST_TEMPORAL_ADDRESS') },
+  });
+  workers.push(worker);
+  return worker;
+}
+
+/** Agents one after the other, each of which costs so much. */
+const costly = async (...costs: number[]) => {
+  const ids = costs.map((_, index) => `n${index + 1}`);
+  return engine.define({
+    nodes: costs.map((cost, index) => mock(ids[index]!, { cost_usd: cost })),
+    edges: ids.slice(1).map((id, index) => edge(ids[index]!, id)),
+  });
+};
+const budget = (workflowId: string, limit: number, estimate?: number) =>
+  createBudget(engine.db, engine.actor, {
+    name: 'Month',
+    scope: 'workflow',
+    workflow_id: workflowId,
+    window: 'month',
+    limit_usd: limit,
+    reservation_estimate_usd: estimate,
+  });
+const status = async (budgetId: string) =>
+  (await readBudget(engine.db, { workspaceId: engine.actor.workspaceId, budgetId })).status;
+const events = async (runId: string) =>
+  listGovernanceEvents(engine.db, engine.actor.workspaceId, {
+    run_id: runId,
+    limit: 50,
+    offset: 0,
+  });
+const cap = async (workflowId: string, usd: number) =>
+  updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: usd });
+const override = (runId: string, capUsd?: number) =>
+  resumeRun(engine.deps, {
+    actor: engine.actor,
+    runId,
+    override: { capMicros: capUsd === undefined ? null : capUsd * 1_000_000, reason: 'needed' },
+  });
+
+describe('the cap of a run', () => {
+  test('stops it before the step that follows the one that reached it', async () => {
+    const workflowId = await costly(0.3, 0.3, 0.3);
+    await cap(workflowId, 0.5);
+    const runId = await engine.trigger(workflowId);
+    const run = await engine.until(runId, ['failed']);
+    expect(run).toMatchObject({
+      error: 'Run cost cap reached: $0.60 of $0.50 spent',
+      failure: { kind: 'budget', node_id: 'n3' },
+      cost_usd: 0.6,
+      resumable: true,
+    });
+    expect(run.steps.map((step) => [step.node_id, step.status])).toEqual([
+      ['n1', 'success'],
+      ['n2', 'success'],
+      ['n3', 'failed'],
+    ]);
+    expect(await events(runId)).toMatchObject([
+      {
+        type: 'budget_blocked',
+        policy: 'budget',
+        decision: 'blocked',
+        workflow_id: workflowId,
+        version: 1,
+        run_id: runId,
+        node_id: 'n3',
+        actor_id: null,
+        reason: 'Run cost cap reached: $0.60 of $0.50 spent',
+        evidence: { committed_usd: 0.6, limit_usd: 0.5 },
+      },
+    ]);
+  });
+
+  test('raised by an override lets it go on where it stopped', async () => {
+    const workflowId = await costly(0.3, 0.3, 0.3, 0.3);
+    await cap(workflowId, 0.5);
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+    await override(runId, 0.8);
+    // Two steps cost 0.6, the third 0.9: stopped again, by the new cap.
+    const again = await engine.until(runId, ['failed']);
+    expect(again).toMatchObject({
+      error: 'Run cost cap reached: $0.90 of $0.80 spent',
+      cost_cap_usd: 0.8,
+      failure: { kind: 'budget', node_id: 'n4' },
+    });
+    await override(runId);
+    const run = await engine.until(runId, ['success']);
+    expect(run).toMatchObject({ cost_usd: 1.2, cost_cap_usd: null, resumed_count: 2 });
+    expect(run.steps.map((step) => step.attempt)).toEqual([1, 1, 2, 2]);
+    const kinds = (await events(runId)).map((event) => event.type).reverse();
+    expect(kinds).toEqual([
+      'budget_blocked',
+      'approval_override_granted',
+      'budget_blocked',
+      'approval_override_granted',
+    ]);
+    expect((await events(runId))[0]).toMatchObject({
+      actor_id: engine.actor.id,
+      decision: 'granted',
+      evidence: { cap_usd: null },
+    });
+    const audit = await engine.db.any(sql.type(
+      z.object({ action: z.string(), actor_id: z.string(), details: z.unknown() }),
+    )`
+      SELECT action, actor_id, details FROM audit_log WHERE target_id = ${runId} ORDER BY seq
+    `);
+    expect(audit).toEqual([
+      {
+        action: 'budget_override',
+        actor_id: engine.actor.id,
+        details: { cap_usd: 0.8, reason: 'needed' },
+      },
+      {
+        action: 'budget_override',
+        actor_id: engine.actor.id,
+        details: { cap_usd: null, reason: 'needed' },
+      },
+    ]);
+  });
+
+  test('an override is refused for a run that has not failed on a budget, or below its cost', async () => {
+    const workflowId = await costly(0.3, 0.3);
+    await cap(workflowId, 0.2);
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+    await expect(override(runId, 0.3)).rejects.toMatchObject({ code: 'invalid' });
+    const other = await engine.trigger(await costly(0));
+    await engine.until(other, ['success']);
+    await expect(override(other)).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('a block budget', () => {
+  test('stops a run that has outgrown it, and an override takes it past', async () => {
+    const workflowId = await costly(0.6, 0.6, 0.6);
+    const id = await budget(workflowId, 1, 0.5);
+    const runId = await engine.trigger(workflowId);
+    const run = await engine.until(runId, ['failed']);
+    expect(run).toMatchObject({
+      error: "Budget 'Month' exhausted: $1.20 of $1.00 committed",
+      failure: { kind: 'budget', node_id: 'n3' },
+    });
+    expect(await status(id)).toMatchObject({ spent_usd: 1.2, reserved_usd: 0, over: true });
+    await expect(resumeRun(engine.deps, { actor: engine.actor, runId })).rejects.toMatchObject({
+      code: 'budget_exceeded',
+    });
+    await override(runId);
+    expect((await engine.until(runId, ['success'])).cost_usd).toBe(1.8);
+    expect(await status(id)).toMatchObject({ spent_usd: 1.8, reserved_usd: 0 });
+    const [granted, refusedResume, blocked] = await events(runId);
+    expect(granted).toMatchObject({ type: 'approval_override_granted' });
+    expect(refusedResume).toMatchObject({ type: 'budget_blocked', node_id: null });
+    expect(blocked).toMatchObject({
+      type: 'budget_blocked',
+      node_id: 'n3',
+      evidence: { budget_id: id, budget: 'Month', committed_usd: 1.2, limit_usd: 1 },
+    });
+  });
+
+  test('refuses the next trigger, tells governance of it, and takes it when the limit is raised', async () => {
+    const workflowId = await costly(0.4);
+    const id = await budget(workflowId, 1, 0.5);
+    for (let n = 0; n < 2; n += 1) {
+      await engine.until(await engine.trigger(workflowId), ['success']);
+    }
+    await expect(engine.trigger(workflowId)).rejects.toMatchObject({
+      message: "Budget 'Month' exhausted: $0.80 of $1.00 committed",
+    });
+    const all = await listGovernanceEvents(engine.db, engine.actor.workspaceId, {
+      workflow_id: workflowId,
+      limit: 10,
+      offset: 0,
+    });
+    expect(all).toMatchObject([{ type: 'budget_blocked', run_id: null, version: 1 }]);
+    await updateBudget(engine.db, engine.actor, id, { limit_usd: 2 });
+    await engine.until(await engine.trigger(workflowId), ['success']);
+  });
+
+  test('a killed worker lets go of nothing: the hold stays until the run ends', async () => {
+    const workflowId = await engine.define({
+      nodes: [mock('slow', { cost_usd: 0.2, delay_ms: 1_500 }), mock('end', { cost_usd: 0.1 })],
+      edges: [edge('slow', 'end')],
+    });
+    const id = await budget(workflowId, 1, 0.5);
+    const runId = await engine.trigger(workflowId);
+    await eventually(async () => (await engine.run(runId)).steps.length === 1);
+    await workers.splice(0)[0]?.kill();
+    expect(await status(id)).toMatchObject({ reserved_usd: 0.5, spent_usd: 0 });
+    await startWorker();
+    const run = await engine.until(runId, ['success'], 40_000);
+    expect(await status(id)).toMatchObject({ reserved_usd: 0, spent_usd: run.cost_usd });
+  }, 60_000);
+});
+
+test('cost is one truth: steps, runs, budgets and usage agree after whatever runs went through', async () => {
+  const workflowId = await engine.define({
+    nodes: [
+      mock('a', { cost_usd: 0.01 }),
+      mock(
+        'flaky',
+        { cost_usd: 0.02, fail_times: 1 },
+        { retry: { initial_interval_seconds: 0.1 } },
+      ),
+      mock('slow', { cost_usd: 0.03, delay_ms: 150 }),
+      mock('end', { cost_usd: 0.04 }),
+    ],
+    edges: [edge('a', 'flaky'), edge('a', 'slow'), edge('flaky', 'end'), edge('slow', 'end')],
+  });
+  const budgets = [await budget(workflowId, 1_000, 0.05), await budget(workflowId, 1_000)];
+  const outcomes = await Promise.all(
+    Array.from({ length: 24 }, async (_, n) => {
+      const runId = await engine.trigger(workflowId);
+      if (n % 4 === 0) {
+        await new Promise((resolve) => setTimeout(resolve, (n * 17) % 200));
+        await cancelRun(engine.deps, { actor: engine.actor, runId }).catch(() => undefined);
+      }
+      const run = await engine.until(runId, ['success', 'failed'], 30_000);
+      if (run.status === 'failed' && n % 8 !== 0) {
+        await resumeRun(engine.deps, { actor: engine.actor, runId });
+        await engine.until(runId, ['success', 'failed'], 30_000);
+      }
+      return runId;
+    }),
+  );
+  // An attempt that was cancelled may still book what it cost.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  const runs = await Promise.all(outcomes.map((runId) => engine.run(runId)));
+  const total = runs.reduce((sum, run) => sum + Math.round(run.cost_usd * 1e6), 0);
+  expect(total).toBeGreaterThan(0);
+  for (const id of budgets) {
+    const { spent_usd: spent, reserved_usd: reserved } = await status(id);
+    expect([Math.round(spent * 1e6), reserved]).toEqual([total, 0]);
+  }
+}, 90_000);
