@@ -117,7 +117,11 @@ async function computePure(
   if (call.node.kind !== 'tool' || !pureTools.has(call.node.tool_name)) return undefined;
   const began = performance.now();
   try {
-    const { output } = await runNode(deps, context, call, { errors: 0, generation: 0 });
+    const { output } = await runNode(deps, context, call, {
+      errors: 0,
+      generation: 0,
+      budgeted: false,
+    });
     return { output: toStorable(output), seconds: (performance.now() - began) / 1000 };
   } catch (error) {
     if (error instanceof NodeError) return undefined;
@@ -129,6 +133,7 @@ interface Claim {
   claim: string;
   errors: number;
   generation: number;
+  budgeted: boolean;
 }
 
 async function attemptStep(
@@ -177,7 +182,7 @@ async function runNode(
   deps: ExecuteNodeDeps,
   context: Context,
   call: StepCall,
-  claim: Pick<Claim, 'errors' | 'generation'>,
+  claim: Omit<Claim, 'claim'>,
 ): Promise<{ output: Json } & Consumption> {
   const { node } = call;
   if (node.kind !== 'agent' && node.kind !== 'tool') {
@@ -191,6 +196,7 @@ async function runNode(
     stepKey: call.step_key,
     attempt: claim.errors + 1,
     idempotencyKey: `${call.run_id}:${call.step_key}:${claim.generation}`,
+    budgeted: claim.budgeted,
     params: call.params,
     state: call.state,
     signal: AbortSignal.any([context.cancellationSignal, timeout.signal]),

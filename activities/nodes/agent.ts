@@ -58,6 +58,10 @@ export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
       model === 'mock' ? askMock(call, prompt) : askProvider(deps, call, model, prompt, overrides);
     const failures: ModelFailure[] = [];
     for (const model of models) {
+      if (call.budgeted && priceOf(model, overrides) === undefined) {
+        failures.push(unpriced(model));
+        continue;
+      }
       try {
         return await ask(model);
       } catch (error) {
@@ -70,6 +74,16 @@ export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
     throw combined(failures);
   };
 }
+
+/** What it would cost is unknown, which is not nothing. */
+const unpriced = (model: string): ModelFailure => ({
+  model,
+  error: new NodeError(
+    `${model} has no price, and a cost cap or a budget applies; give it one in the workspace's prices`,
+    { retryable: false },
+  ),
+  tryNext: true,
+});
 
 async function askProvider(
   deps: AgentDeps,

@@ -11,6 +11,8 @@ export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNo
   attempt: number;
   /** Stable over crashes and resets, new after a definite error answer: what outside tools deduplicate by. */
   idempotencyKey: string;
+  /** A cap or a budget applies to the run: what has no price must not be used. */
+  budgeted: boolean;
   node: Node;
   /** The node's templated parameters with every reference resolved. */
   params: JsonObject;

@@ -10,11 +10,11 @@ import { describeCurrent, dispatch, type DispatchDeps } from './dispatch.ts';
 /** Outbox rows carried out per look, and open runs compared with Temporal per look. */
 const BATCH = 50;
 const CHECK_BATCH = 20;
-/** A workflow task that failed this often will not get better by itself. */
 /** It looks at every open hold, so seldom. A run that is being admitted or ended is not to be met half way. */
 const REAP_EVERY_MS = 60_000;
 const REAP_GRACE_MS = 60_000;
 const REAP_BATCH = 1_000;
+/** A workflow task that failed this often will not get better by itself. */
 const STUCK_ATTEMPTS = 3;
 
 const openRow = z.object({ id: z.string(), lost_for_ms: z.number().nullable() });

@@ -12,6 +12,7 @@ const call = {
   stepKey: 'step',
   attempt: 1,
   idempotencyKey: 'run_1/step/0',
+  budgeted: false,
   params: {},
   state: {},
 };

@@ -104,6 +104,22 @@ describe('a question to a provider', () => {
     expect(result.unpriced).toBeUndefined();
   });
 
+  it('is not asked without a price where a cap or a budget applies; a fallback with one is', async () => {
+    const call = agentCall({ budgeted: true, node: { model: 'compatible/llama-4' } });
+    await expect(agent()(call)).rejects.toMatchObject({
+      retryable: false,
+      message: expect.stringContaining('compatible/llama-4 has no price') as unknown,
+    });
+    expect(server.seen).toHaveLength(0);
+    const overrides = { 'compatible/llama-4': { inputUsd: 1, outputUsd: 2 } };
+    expect(await agent({}, overrides)(call)).toMatchObject({ costMicros: 40 });
+    const led = agentCall({
+      budgeted: true,
+      node: { model: 'compatible/other', fallback_models: ['openai/gpt-4o'] },
+    });
+    expect(await agent()(led)).toMatchObject({ model: 'openai/gpt-4o' });
+  });
+
   it('lets an error of the price look-up pass as what it is', async () => {
     const down = new Error('database gone');
     const config = loadConfig({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${server.url}/v1` });
