@@ -15,6 +15,11 @@ export interface Service {
   until(runId: string, what: 'ended' | 'paused', timeoutMs?: number): Promise<void>;
   /** Triggers a run and awaits its good end; returns its id. */
   run(workflowId: string): Promise<string>;
+  /** A budget of one workflow that is never used up, with an estimate; returns its id. */
+  budget(workflowId: string): Promise<string>;
+  removeBudget(budgetId: string): Promise<void>;
+  /** Deletes a workflow with its runs. */
+  remove(workflowId: string): Promise<void>;
   /** Events in the histories of a run's executions, of which there are several when it was carried on. */
   historyEvents(runId: string): Promise<number>;
 }
@@ -27,7 +32,11 @@ const terminal = new Set<StreamFrame['type']>(['run_completed', 'run_failed']);
 export function serviceClient(url: string, temporal: Client): Service {
   const dispatcher = new Agent({ connections: 64, keepAliveTimeout: 60_000 });
 
-  async function call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+  async function call<T>(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: unknown,
+  ): Promise<T> {
     const response = await request(`${url}${path}`, {
       dispatcher,
       method,
@@ -39,7 +48,7 @@ export function serviceClient(url: string, temporal: Client): Service {
     if (response.statusCode >= 300) {
       throw new Error(`${method} ${path} answered ${response.statusCode}: ${text}`);
     }
-    return JSON.parse(text) as T;
+    return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 
   const read: Service['read'] = (runId) => call<Run>('GET', `/api/runs/${runId}`);
@@ -101,6 +110,18 @@ export function serviceClient(url: string, temporal: Client): Service {
       await until(runId, 'ended');
       return runId;
     },
+    budget: async (workflowId) => {
+      const { id } = await call<{ id: string }>('POST', '/api/budgets', {
+        name: 'Bench',
+        scope: 'workflow',
+        workflow_id: workflowId,
+        limit_usd: 1_000_000,
+        reservation_estimate_usd: 0.01,
+      });
+      return id;
+    },
+    removeBudget: async (budgetId) => call('DELETE', `/api/budgets/${budgetId}`),
+    remove: async (workflowId) => call('DELETE', `/api/workflows/${workflowId}`),
     historyEvents: async (runId) => {
       let events = 0;
       let next: string | undefined = (await read(runId)).temporal.run_id ?? undefined;

@@ -4,11 +4,13 @@ declare module 'autocannon' {
     url: string;
     connections: number;
     /** Seconds. */
+    method?: string;
     duration: number;
   }
   interface Outcome {
     non2xx: number;
     errors: number;
+    method?: string;
     duration: number;
     requests: { total: number };
   }

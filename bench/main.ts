@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { messageOf, since } from '../scripts/stack/output.ts';
+import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
 import { latency } from './measures/latency.ts';
 import { memory } from './measures/memory.ts';
@@ -24,10 +25,16 @@ import { chain } from './graphs.ts';
  * processor profiles and statement costs under `results/local-profile`, and slows everything it looks at.
  */
 const alone = { start } satisfies Record<string, (processes: Processes) => Promise<Result[]>>;
-const onStack = { latency, trigger, approve, read, throughput, scale, memory } satisfies Record<
-  string,
-  (stack: Stack, processes: Processes) => Promise<Result[]>
->;
+const onStack = {
+  latency,
+  trigger,
+  admission,
+  approve,
+  read,
+  throughput,
+  scale,
+  memory,
+} satisfies Record<string, (stack: Stack, processes: Processes) => Promise<Result[]>>;
 const names = [...Object.keys(alone), ...Object.keys(onStack)];
 const resultsDir = join(import.meta.dirname, 'results');
 
