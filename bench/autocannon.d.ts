@@ -2,15 +2,14 @@
 declare module 'autocannon' {
   interface Options {
     url: string;
+    method?: string;
     connections: number;
     /** Seconds. */
-    method?: string;
     duration: number;
   }
   interface Outcome {
     non2xx: number;
     errors: number;
-    method?: string;
     duration: number;
     requests: { total: number };
   }
