@@ -20,6 +20,7 @@ import { serveReference } from './reference.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
+import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
@@ -44,6 +45,7 @@ const routes = [
   approvalRoutes,
   priceRoutes,
   governanceRoutes,
+  policyRoutes,
   streamRoutes,
 ];
 
