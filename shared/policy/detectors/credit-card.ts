@@ -42,7 +42,10 @@ function cardsIn(text: string, run: Span): Span[] {
   );
   const spans: Span[] = [];
   for (let first = 0; first < groups.length; first += 1) {
-    if (isTiedBefore(text, groups[first]!.start)) continue;
+    const { digits, start } = groups[first]!;
+    // Cards begin with four digits, or are in one piece.
+    if (digits.length !== 4 && digits.length < MIN_DIGITS) continue;
+    if (isTiedBefore(text, start)) continue;
     const last = lastOfCard(text, groups, first);
     if (last === undefined) continue;
     spans.push({ start: groups[first]!.start, end: groups[last]!.end });

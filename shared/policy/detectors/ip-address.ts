@@ -5,7 +5,7 @@ const ipv6 = z.ipv6();
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
 // Not a part of something longer with dots: an object identifier, a version with five parts, a file name.
 const V4 = new RegExp(
-  `(?<![\\p{L}\\d_]|[\\p{L}\\d_][.-])${OCTET}(?:\\.${OCTET}){3}(?![\\p{L}\\d_]|\\.[\\p{L}\\d]|[-+][\\p{L}])`,
+  `(?<![\\p{L}\\d_]|[\\p{L}\\d_]\\.|[\\p{L}_]-)${OCTET}(?:\\.${OCTET}){3}(?![\\p{L}\\d_]|\\.[\\p{L}\\d]|[-+][\\p{L}])`,
   'gu',
 );
 /** Four numbers with dots after one of these are a version. */
