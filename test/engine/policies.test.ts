@@ -120,8 +120,9 @@ describe('a tool', () => {
     tools.answer('note', {});
     const run = await engine.until(runId, ['success']);
     const redacted = '[REDACTED:email] and [REDACTED:email] paid with [REDACTED:credit_card]';
-    for (const call of tools.calls('note'))
+    for (const call of tools.calls('note')) {
       expect(JSON.parse(call.body)).toEqual({ text: redacted });
+    }
     expect(run.steps[0]?.input).toMatchObject({ body: { text: redacted } });
     expect(run.steps[0]?.attempt).toBeGreaterThan(1);
     expect(run.steps[0]?.policy).toHaveLength(1);
