@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { AgentNode, ToolNode } from '../shared/contract/graph.ts';
+import { recordStepVerdict } from '../shared/db/governance.ts';
 import { blockedEvidence, blockedText } from '../shared/db/holds.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import {
+  type BeginOutcome,
   beginStep,
   cancelStep,
   finishStep,
@@ -22,9 +24,11 @@ import {
 import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
 import type { Logger } from '../shared/platform/logger.ts';
+import { type Judgement, judgeStep } from '../shared/policy/judge.ts';
 import { pureTools } from '../shared/tools.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import { type Consumption, NodeError, type NodeRunner } from './nodes/node.ts';
+import type { PolicyCache } from './policies.ts';
 
 /** How often a step says that it is alive. Temporal passes on about one in 0.8 × the heartbeat timeout. */
 const HEARTBEAT_MS = 1_000;
@@ -32,6 +36,8 @@ const HEARTBEAT_MS = 1_000;
 const CLAIM_MS = 15_000;
 const MAX_BACKOFF_MS = 3_600_000;
 const MAX_OUTPUT_BYTES = 10_000_000;
+/** Policies that change between reading and beginning, this many times in a row, are somebody's loop. */
+const MAX_REVISIONS = 20;
 const NOTHING_SPENT: Consumption = { costMicros: 0 };
 
 export type AttemptOutcome = 'success' | 'failed' | 'retried' | 'cancelled';
@@ -45,40 +51,25 @@ export interface ExecuteNodeDeps {
   metrics?: StepMetrics;
   log: Logger;
   frames: FrameNotifier;
+  policies: PolicyCache;
   runners: { agent: NodeRunner<AgentNode>; tool: NodeRunner<ToolNode> };
 }
 
 /**
- * One attempt at one step: claim it in the ledger, do the node's work, record what came of it. Three parts in one
- * activity, so that a step costs Temporal no more than a bare activity. Whoever finds the step finished returns
- * what is stored; only errors of the node use up its tries.
+ * One attempt at one step: judge it by the policies, claim it in the ledger, do the node's work, record what came of
+ * it. All in one activity, so that a step costs Temporal no more than a bare activity. Whoever finds the step finished
+ * returns what is stored; only errors of the node use up its tries.
  */
 export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['executeNode'] {
-  return async (call) => {
+  return async (given) => {
     const context = Context.current();
-    const { workflowExecution, attempt, currentAttemptScheduledTimestampMs } = context.info;
-    const execution = workflowExecution?.runId ?? '';
-    const claim = `${execution}/${attempt}/${randomUUID()}`;
-    const computed = await computePure(deps, context, call);
-    const begun = await beginStep(
-      deps.db,
-      {
-        carriage: call,
-        execution,
-        claim,
-        claimMs: CLAIM_MS,
-        stepKey: call.step_key,
-        nodeId: call.node.id,
-        label: nodeLabel(call.node),
-        kind: call.node.kind,
-        iteration: call.iteration,
-        outputKey: outputKey(call.node),
-        input: toStorable(inputOf(call)),
-        queuedAt: new Date(currentAttemptScheduledTimestampMs),
-      },
-      computed,
-    );
-    deps.frames.wake(call.run_id);
+    const execution = context.info.workflowExecution?.runId ?? '';
+    const claim = `${execution}/${context.info.attempt}/${randomUUID()}`;
+    const { begun, computed, judgement } = await beginJudged(deps, context, given, {
+      execution,
+      claim,
+    });
+    deps.frames.wake(given.run_id);
     switch (begun.outcome) {
       case 'finished':
         return begun.output;
@@ -97,13 +88,73 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
         );
       case 'begun':
         if (computed !== undefined) {
-          deps.metrics?.ended(call.node.kind, 'success', computed.seconds);
+          deps.metrics?.ended(given.node.kind, 'success', computed.seconds);
           return computed.output;
         }
-        return attemptStep(deps, context, call, { claim, ...begun });
+        return attemptStep(deps, context, permitted(given, judgement), judgement, {
+          claim,
+          ...begun,
+        });
     }
   };
 }
+
+interface Begun {
+  begun: Exclude<BeginOutcome, { outcome: 'stale' }>;
+  computed: { output: Json; seconds: number } | undefined;
+  judgement: Judgement;
+}
+
+/**
+ * Judges the step by the policies this process knows and begins it with the verdicts. When the policies have changed
+ * since, the ledger refuses, and the step is judged anew: so a change holds for the very next step, and an unchanged
+ * policy costs no look-up.
+ */
+async function beginJudged(
+  deps: ExecuteNodeDeps,
+  context: Context,
+  call: StepCall,
+  attempt: { execution: string; claim: string },
+): Promise<Begun> {
+  const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
+  let policies = deps.policies.known(workspaceId);
+  for (let round = 0; round < MAX_REVISIONS; round += 1) {
+    const { revision, compiled } = policies;
+    const judgement = judgeStep(compiled, { workflowId, node, params, state });
+    const computed =
+      judgement.refusal === undefined
+        ? await computePure(deps, context, permitted(call, judgement))
+        : undefined;
+    const begun = await beginStep(
+      deps.db,
+      {
+        carriage: call,
+        ...attempt,
+        claimMs: CLAIM_MS,
+        stepKey: call.step_key,
+        nodeId: node.id,
+        label: nodeLabel(node),
+        kind: node.kind,
+        iteration: call.iteration,
+        outputKey: outputKey(node),
+        input: toStorable(inputOf(call, judgement)),
+        queuedAt: new Date(context.info.currentAttemptScheduledTimestampMs),
+        judged: { workspaceId, revision, verdicts: judgement.verdicts },
+      },
+      computed,
+    );
+    if (begun.outcome !== 'stale') return { begun, computed, judgement };
+    policies = await deps.policies.refresh(workspaceId);
+  }
+  throw ApplicationFailure.retryable('The policies of the workspace change without end');
+}
+
+/** The call with no more in it than may leave. */
+const permitted = (call: StepCall, { params, state }: Judgement): StepCall => ({
+  ...call,
+  params,
+  state,
+});
 
 /**
  * What a tool that only computes gives, worked out before the step is claimed: the step then costs one statement.
@@ -140,6 +191,7 @@ async function attemptStep(
   deps: ExecuteNodeDeps,
   context: Context,
   call: StepCall,
+  judgement: Judgement,
   claim: Claim,
 ): Promise<Json> {
   const end = (spending: Consumption): StepEnd => ({
@@ -149,13 +201,23 @@ async function attemptStep(
     claim: claim.claim,
     spending,
   });
+  const mayFallBack = async (model: string): Promise<boolean> => {
+    const verdict = judgement.fallbackVerdict(model);
+    if (verdict === undefined) return true;
+    const step = { runId: call.run_id, stepKey: call.step_key, claim: claim.claim };
+    await untilStored(context, () => recordStepVerdict(deps.db, step, verdict));
+    return false;
+  };
   const alive = keepAlive(deps, context, call, claim.claim);
   const began = performance.now();
   let outcome: AttemptOutcome = 'retried';
   try {
     let result;
     try {
-      result = await runNode(deps, context, call, claim);
+      if (judgement.refusal !== undefined) {
+        throw new NodeError(judgement.refusal, { retryable: false });
+      }
+      result = await runNode(deps, context, call, claim, mayFallBack);
     } catch (error) {
       if (context.cancellationSignal.aborted) {
         outcome = 'cancelled';
@@ -183,6 +245,7 @@ async function runNode(
   context: Context,
   call: StepCall,
   claim: Omit<Claim, 'claim'>,
+  mayFallBack?: (model: string) => Promise<boolean>,
 ): Promise<{ output: Json } & Consumption> {
   const { node } = call;
   if (node.kind !== 'agent' && node.kind !== 'tool') {
@@ -204,7 +267,7 @@ async function runNode(
   try {
     const result =
       node.kind === 'agent'
-        ? await deps.runners.agent({ ...common, node })
+        ? await deps.runners.agent({ ...common, node, mayFallBack })
         : await deps.runners.tool({ ...common, node });
     if (JSON.stringify(result.output).length > MAX_OUTPUT_BYTES) {
       throw new NodeError(`The output is larger than ${MAX_OUTPUT_BYTES} characters`, {
@@ -270,8 +333,8 @@ function spendingOf(error: unknown): Consumption {
   return error instanceof NodeError ? error.consumption : NOTHING_SPENT;
 }
 
-function inputOf(call: StepCall): JsonObject {
-  return call.node.kind === 'agent' ? { model: call.node.model, ...call.params } : call.params;
+function inputOf({ node }: StepCall, { stored }: Judgement): JsonObject {
+  return node.kind === 'agent' ? { model: node.model, ...stored } : stored;
 }
 
 function timeoutOf(node: AgentNode | ToolNode) {

@@ -5,6 +5,7 @@ import { createControlActivities } from './control.ts';
 import { createExecuteNode, type StepMetrics } from './execute-node.ts';
 import { createFrameNotifier } from './frame-notifier.ts';
 import type { NodeRunners } from './nodes/runners.ts';
+import { createPolicyCache } from './policies.ts';
 
 export interface ActivityDeps {
   db: Pool;
@@ -23,9 +24,10 @@ export interface Activities {
 /** Every activity of a worker, apart by task queue. */
 export function createActivities(deps: ActivityDeps): Activities {
   const frames = createFrameNotifier(deps.db, deps.log);
+  const policies = createPolicyCache(deps.db);
   return {
     control: createControlActivities({ db: deps.db, frames }),
-    steps: { executeNode: createExecuteNode({ ...deps, frames }) },
+    steps: { executeNode: createExecuteNode({ ...deps, frames, policies }) },
     close: () => frames.close(),
   };
 }

@@ -21,6 +21,7 @@ import { approvalRoutes } from './routes/ops/approvals.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
+import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
@@ -46,6 +47,7 @@ const routes = [
   priceRoutes,
   budgetRoutes,
   governanceRoutes,
+  policyRoutes,
   streamRoutes,
 ];
 

@@ -5,6 +5,7 @@ import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
 import { latency } from './measures/latency.ts';
 import { memory } from './measures/memory.ts';
+import { policy } from './measures/policy.ts';
 import { read } from './measures/read.ts';
 import { scale } from './measures/scale.ts';
 import { start } from './measures/start.ts';
@@ -24,7 +25,10 @@ import { chain } from './graphs.ts';
  * else it does. A full run writes `results/latest`, one of some measures `results/local-<measures>`. `--profile` adds
  * processor profiles and statement costs under `results/local-profile`, and slows everything it looks at.
  */
-const alone = { start } satisfies Record<string, (processes: Processes) => Promise<Result[]>>;
+const alone = { start, policy } satisfies Record<
+  string,
+  (processes: Processes) => Promise<Result[]>
+>;
 const onStack = {
   latency,
   trigger,

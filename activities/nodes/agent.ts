@@ -42,7 +42,7 @@ interface ModelFailure {
 }
 
 /**
- * Asks the node's model, then its fallbacks in order while providers fail. The output is the answer's text, or with
+ * Asks the node's model, then its fallbacks in order while providers fail, without those that may not be asked. The output is the answer's text, or with
  * `response_schema` the parsed value. Throws NodeError, which carries the cost of an answer that was of no use, and
  * the signal's reason on abort.
  */
@@ -57,7 +57,8 @@ export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
     const ask = (model: string): Promise<NodeResult> =>
       model === 'mock' ? askMock(call, prompt) : askProvider(deps, call, model, prompt, overrides);
     const failures: ModelFailure[] = [];
-    for (const model of models) {
+    for (const [place, model] of models.entries()) {
+      if (place > 0 && (await call.mayFallBack?.(model)) === false) continue;
       if (call.budgeted && priceOf(model, overrides) === undefined) {
         failures.push(unpriced(model));
         continue;

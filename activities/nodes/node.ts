@@ -18,6 +18,8 @@ export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNo
   params: JsonObject;
   /** The part of the run state the node reads as a whole (default prompt, `json_transform`). */
   state: JsonObject;
+  /** Asked before each fallback model: false when policies rule it out, which is then on record. Absent: all may. */
+  mayFallBack?: ((model: string) => Promise<boolean>) | undefined;
   /** Aborted on cancel, on the node's timeout and when the worker shuts down. */
   signal: AbortSignal;
 }

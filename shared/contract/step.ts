@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { dollars, jsonObject, jsonValue, timestamp } from './common.ts';
+import { dollars, jsonValue, timestamp } from './common.ts';
+import { policyVerdictSchema } from './governance.ts';
 
 export const stepStatuses = [
   'running',
@@ -43,7 +44,7 @@ export const stepSchema = z
     input: jsonValue,
     output: jsonValue,
     error: z.string().nullable(),
-    policy: z.array(jsonObject),
+    policy: z.array(policyVerdictSchema),
   })
   .meta({ id: 'Step' });
 

@@ -5,7 +5,7 @@ import {
   governanceEventSchema,
   type PolicyVerdict,
 } from '../contract/governance.ts';
-import { type Db, sql } from './pool.ts';
+import { type Db, type FragmentSqlToken, sql } from './pool.ts';
 
 /** A verdict with the place it was given at. What is left out is null in the event. */
 export interface GovernanceEntry extends PolicyVerdict {
@@ -26,6 +26,44 @@ export async function recordGovernanceEvent(db: Db, entry: GovernanceEntry): Pro
     VALUES (${entry.workspaceId}, ${entry.type}, ${entry.workflowId ?? null}, ${entry.version ?? null}::int,
             ${entry.runId ?? null}, ${entry.nodeId ?? null}, ${entry.policy}, ${entry.actorId ?? null},
             ${entry.decision}, ${entry.reason}, ${JSON.stringify(entry.evidence)}::json)
+  `);
+}
+
+/**
+ * The body of a CTE that writes events for verdicts on a step. `claimed` names a CTE with the step's `node_id`,
+ * whether it `opened`, and `judged`: the verdicts it had before, as jsonb. A verdict it had is not told again. `run`
+ * names one with `id`, `workspace_id`, `workflow_id` and `workflow_version`.
+ */
+export const verdictEvents = (verdicts: readonly PolicyVerdict[], claimed: FragmentSqlToken) =>
+  sql.fragment`
+    INSERT INTO governance_events (workspace_id, type, workflow_id, version, run_id, node_id, policy, decision, reason,
+                                   evidence)
+    SELECT run.workspace_id, v ->> 'type', run.workflow_id, run.workflow_version, run.id, step.node_id, v ->> 'policy',
+           v ->> 'decision', v ->> 'reason', v -> 'evidence'
+    FROM run, ${claimed} AS step,
+         json_array_elements(${JSON.stringify(verdicts)}::json) WITH ORDINALITY AS told (v, place)
+    WHERE step.opened OR NOT step.judged @> jsonb_build_array(v)
+    ORDER BY place`;
+
+/**
+ * Adds a verdict that came while the step was at work, unless the step has it already, and tells of it. Does nothing
+ * when another attempt holds the claim.
+ */
+export async function recordStepVerdict(
+  db: Db,
+  step: { runId: string; stepKey: string; claim: string },
+  verdict: PolicyVerdict,
+): Promise<void> {
+  await db.query(sql.prepared('record_step_verdict', z.object({}))`
+    WITH run AS (
+      SELECT id, workspace_id, workflow_id, workflow_version FROM runs WHERE id = ${step.runId}
+    ), step AS (
+      UPDATE steps SET policy = (policy::jsonb || ${JSON.stringify([verdict])}::jsonb)::json
+      WHERE run_id = ${step.runId} AND step_key = ${step.stepKey} AND claim = ${step.claim}
+        AND NOT policy::jsonb @> ${JSON.stringify([verdict])}::jsonb
+      RETURNING node_id, true AS opened, '[]'::jsonb AS judged
+    )
+    ${verdictEvents([verdict], sql.fragment`step`)}
   `);
 }
 

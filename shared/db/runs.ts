@@ -39,7 +39,7 @@ interface StepRow {
   input: Json;
   output: Json;
   error: string | null;
-  policy: JsonObject[];
+  policy: Step['policy'];
 }
 
 const runRow = z.object({

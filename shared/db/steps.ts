@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import type { PolicyVerdict } from '../contract/governance.ts';
 import type { NodeKind } from '../contract/graph.ts';
 import type { StreamFrame } from '../contract/stream.ts';
 import type { Carriage } from '../execution.ts';
 import type { Json } from '../json.ts';
 import { carriageCtes, controlRows, movedFrames, startedFrame } from './carriage.ts';
+import { verdictEvents } from './governance.ts';
 import { type Db, sql, syncCommit } from './pool.ts';
 import { type Blocked, blockedRun, chargeHolds } from './holds.ts';
 import { phaseMs, wantsWorkOf } from './run-row.ts';
@@ -29,7 +31,16 @@ export interface StepBeginning {
   outputKey: string | null;
   input: Json;
   queuedAt: Date;
+  /** What the workspace's policies of this revision say of the step. */
+  judged: { workspaceId: string; revision: number; verdicts: readonly PolicyVerdict[] };
 }
+
+/** The step's verdicts: those of an earlier attempt since the last resume, and those that are new. */
+const verdictsKept = sql.fragment`
+  CASE WHEN s.epoch < excluded.epoch OR s.policy::text = '[]' THEN excluded.policy
+       ELSE (s.policy::jsonb || (
+         SELECT coalesce(jsonb_agg(v), '[]') FROM jsonb_array_elements(excluded.policy::jsonb) AS v
+         WHERE NOT s.policy::jsonb @> jsonb_build_array(v)))::json END`;
 
 const controlAndClaimed = sql.fragment`(
   SELECT step_key, opened, closed FROM control UNION ALL SELECT step_key, opened, closed FROM claimed)`;
@@ -49,6 +60,7 @@ const begun = z.object({
       limit_micros: z.number(),
     })
     .nullable(),
+  stale: z.boolean(),
 });
 
 export type BeginOutcome =
@@ -67,7 +79,9 @@ export type BeginOutcome =
   /** The run's cap or a budget is used up. */
   | { outcome: 'blocked'; blocked: Blocked }
   /** The run is over, gone, or carried on by another execution. */
-  | { outcome: 'refused' };
+  | { outcome: 'refused' }
+  /** The workspace's policies are no longer those the step was judged by. Nothing was written. */
+  | { outcome: 'stale' };
 
 /**
  * Claims a step for one attempt, writes the control steps that travelled with it, and emits `step_started` when
@@ -75,6 +89,9 @@ export type BeginOutcome =
  *
  * With `done` the step begins and ends well in this one statement: for work without any effect outside, which may
  * be done before it is claimed.
+ *
+ * The step begins only while the workspace's policies are those it was judged by. Verdicts are told as governance
+ * events with the beginning, and not again by later attempts.
  */
 export async function beginStep(
   db: Db,
@@ -96,7 +113,9 @@ export async function beginStep(
     });
   }
   const row = await db.one(sql.prepared('begin_step', begun)`
-    WITH run AS (
+    WITH current_policy AS (
+      SELECT policy_revision AS revision FROM workspaces WHERE id = ${step.judged.workspaceId}
+    ), run AS (
       UPDATE runs SET
         frame_seq = frame_seq + ${frames.length}::int,
         waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
@@ -105,30 +124,33 @@ export async function beginStep(
         started_at = coalesce(started_at, clock_timestamp()),
         status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${step.execution}
       WHERE id = ${step.carriage.run_id} AND ${wantsWorkOf(step.execution)}
-      RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base, cost_micros, cost_cap_micros,
-                budget_exempt
+        AND (SELECT revision FROM current_policy) = ${step.judged.revision}::int
+      RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base, workspace_id, workflow_id,
+                workflow_version, cost_micros, cost_cap_micros, budget_exempt
     ), blocked AS MATERIALIZED (${blockedRun} LIMIT 1
     ), ${carriageCtes(step.carriage, control)}, claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
-                              claim, claim_until, queued_at, input, output, finished_at)
+                              claim, claim_until, queued_at, input, output, finished_at, policy)
       SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
              ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, run.base + ${ordinal}::int,
              ${done === undefined ? 'running' : 'success'}, run.epoch, ${done === undefined ? step.claim : null},
              ${done === undefined ? step.claimMs : null}::int * interval '1 ms' + clock_timestamp(),
              ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, ${json(done?.output)},
-             CASE WHEN ${done !== undefined} THEN clock_timestamp() END
+             CASE WHEN ${done !== undefined} THEN clock_timestamp() END, ${json(step.judged.verdicts)}
       FROM run WHERE NOT EXISTS (SELECT FROM blocked)
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
         input = excluded.input, output = excluded.output, attempts = s.attempts + 1,
-        finished_at = excluded.finished_at, error = NULL,
+        finished_at = excluded.finished_at, error = NULL, policy = ${verdictsKept},
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
         queued_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.queued_at ELSE s.queued_at END,
         started_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.started_at ELSE s.started_at END
       WHERE s.status NOT IN ('success', 'skipped')
         AND NOT (s.status IN ('failed', 'cancelled') AND s.epoch = excluded.epoch)
       RETURNING new.step_key, new.errors, new.attempts, new.generation,
-                coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed
+                coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed,
+                new.node_id, old.policy::jsonb AS judged
+    ), told AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}
     ), frame_rows AS (
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, controlAndClaimed)}
     )
@@ -136,7 +158,8 @@ export async function beginStep(
            (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed),
            (SELECT row_to_json(blocked) FROM blocked) AS blocked,
            (SELECT cost_cap_micros IS NOT NULL OR EXISTS (
-              SELECT FROM budget_holds h WHERE h.run_id = run.id AND h.status = 'open') FROM run) AS budgeted
+              SELECT FROM budget_holds h WHERE h.run_id = run.id AND h.status = 'open') FROM run) AS budgeted,
+           coalesce((SELECT revision FROM current_policy) <> ${step.judged.revision}::int, false) AS stale
   `);
   if (row.claimed) {
     return {
@@ -147,6 +170,7 @@ export async function beginStep(
       budgeted: row.budgeted ?? false,
     };
   }
+  if (row.stale) return { outcome: 'stale' };
   // Also when the run is no longer active: what is finished stays finished.
   const kept = await readOutcome(db, step.carriage.run_id, step.stepKey);
   if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };

@@ -33,7 +33,7 @@ export function matchesPattern(
     budget = { work: MAX_SEARCH_WORK },
   }: { ignoreCase?: boolean; budget?: SearchBudget } = {},
 ): boolean {
-  const regex = compile(pattern, ignoreCase);
+  const regex = compilePattern(pattern, ignoreCase);
   budget.work -= text.length * regex.programSize();
   if (budget.work < 0) {
     throw new PatternError(`the pattern is too costly for a text of ${text.length} characters`);
@@ -41,7 +41,8 @@ export function matchesPattern(
   return regex.matcher(text).find();
 }
 
-function compile(pattern: string, ignoreCase: boolean): RE2JS {
+/** The compiled pattern, remembered. Throws PatternError. */
+export function compilePattern(pattern: string, ignoreCase = false): RE2JS {
   if (pattern.length > MAX_PATTERN) {
     throw new PatternError(`the pattern is longer than ${MAX_PATTERN} characters`);
   }

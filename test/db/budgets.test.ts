@@ -44,6 +44,7 @@ const begin = (runId: string, claim = 'c', stepKey = 'a', execution = 'e') =>
     outputKey: 'a',
     input: {},
     queuedAt: new Date(),
+    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
   });
 const spend = async (runId: string, usd: number, stepKey = 'a', execution = 'e') => {
   await begin(runId, 'c', stepKey, execution);

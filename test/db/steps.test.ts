@@ -32,6 +32,7 @@ const begin = (runId: string, claim: string, execution = 'e1') =>
     outputKey: 'a',
     input: {},
     queuedAt: new Date(),
+    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
   });
 const end = (runId: string, claim: string, costMicros = 0) => ({
   runId,

@@ -1,0 +1,45 @@
+import { unrestricted } from '../shared/contract/policy.ts';
+import { readPolicies } from '../shared/db/policies.ts';
+import type { Pool } from '../shared/db/pool.ts';
+import { compilePolicies, type CompiledPolicies } from '../shared/policy/judge.ts';
+
+/** A workspace's policies as this process last saw them. */
+export interface KnownPolicies {
+  revision: number;
+  compiled: CompiledPolicies;
+}
+
+/**
+ * The compiled policies of the workspaces this process works for. What it holds may be old: whoever uses it says the
+ * revision when it begins a step, is told when that is no longer the one, and asks for a fresh one.
+ */
+export interface PolicyCache {
+  known(workspaceId: string): KnownPolicies;
+  refresh(workspaceId: string): Promise<KnownPolicies>;
+}
+
+const MAX_WORKSPACES = 1_000;
+/** Most workspaces set nothing, so that is the guess until the ledger says otherwise. */
+const NOTHING_SET: KnownPolicies = { revision: 0, compiled: compilePolicies(unrestricted) };
+
+export function createPolicyCache(db: Pool): PolicyCache {
+  const entries = new Map<string, KnownPolicies>();
+  const keep = (workspaceId: string, fresh: KnownPolicies): KnownPolicies => {
+    const held = entries.get(workspaceId);
+    // Reads may overtake each other.
+    const newer = held !== undefined && held.revision > fresh.revision ? held : fresh;
+    entries.delete(workspaceId);
+    entries.set(workspaceId, newer);
+    if (entries.size > MAX_WORKSPACES) entries.delete(entries.keys().next().value ?? '');
+    return newer;
+  };
+  return {
+    known: (workspaceId) => entries.get(workspaceId) ?? NOTHING_SET,
+    refresh: async (workspaceId) => {
+      const { revision, policies } = await readPolicies(db, workspaceId);
+      const held = entries.get(workspaceId);
+      if (held?.revision === revision) return held;
+      return keep(workspaceId, { revision, compiled: compilePolicies(policies) });
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { policiesSchema } from '../../../shared/contract/policy.ts';
+import { readPolicies, replacePolicies } from '../../../shared/db/policies.ts';
+import { answers } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Governance'];
+
+export function policyRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/workspace/policies',
+    schema: {
+      tags,
+      operationId: 'getPolicies',
+      summary: 'Read what agents and tools may do',
+      response: answers({ 200: policiesSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => (await readPolicies(db, request.actor.workspaceId)).policies,
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/workspace/policies',
+    schema: {
+      tags,
+      operationId: 'setPolicies',
+      summary: 'Replace what agents and tools may do',
+      description:
+        'Replaces the whole; what is absent is unrestricted. Holds for every step that begins after the answer, also ' +
+        'in runs that are under way.',
+      body: policiesSchema.meta({
+        examples: [
+          {
+            model_allowlist: ['mock', 'openai/gpt-5-mini'],
+            tools: [
+              {
+                tool: 'http_request',
+                blocked_arguments: [
+                  { argument: 'method', values: ['DELETE'] },
+                  { argument: 'url', pattern: '^https?://[^/]*\\.example\\.net(/|$)' },
+                ],
+              },
+              { tool: 'send_email', allowed_workflow_ids: [] },
+            ],
+            redaction: {
+              detectors: ['email', 'credit_card', 'api_key'],
+              patterns: [{ name: 'employee_id', regex: '\\bEMP-\\d{6}\\b' }],
+            },
+          },
+        ],
+      }),
+      response: answers({ 200: policiesSchema }, 'too_large', 'unsupported_media_type'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async (request) => {
+      await replacePolicies(db, request.actor, request.body);
+      return request.body;
+    },
+  });
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { compilePattern, PatternError } from '../graph/pattern.ts';
+import { jsonValue } from './common.ts';
+
+/** Kinds of data that redaction knows by itself. Each is also the name in `[REDACTED:<name>]`. */
+export const detectorNames = [
+  'email',
+  'phone',
+  'credit_card',
+  'ssn',
+  'iban',
+  'ip',
+  'api_key',
+] as const;
+export type DetectorName = (typeof detectorNames)[number];
+
+const name = z.string().min(1).max(200);
+
+/** RE2: no back-references and no look-around, and in turn linear in the text. */
+const pattern = z
+  .string()
+  .min(1)
+  .max(500)
+  .superRefine((text, context) => {
+    try {
+      compilePattern(text);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const reason = error.message.replace(/^the pattern is not valid: /, '');
+      context.addIssue({ code: 'custom', message: `is not a valid RE2 pattern: ${reason}` });
+    }
+  })
+  .meta({ description: 'RE2, matched anywhere in the text' });
+
+const unique = (names: readonly string[]): boolean => new Set(names).size === names.length;
+
+const blockedArgumentSchema = z
+  .strictObject({
+    argument: z
+      .string()
+      .max(200)
+      .regex(/^[^.]+(?:\.[^.]+)*$/, 'must be a path like body.country')
+      .meta({ description: 'Path into the rendered parameters, steps parted by dots' }),
+    values: z
+      .array(jsonValue)
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: 'Compared by value, in lists with each member' }),
+    pattern: pattern.optional(),
+  })
+  .refine(
+    (rule) => (rule.values === undefined) !== (rule.pattern === undefined),
+    "needs either 'values' or 'pattern'",
+  );
+
+const toolPolicySchema = z.strictObject({
+  tool: name
+    .refine((tool) => tool !== 'delay', "'delay' only waits inside the run and is never refused")
+    .meta({ description: 'As in `tool_name`' }),
+  allowed_workflow_ids: z
+    .array(name)
+    .max(1_000)
+    .optional()
+    .meta({ description: 'Absent: every workflow may use it' }),
+  blocked_arguments: z.array(blockedArgumentSchema).max(50).optional(),
+});
+
+const redactionPatternSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9_-]{0,49}$/, 'must be letters, digits, _ and -, at most 50')
+    .refine(
+      (text) => !(detectorNames as readonly string[]).includes(text),
+      'is the name of a detector',
+    ),
+  regex: pattern,
+});
+
+const redactionSchema = z.strictObject({
+  detectors: z
+    .array(z.enum(detectorNames))
+    .max(detectorNames.length)
+    .refine(unique, 'names a detector twice')
+    .default([]),
+  patterns: z
+    .array(redactionPatternSchema)
+    .max(20)
+    .refine((patterns) => unique(patterns.map((each) => each.name)), 'uses a name twice')
+    .default([]),
+});
+
+/** What agents and tools of a workspace may do, and what is taken out before anything leaves. */
+export const policiesSchema = z
+  .strictObject({
+    model_allowlist: z
+      .array(name)
+      .max(500)
+      .nullable()
+      .default(null)
+      .meta({ description: 'Models that agents may ask; null: all' }),
+    tools: z
+      .array(toolPolicySchema)
+      .max(200)
+      .refine((tools) => unique(tools.map((each) => each.tool)), 'names a tool twice')
+      .default([]),
+    redaction: redactionSchema.default({ detectors: [], patterns: [] }),
+  })
+  .meta({ id: 'Policies' });
+
+export type Policies = z.infer<typeof policiesSchema>;
+export type ToolPolicy = Policies['tools'][number];
+export type BlockedArgument = NonNullable<ToolPolicy['blocked_arguments']>[number];
+
+/** What holds for a workspace that has set nothing: everything is allowed and nothing redacted. */
+export const unrestricted: Policies = {
+  model_allowlist: null,
+  tools: [],
+  redaction: { detectors: [], patterns: [] },
+};

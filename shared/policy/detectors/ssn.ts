@@ -1,0 +1,14 @@
+import { type Detector, matchesOf, valuesOf } from './span.ts';
+
+// Areas 000, 666 and 900 to 999, group 00 and serial 0000 are never given out.
+const NUMBER = '(?!000|666|9)\\d{3}([- ])(?!00)\\d{2}\\1(?!0000)\\d{4}';
+const GROUPED = new RegExp(`(?<![\\p{L}\\d_.,/+-]|\\d )${NUMBER}(?![\\p{L}\\d_]|[-./]\\d)`, 'gu');
+/** Nine digits in one piece are a number like any other, unless it says what they are. */
+const NAMED =
+  /\b(?:ssn|social[ _-]security(?:[ _-](?:number|no|nr))?)\b["']?[ .:#=]{0,4}(?:is )?["']?((?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4})(?!\d)/gi;
+
+/** Social security numbers of the United States. */
+export const findSsns: Detector = (text) => [
+  ...matchesOf(text, GROUPED),
+  ...valuesOf(text, NAMED, () => true),
+];

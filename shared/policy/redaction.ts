@@ -1,0 +1,175 @@
+import type { RE2JS } from 're2js';
+import type { DetectorName, Policies } from '../contract/policy.ts';
+import { compilePattern } from '../graph/pattern.ts';
+import type { Json } from '../json.ts';
+import { findApiKeys } from './detectors/api-key.ts';
+import { findCreditCards } from './detectors/credit-card.ts';
+import { findEmails } from './detectors/email.ts';
+import { findIbans } from './detectors/iban.ts';
+import { findIpAddresses } from './detectors/ip-address.ts';
+import { findPhones } from './detectors/phone.ts';
+import type { Detector, Span } from './detectors/span.ts';
+import { findSsns } from './detectors/ssn.ts';
+
+const detectors: Record<DetectorName, Detector> = {
+  email: findEmails,
+  phone: findPhones,
+  credit_card: findCreditCards,
+  ssn: findSsns,
+  iban: findIbans,
+  ip: findIpAddresses,
+  api_key: findApiKeys,
+};
+
+/** Deeper values are refused, not passed on unread. Requests are bounded to less. */
+const MAX_DEPTH = 200;
+/** Characters times pattern size that patterns search at most for one step; the slowest take two seconds for it. */
+const MAX_WORK = 100_000_000;
+/** A search is linear, but finding each of many matches may search the same text again. */
+const MAX_PATTERN_MS = 500;
+/** Shorter whole numbers are no card and no account: counting and amounts stay numbers. */
+const LEAST_NUMBER = 10_000_000;
+
+/** The value could not be looked through, so nothing of it may leave. */
+export class RedactionError extends Error {
+  override readonly name = 'RedactionError';
+}
+
+/** How many values each detector and pattern took out, by its name; names without any are left out. */
+export type RedactionCounts = ReadonlyMap<string, number>;
+
+/** Takes values out of one step's data and counts them. */
+export interface Redaction {
+  counts: RedactionCounts;
+  /** The value with what was found replaced by `[REDACTED:<name>]`; the value itself when nothing was. */
+  redact<Value extends Json>(value: Value): Value;
+}
+
+interface Finder {
+  name: string;
+  find: (text: string, effort: Effort) => Span[];
+}
+
+/** What patterns have cost so far in this step. */
+interface Effort {
+  work: number;
+  ms: number;
+}
+
+/** Compiled once per revision; each step begins a redaction of its own. Undefined when nothing is to be redacted. */
+export type Redactor = () => Redaction;
+
+export function compileRedaction(redaction: Policies['redaction']): Redactor | undefined {
+  const finders: Finder[] = [
+    ...redaction.detectors.map((name) => ({ name, find: detectors[name] })),
+    ...redaction.patterns.map(({ name, regex }) => ({ name, find: patternFinder(name, regex) })),
+  ];
+  if (finders.length === 0) return undefined;
+  return () => {
+    const counts = new Map<string, number>();
+    const effort: Effort = { work: MAX_WORK, ms: MAX_PATTERN_MS };
+    const text = (given: string): string => redactText(given, finders, counts, effort);
+    return { counts, redact: (value) => redactValue(value, text, 0) as typeof value };
+  };
+}
+
+type RedactText = (text: string) => string;
+
+/** Strings at any depth, and numbers long enough to mean something. Keys stay. */
+function redactValue(value: Json, redact: RedactText, depth: number): Json {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value === 'number') return redactNumber(value, redact);
+  if (value === null || typeof value !== 'object') return value;
+  if (depth >= MAX_DEPTH) {
+    throw new RedactionError(`values nested deeper than ${MAX_DEPTH} cannot be redacted`);
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => redactValue(item, redact, depth + 1));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  const entries = Object.entries(value).map(
+    ([key, item]) => [key, redactValue(item, redact, depth + 1)] as const,
+  );
+  return entries.some(([key, item]) => item !== value[key]) ? Object.fromEntries(entries) : value;
+}
+
+function redactNumber(value: number, redact: RedactText): Json {
+  if (!Number.isSafeInteger(value) || Math.abs(value) < LEAST_NUMBER) return value;
+  const text = String(value);
+  const redacted = redact(text);
+  return redacted === text ? value : redacted;
+}
+
+function redactText(
+  text: string,
+  finders: readonly Finder[],
+  counts: Map<string, number>,
+  effort: Effort,
+): string {
+  const found: Found[] = [];
+  for (const { name, find } of finders) {
+    for (const span of find(text, effort)) found.push({ ...span, name });
+  }
+  if (found.length === 0) return text;
+  let redacted = '';
+  let kept = 0;
+  for (const { start, end, name } of merged(found)) {
+    redacted += `${text.slice(kept, start)}[REDACTED:${name}]`;
+    kept = end;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return redacted + text.slice(kept);
+}
+
+interface Found extends Span {
+  name: string;
+}
+
+/**
+ * Spans that overlap become one, named and counted as the longest of them, which of two equals is the one that the
+ * policy names first. Nothing that any of them covered is left.
+ */
+function merged(found: readonly Found[]): Found[] {
+  const regions: Found[] = [];
+  let longest = 0;
+  for (const span of found.toSorted((a, b) => a.start - b.start)) {
+    const last = regions.at(-1);
+    const length = span.end - span.start;
+    if (last === undefined || span.start >= last.end) {
+      regions.push({ ...span });
+      longest = length;
+      continue;
+    }
+    last.end = Math.max(last.end, span.end);
+    if (length > longest) {
+      last.name = span.name;
+      longest = length;
+    }
+  }
+  return regions;
+}
+
+function patternFinder(name: string, regex: string): Finder['find'] {
+  const compiled = compilePattern(regex);
+  return (text, effort) => findPattern(name, compiled, text, effort);
+}
+
+function findPattern(name: string, pattern: RE2JS, text: string, effort: Effort): Span[] {
+  effort.work -= text.length * pattern.programSize();
+  if (effort.work < 0) throw tooCostly(name);
+  const spans: Span[] = [];
+  const matcher = pattern.matcher(text);
+  let before = performance.now();
+  while (matcher.find()) {
+    const [start, end] = [matcher.start(), matcher.end()];
+    if (end > start) spans.push({ start, end });
+    const now = performance.now();
+    effort.ms -= now - before;
+    before = now;
+    if (effort.ms < 0) throw tooCostly(name);
+  }
+  return spans;
+}
+
+const tooCostly = (name: string): RedactionError =>
+  new RedactionError(`the redaction pattern '${name}' is too costly for so much text`);

@@ -1,0 +1,312 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
+import { listGovernanceEvents } from '../../shared/db/governance.ts';
+import { readPolicies, replacePolicies } from '../../shared/db/policies.ts';
+import { beginStep } from '../../shared/db/steps.ts';
+import { decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { type ModelServer, startModelServer } from '../fakes/model-server.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+let models: ModelServer;
+beforeAll(async () => {
+  [tools, models] = await Promise.all([startToolServer(), startModelServer()]);
+  engine = await startEngine({
+    env: { OPENAI_API_KEY: 'sk-test-0123456789abcdef', OPENAI_BASE_URL: `${models.url}/v1` },
+  });
+});
+afterEach(() => set({}));
+afterAll(async () => {
+  await engine.close();
+  await Promise.all([tools.close(), models.close()]);
+});
+
+const set = (policies: Partial<Policies>) =>
+  replacePolicies(engine.db, engine.actor, { ...unrestricted, ...policies });
+const redacting = (...detectors: Policies['redaction']['detectors']) => ({
+  redaction: { detectors, patterns: [] },
+});
+const events = (runId: string, workspaceId = engine.actor.workspaceId) =>
+  listGovernanceEvents(engine.db, workspaceId, { run_id: runId, limit: 200, offset: 0 });
+const runOf = async (nodes: unknown[], edges: unknown[] = [], input = {}) => {
+  const workflowId = await engine.define({ nodes, edges } as never);
+  return { workflowId, runId: await engine.trigger(workflowId, input) };
+};
+const agent = (rest: object) => ({ id: 'ask', kind: 'agent', model: 'openai/gpt-5', ...rest });
+
+describe('a tool', () => {
+  test('that is not allowed in the workflow fails at once, with no effect outside and one event', async () => {
+    await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: ['wf_other'] }] });
+    const node = tools.node('denied', { retry: { max_attempts: 5 } });
+    const { runId, workflowId } = await runOf([node]);
+    const run = await engine.until(runId, ['failed']);
+    const reason = "Tool 'http_request' is not allowed in this workflow";
+    expect(run.error).toBe(`Node 'denied' failed: ${reason}`);
+    expect(run.steps[0]).toMatchObject({ status: 'failed', attempt: 1, error: reason });
+    expect(tools.calls('denied')).toEqual([]);
+    const verdict = {
+      type: 'policy_denied',
+      policy: 'tool_permission',
+      decision: 'denied',
+      reason,
+      evidence: { tool: 'http_request', workflow_id: workflowId },
+    };
+    expect(run.steps[0]?.policy).toEqual([verdict]);
+    expect(await events(runId)).toEqual([
+      {
+        ...verdict,
+        id: expect.stringMatching(/^[0-9a-f]{12}$/),
+        workspace_id: engine.actor.workspaceId,
+        workflow_id: workflowId,
+        version: 1,
+        run_id: runId,
+        node_id: 'denied',
+        actor_id: null,
+        created_at: expect.any(String),
+      },
+    ]);
+    expect(await events(runId, 'ws_other')).toEqual([]);
+  });
+
+  test('that only computes is judged like any other', async () => {
+    await set({ tools: [{ tool: 'json_transform', allowed_workflow_ids: [] }] });
+    const { runId } = await runOf([echo('a')]);
+    const run = await engine.until(runId, ['failed']);
+    expect(run.steps[0]?.error).toBe("Tool 'json_transform' is not allowed in this workflow");
+    expect(await events(runId)).toHaveLength(1);
+  });
+
+  test('with a blocked value among its rendered arguments is not called', async () => {
+    const blocked_arguments = [{ argument: 'body.country', values: ['KP'] }];
+    await set({ tools: [{ tool: 'http_request', blocked_arguments }] });
+    const node = tools.node('ship', {
+      params: { url: `${tools.url}/ship`, method: 'POST', body: { country: '{country}' } },
+    });
+    const workflowId = await engine.define({ nodes: [node], edges: [] });
+    const blocked = await engine.until(await engine.trigger(workflowId, { country: 'KP' }), [
+      'failed',
+    ]);
+    expect(blocked.steps[0]?.error).toBe(
+      "Argument 'body.country' of tool 'http_request' has a blocked value",
+    );
+    expect(tools.calls('ship')).toEqual([]);
+    const [event, ...more] = await events(blocked.id);
+    expect(more).toEqual([]);
+    expect(event).toMatchObject({
+      type: 'tool_argument_blocked',
+      policy: 'tool_argument',
+      decision: 'blocked',
+      evidence: { tool: 'http_request', argument: 'body.country', rule: 'values' },
+    });
+    const allowed = await engine.until(await engine.trigger(workflowId, { country: 'FR' }), [
+      'success',
+    ]);
+    expect(tools.calls('ship')).toHaveLength(1);
+    expect(await events(allowed.id)).toEqual([]);
+  });
+
+  test('sends and stores its arguments redacted, counted once over its tries', async () => {
+    await set(redacting('email', 'credit_card', 'ip'));
+    tools.answer('note', { status: 503 });
+    const node = tools.node('note', {
+      params: { url: `${tools.url}/note`, method: 'POST', body: { text: '{text}' } },
+      retry: { max_attempts: 4, initial_interval_seconds: 0.05, backoff: 1 },
+    });
+    const text = 'jane@example.com and joe@example.com paid with 4111 1111 1111 1111';
+    const { runId } = await runOf([node], [], { text });
+    await eventually(() => tools.calls('note').length >= 2, 20_000);
+    tools.answer('note', {});
+    const run = await engine.until(runId, ['success']);
+    const redacted = '[REDACTED:email] and [REDACTED:email] paid with [REDACTED:credit_card]';
+    for (const call of tools.calls('note')) {
+      expect(JSON.parse(call.body)).toEqual({ text: redacted });
+    }
+    expect(run.steps[0]?.input).toMatchObject({ body: { text: redacted } });
+    expect(run.steps[0]?.attempt).toBeGreaterThan(1);
+    expect(run.steps[0]?.policy).toHaveLength(1);
+    const told = await events(runId);
+    expect(told).toHaveLength(1);
+    expect(told[0]).toMatchObject({
+      type: 'data_redacted',
+      policy: 'dlp',
+      decision: 'redacted',
+      evidence: { email: 2, credit_card: 1 },
+    });
+    expect(JSON.stringify(told)).not.toContain('jane');
+  });
+});
+
+describe('an agent', () => {
+  test('is asked with its prompts redacted, and they are stored so', async () => {
+    await set(redacting('email', 'iban'));
+    models.answers.splice(0, Infinity, { text: 'fine' });
+    const asked = models.questions().length;
+    const { runId } = await runOf(
+      [agent({ prompt: 'Answer {mail}', system_prompt: 'Pay to DE89370400440532013000' })],
+      [],
+      { mail: 'jane@example.com' },
+    );
+    const run = await engine.until(runId, ['success']);
+    expect(run.steps[0]?.input).toMatchObject({
+      prompt: 'Answer [REDACTED:email]',
+      system_prompt: 'Pay to [REDACTED:iban]',
+    });
+    const questions = JSON.stringify(models.questions().slice(asked));
+    expect(questions).toContain('Answer [REDACTED:email]');
+    expect(questions).toContain('Pay to [REDACTED:iban]');
+    expect(questions).not.toMatch(/jane|DE89/);
+    expect((await events(runId)).map((event) => event.evidence)).toEqual([{ email: 1, iban: 1 }]);
+  });
+
+  test('without a prompt is asked about the state, redacted', async () => {
+    await set(redacting('email'));
+    models.answers.splice(0, Infinity, { text: 'fine' });
+    const asked = models.questions().length;
+    const { runId } = await runOf([agent({})], [], { mail: 'jane@example.com' });
+    await engine.until(runId, ['success']);
+    const questions = JSON.stringify(models.questions().slice(asked));
+    expect(questions).toContain('[REDACTED:email]');
+    expect(questions).not.toContain('jane');
+  });
+
+  test('with a model off the list is not asked', async () => {
+    await set({ model_allowlist: ['mock'] });
+    const asked = models.questions().length;
+    const { runId } = await runOf([agent({ prompt: 'Hi', fallback_models: ['mock'] })]);
+    const run = await engine.until(runId, ['failed']);
+    expect(run.steps[0]?.error).toBe(
+      "Model 'openai/gpt-5' is not on the workspace's list of allowed models",
+    );
+    expect(models.questions()).toHaveLength(asked);
+    expect(await events(runId)).toMatchObject([
+      {
+        type: 'policy_denied',
+        policy: 'model_allowlist',
+        decision: 'denied',
+        evidence: { model: 'openai/gpt-5', provider: 'openai' },
+      },
+    ]);
+  });
+
+  test('skips a fallback off the list, tells of it once, and asks the next', async () => {
+    await set({ model_allowlist: ['openai/gpt-5', 'mock'] });
+    models.answers.splice(0, Infinity, { status: 500, message: 'down' });
+    const node = agent({
+      prompt: 'Hi',
+      fallback_models: ['openai/gpt-4o', 'mock'],
+      mock: { output: 'from the mock', fail_times: 2 },
+      retry: { max_attempts: 3, initial_interval_seconds: 0.05, backoff: 1 },
+    });
+    const { runId } = await runOf([node]);
+    const run = await engine.until(runId, ['success']);
+    expect(run.output).toEqual({ ask: 'from the mock' });
+    expect(run.steps[0]).toMatchObject({ model: 'mock', attempt: 3 });
+    expect(models.questions().filter((question) => question['model'] === 'gpt-4o')).toEqual([]);
+    const verdict = {
+      type: 'model_fallback_blocked',
+      policy: 'fallback',
+      decision: 'blocked',
+      evidence: { model: 'openai/gpt-4o', provider: 'openai' },
+    };
+    expect(run.steps[0]?.policy).toMatchObject([verdict]);
+    expect(await events(runId)).toMatchObject([{ ...verdict, node_id: 'ask', version: 1 }]);
+  });
+
+  test('that never needs its fallbacks tells nothing of them', async () => {
+    await set({ model_allowlist: ['mock'] });
+    const { runId } = await runOf([mock('a', {}, { fallback_models: ['openai/gpt-4o'] })]);
+    await engine.until(runId, ['success']);
+    expect(await events(runId)).toEqual([]);
+  });
+});
+
+describe('a changed policy', () => {
+  test('holds for the very next step of a run under way', async () => {
+    const workflowId = await engine.define({
+      nodes: [
+        tools.node('before'),
+        { id: 'gate', kind: 'human_gate', prompt: 'Go on?' },
+        tools.node('after'),
+      ],
+      edges: [edge('before', 'gate'), edge('gate', 'after')],
+    });
+    for (let round = 0; round < 5; round += 1) {
+      await set({});
+      const runId = await engine.trigger(workflowId);
+      await engine.until(runId, ['paused']);
+      await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: [] }] });
+      await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+      const failed = await engine.until(runId, ['failed']);
+      expect(failed.failure).toEqual({ kind: 'node', node_id: 'after' });
+      expect(tools.calls('after')).toHaveLength(round);
+      await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: [workflowId] }] });
+      await resumeRun(engine.deps, { actor: engine.actor, runId });
+      const run = await engine.until(runId, ['success']);
+      // The step as it stands was allowed; the refusal before the resume stays in the events.
+      expect(run.steps.at(-1)?.policy).toEqual([]);
+      expect(await events(runId)).toHaveLength(1);
+    }
+  });
+
+  test('that refuses a step again after a resume is told again', async () => {
+    await set({ tools: [{ tool: 'http_request', allowed_workflow_ids: [] }] });
+    const { runId } = await runOf([tools.node('twice')]);
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await eventually(async () => (await events(runId)).length === 2, 20_000);
+    expect((await engine.until(runId, ['failed'])).steps[0]?.attempt).toBe(2);
+    expect(tools.calls('twice')).toEqual([]);
+  });
+});
+
+describe('the beginning of a step', () => {
+  const verdict = {
+    type: 'data_redacted' as const,
+    policy: 'dlp' as const,
+    decision: 'redacted' as const,
+    reason: 'one',
+    evidence: { email: 1 },
+  };
+
+  test('is refused under policies that are not the current ones, and writes nothing', async () => {
+    const { runId } = await runOf([{ id: 'gate', kind: 'human_gate', prompt: 'Wait' }]);
+    await engine.until(runId, ['paused']);
+    const frames = await engine.frames(runId);
+    expect(await begin(runId, 'one', -1)).toEqual({ outcome: 'stale' });
+    expect((await engine.run(runId)).status).toBe('paused');
+    expect(await engine.frames(runId)).toEqual(frames);
+    expect(await events(runId)).toEqual([]);
+  });
+
+  test('by many attempts at once tells each verdict once', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { runId } = await runOf([{ id: 'gate', kind: 'human_gate', prompt: 'Wait' }]);
+      const { revision } = await readPolicies(engine.db, engine.actor.workspaceId);
+      const claims = ['1', '2', '3', '4', '5'];
+      const outcomes = await Promise.all(claims.map((claim) => begin(runId, claim, revision)));
+      expect(outcomes.map(({ outcome }) => outcome)).toEqual(claims.map(() => 'begun'));
+      expect(await events(runId)).toHaveLength(1);
+      const step = (await engine.run(runId)).steps.find(({ step_key: key }) => key === 'extra');
+      expect(step?.policy).toEqual([verdict]);
+    }
+  });
+
+  const begin = (runId: string, claim: string, revision: number) =>
+    beginStep(engine.db, {
+      carriage: { run_id: runId, control: [], observed: [] },
+      execution: 'e1',
+      claim,
+      claimMs: 5_000,
+      stepKey: 'extra',
+      nodeId: 'extra',
+      label: 'extra',
+      kind: 'tool',
+      iteration: [],
+      outputKey: 'extra',
+      input: {},
+      queuedAt: new Date(),
+      judged: { workspaceId: engine.actor.workspaceId, revision, verdicts: [verdict] },
+    });
+});

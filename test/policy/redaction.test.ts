@@ -1,0 +1,257 @@
+import { describe, expect, test } from '@jest/globals';
+import { detectorNames, type Policies, unrestricted } from '../../shared/contract/policy.ts';
+import { compilePolicies, judgeStep } from '../../shared/policy/judge.ts';
+import { compileRedaction, RedactionError } from '../../shared/policy/redaction.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+
+const begin = (redaction: Partial<Policies['redaction']>) => {
+  const redactor = compileRedaction({ detectors: [], patterns: [], ...redaction });
+  if (redactor === undefined) throw new Error('nothing to redact');
+  return redactor();
+};
+
+describe('redaction', () => {
+  test('is nothing at all when nothing is to be redacted', () => {
+    expect(compileRedaction({ detectors: [], patterns: [] })).toBeUndefined();
+  });
+
+  test('reaches strings at any depth and long numbers, and leaves keys and the rest as they are', () => {
+    const redaction = begin({ detectors: [...detectorNames] });
+    const value: Json = {
+      'a@example.com': 1,
+      list: ['b@example.com', { deep: 'call +49 30 1234567' }, 4111111111111111, 12.5, null, true],
+    };
+    expect(redaction.redact(value)).toEqual({
+      'a@example.com': 1,
+      list: [
+        '[REDACTED:email]',
+        { deep: 'call [REDACTED:phone]' },
+        '[REDACTED:credit_card]',
+        12.5,
+        null,
+        true,
+      ],
+    });
+    expect(Object.fromEntries(redaction.counts)).toEqual({ email: 1, phone: 1, credit_card: 1 });
+  });
+
+  test('gives back the very value when it finds nothing', () => {
+    const value = { a: ['nothing', { here: 1 }] };
+    expect(begin({ detectors: [...detectorNames] }).redact(value)).toBe(value);
+  });
+
+  test('names what overlaps by its longest part and leaves no part of it', () => {
+    const redaction = begin({
+      patterns: [
+        { name: 'short', regex: 'abc' },
+        { name: 'long', regex: 'cdefgh' },
+        { name: 'inner', regex: 'de' },
+      ],
+    });
+    expect(redaction.redact('--abcdefgh--abc--')).toBe('--[REDACTED:long]--[REDACTED:short]--');
+    expect(Object.fromEntries(redaction.counts)).toEqual({ long: 1, short: 1 });
+  });
+
+  test('ignores empty matches, and counts a pattern called like a property of every object', () => {
+    const redaction = begin({ patterns: [{ name: 'constructor', regex: 'x*' }] });
+    expect(redaction.redact('axxb')).toBe('a[REDACTED:constructor]b');
+    expect(Object.fromEntries(redaction.counts)).toEqual({ constructor: 1 });
+  });
+
+  test('refuses what it cannot look through: too deep, or too much for the patterns', () => {
+    let deep: Json = 'x';
+    for (let level = 0; level < 300; level += 1) deep = [deep];
+    expect(() => begin({ detectors: ['email'] }).redact(deep)).toThrow(RedactionError);
+    const patterns = [{ name: 'dear', regex: '(a|b|c|d){200}x' }];
+    expect(() => begin({ patterns }).redact('abcd'.repeat(100_000))).toThrow(
+      /'dear' is too costly/,
+    );
+  });
+
+  test('ends soon also when every match makes the pattern search the rest again', () => {
+    const patterns = [{ name: 'again', regex: 'a[^b]*b|a' }];
+    const began = performance.now();
+    try {
+      begin({ patterns }).redact('a'.repeat(200_000));
+    } catch (error) {
+      expect(error).toBeInstanceOf(RedactionError);
+    }
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+});
+
+const judge = (policies: Partial<Policies>, node: JsonObject, params: JsonObject, state = {}) =>
+  judgeStep(compilePolicies({ ...unrestricted, ...policies }), {
+    workflowId: 'wf_1',
+    node: { id: 'n', ...node } as never,
+    params,
+    state,
+  });
+const http = { kind: 'tool', tool_name: 'http_request' };
+const mail = { kind: 'tool', tool_name: 'send_email' };
+const agent = { kind: 'agent', model: 'openai/gpt-5' };
+
+describe('a tool', () => {
+  test.each([
+    [undefined, undefined],
+    [['wf_1', 'wf_2'], undefined],
+    [['wf_2'], "Tool 'http_request' is not allowed in this workflow"],
+    [[], "Tool 'http_request' is not allowed in this workflow"],
+  ])('allowed in %j is judged so', (allowed_workflow_ids, refusal) => {
+    const tools = [{ tool: 'http_request', allowed_workflow_ids }];
+    const judged = judge({ tools }, http, {});
+    expect(judged.refusal).toBe(refusal);
+    expect(
+      judged.verdicts.map((verdict) => [verdict.type, verdict.policy, verdict.decision]),
+    ).toEqual(refusal === undefined ? [] : [['policy_denied', 'tool_permission', 'denied']]);
+    expect(judge({ tools }, mail, {}).refusal).toBeUndefined();
+  });
+
+  const params: JsonObject = {
+    method: 'delete',
+    url: 'https://shop.example.net/x',
+    body: {
+      country: 'KP',
+      amount: 5,
+      tags: ['a', 'b'],
+      people: [{ name: 'eve' }, { name: 'bob' }],
+    },
+  };
+  test.each<[string, Json, boolean]>([
+    ['body.country', ['KP', 'IR'], true],
+    ['body.country', ['kp'], false],
+    ['body.amount', [5], true],
+    ['body.amount', [5.0, '6'], true],
+    ['body.amount', ['5'], false],
+    ['body.tags', ['b'], true],
+    ['body.tags', [['a', 'b']], true],
+    ['body.tags.1', ['b'], true],
+    ['body.tags.0', ['b'], false],
+    ['body.people.name', ['bob'], true],
+    ['body.people.0.name', ['bob'], false],
+    ['body.people', [{ name: 'eve' }], true],
+    ['method', ['DELETE'], true],
+    ['body.nothing', [null], false],
+    ['body.constructor', [null], false],
+  ])('with %s among %j: blocked is %s', (argument, values, blocked) => {
+    const tools = [
+      { tool: 'http_request', blocked_arguments: [{ argument, values: values as Json[] }] },
+    ];
+    const judged = judge({ tools }, http, params);
+    expect(judged.refusal !== undefined).toBe(blocked);
+    if (!blocked) return;
+    expect(judged.verdicts).toEqual([
+      {
+        type: 'tool_argument_blocked',
+        policy: 'tool_argument',
+        decision: 'blocked',
+        reason: `Argument '${argument}' of tool 'http_request' has a blocked value`,
+        evidence: { tool: 'http_request', argument, rule: 'values' },
+      },
+    ]);
+  });
+
+  test.each<[string, string, boolean]>([
+    ['url', 'example\\.net', true],
+    ['url', '^example', false],
+    ['body', '^eve$', true],
+    ['body.amount', '^5$', true],
+    ['body.people.name', 'o', true],
+  ])('with %s like %j: blocked is %s', (argument, pattern, blocked) => {
+    const tools = [{ tool: 'http_request', blocked_arguments: [{ argument, pattern }] }];
+    expect(judge({ tools }, http, params).refusal !== undefined).toBe(blocked);
+  });
+
+  test('keeps the host it calls and the people it writes to, and what is stored names nobody', () => {
+    const redaction = { detectors: ['email' as const, 'ip' as const], patterns: [] };
+    const called = judge({ redaction }, http, {
+      url: 'http://10.0.0.1:8080/u/a@example.com?from=10.0.0.2',
+    });
+    expect(called.params).toEqual({
+      url: 'http://10.0.0.1:8080/u/[REDACTED:email]?from=[REDACTED:ip]',
+    });
+    expect(called.stored).toEqual(called.params);
+    const hidden = judge({ redaction }, http, { url: 'http://a@example.com/' });
+    expect(JSON.stringify(hidden.params)).not.toContain('a@');
+    const sent = judge({ redaction }, mail, { to: 'a@example.com', text: 'ask b@example.com' });
+    expect(sent.params).toEqual({ to: 'a@example.com', text: 'ask [REDACTED:email]' });
+    expect(sent.stored).toEqual({ to: '[REDACTED:email]', text: 'ask [REDACTED:email]' });
+    expect(sent.verdicts).toEqual([
+      {
+        type: 'data_redacted',
+        policy: 'dlp',
+        decision: 'redacted',
+        reason: '1 value was taken out before anything left: 1 email',
+        evidence: { email: 1 },
+      },
+    ]);
+  });
+
+  test('that is refused sends nothing, so nothing is said to be redacted, but is stored redacted', () => {
+    const redaction = { detectors: ['email' as const], patterns: [] };
+    const tools = [{ tool: 'http_request', allowed_workflow_ids: [] }];
+    const judged = judge({ redaction, tools }, http, { body: 'a@example.com' });
+    expect(judged.verdicts.map((verdict) => verdict.type)).toEqual(['policy_denied']);
+    expect(judged.stored).toEqual({ body: '[REDACTED:email]' });
+  });
+
+  test('whose parameters cannot be looked through is refused and nothing of it kept', () => {
+    let deep: Json = 'a@example.com';
+    for (let level = 0; level < 300; level += 1) deep = [deep];
+    const judged = judge({ redaction: { detectors: ['email'], patterns: [] } }, http, { deep });
+    expect(judged.refusal).toMatch(/^Nothing was sent: /);
+    expect([judged.params, judged.stored]).toEqual([{}, {}]);
+  });
+});
+
+describe('an agent', () => {
+  test.each([
+    [null, undefined],
+    [['openai/gpt-5'], undefined],
+    [['mock'], "Model 'openai/gpt-5' is not on the workspace's list of allowed models"],
+    [[], "Model 'openai/gpt-5' is not on the workspace's list of allowed models"],
+  ])('with the models %j allowed is judged so', (model_allowlist, refusal) => {
+    const judged = judge({ model_allowlist }, agent, {});
+    expect(judged.refusal).toBe(refusal);
+    if (refusal === undefined) return;
+    expect(judged.verdicts).toEqual([
+      {
+        type: 'policy_denied',
+        policy: 'model_allowlist',
+        decision: 'denied',
+        reason: refusal,
+        evidence: { model: 'openai/gpt-5', provider: 'openai' },
+      },
+    ]);
+  });
+
+  test('may fall back on allowed models only', () => {
+    const judged = judge({ model_allowlist: ['openai/gpt-5', 'mock'] }, agent, {});
+    expect(judged.fallbackVerdict('mock')).toBeUndefined();
+    expect(judged.fallbackVerdict('anthropic/claude')).toMatchObject({
+      type: 'model_fallback_blocked',
+      policy: 'fallback',
+      decision: 'blocked',
+      evidence: { model: 'anthropic/claude', provider: 'anthropic' },
+    });
+  });
+
+  test('has its prompts redacted, and the state when that is the prompt', () => {
+    const redaction = { detectors: ['email' as const], patterns: [] };
+    const state = { who: 'a@example.com' };
+    const asked = judge(
+      { redaction },
+      agent,
+      { prompt: 'a@example.com', system_prompt: { x: 'b@example.com' } },
+      state,
+    );
+    expect(asked.params).toEqual({
+      prompt: '[REDACTED:email]',
+      system_prompt: { x: '[REDACTED:email]' },
+    });
+    expect(asked.state).toBe(state);
+    const about = judge({ redaction }, agent, {}, state);
+    expect(about.state).toEqual({ who: '[REDACTED:email]' });
+    expect(about.verdicts.map((verdict) => verdict.evidence)).toEqual([{ email: 1 }]);
+  });
+});
