@@ -44,13 +44,10 @@ export const auditVerificationSchema = z
     valid: z.boolean(),
     sealed: z.int().meta({ description: 'Entries that are part of the chain' }),
     unsealed: z.int().meta({ description: 'Entries that wait for their seal' }),
-    head: z
-      .object({ position: z.int(), hash: z.string() })
-      .nullable()
-      .meta({
-        description:
-          'The newest seal. Keep it elsewhere to tell later that nothing before it was changed',
-      }),
+    head: z.object({ position: z.int(), hash: z.string() }).nullable().meta({
+      description:
+        'The newest seal. Keep it elsewhere to tell later that nothing before it was changed',
+    }),
     first_problem: z
       .object({
         position: z

@@ -174,12 +174,15 @@ describe('sealing', () => {
   test('holds no writer up', async () => {
     await chainOf(3);
     await write(1);
-    await db.transaction(async (tx) => {
-      await tx.query(sql.type(z.object({}))`
-        SELECT FROM audit_chains WHERE workspace_id = ${workspaceId} FOR UPDATE`);
-      expect(await sealAuditEntries(db, workspaceId)).toBe(0);
-      await write(2);
-    });
+    // A sealer that hangs in the middle of its work.
+    await intruder.query('BEGIN');
+    await intruder.query('SELECT FROM audit_chains WHERE workspace_id = $1 FOR UPDATE', [
+      workspaceId,
+    ]);
+    expect(await sealAuditEntries(db, workspaceId)).toBe(0);
+    await write(2);
+    expect(await verify()).toMatchObject({ valid: true, sealed: 3, unsealed: 3 });
+    await intruder.query('COMMIT');
     await sealAll();
     expect(await verify()).toMatchObject({ valid: true, sealed: 6 });
   });
