@@ -44,7 +44,8 @@ CREATE TABLE audit_sweeps (
   base_hash     bytea NOT NULL DEFAULT '',
   swept_at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-CREATE INDEX audit_sweeps_by_workspace ON audit_sweeps (workspace_id, id);
+-- Sweeps at the same moment take their turn after they got their id: their order is that of the bases.
+CREATE UNIQUE INDEX audit_sweeps_by_base ON audit_sweeps (workspace_id, base_position);
 
 CREATE FUNCTION queue_audit_entry() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

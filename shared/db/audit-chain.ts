@@ -175,7 +175,7 @@ async function readChain(tx: Tx, workspaceId: string): Promise<Chain> {
     FROM (SELECT ${workspaceId}::text AS id) w
     LEFT JOIN audit_chains c ON c.workspace_id = w.id
     LEFT JOIN LATERAL (SELECT base_position, base_hash FROM audit_sweeps s
-                       WHERE s.workspace_id = w.id ORDER BY s.id DESC LIMIT 1) l ON true
+                       WHERE s.workspace_id = w.id ORDER BY s.base_position DESC LIMIT 1) l ON true
   `);
   const place = (position: number | null, hash: string | null): ChainPlace | null =>
     position === null || hash === null ? null : { position, hash };

@@ -415,7 +415,7 @@ describe('a sweep', () => {
   });
 
   test('and sealing, writing and checking at the same moment leave one whole chain', async () => {
-    for (let round = 0; round < 15; round += 1) {
+    for (let round = 0; round < 40; round += 1) {
       workspaceId = newId('workspace');
       await chainOf(5);
       const sweep = async () => sweepAudit(db, { workspaceId, before: later, batch: 3 });
