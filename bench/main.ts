@@ -4,6 +4,7 @@ import { messageOf, since } from '../scripts/stack/output.ts';
 import { approve } from './measures/approve.ts';
 import { latency } from './measures/latency.ts';
 import { memory } from './measures/memory.ts';
+import { overview } from './measures/overview.ts';
 import { read } from './measures/read.ts';
 import { scale } from './measures/scale.ts';
 import { start } from './measures/start.ts';
@@ -24,10 +25,17 @@ import { chain } from './graphs.ts';
  * processor profiles and statement costs under `results/local-profile`, and slows everything it looks at.
  */
 const alone = { start } satisfies Record<string, (processes: Processes) => Promise<Result[]>>;
-const onStack = { latency, trigger, approve, read, throughput, scale, memory } satisfies Record<
-  string,
-  (stack: Stack, processes: Processes) => Promise<Result[]>
->;
+// The overview fills the database: what comes after it would measure something else.
+const onStack = {
+  latency,
+  trigger,
+  approve,
+  read,
+  throughput,
+  scale,
+  memory,
+  overview,
+} satisfies Record<string, (stack: Stack, processes: Processes) => Promise<Result[]>>;
 const names = [...Object.keys(alone), ...Object.keys(onStack)];
 const resultsDir = join(import.meta.dirname, 'results');
 

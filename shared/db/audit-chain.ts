@@ -108,6 +108,13 @@ export async function sweepAudit(
   `);
 }
 
+/** Whose log there is to check: every workspace, and every chain whose workspace is gone. */
+export async function listAuditedWorkspaces(db: Db): Promise<readonly string[]> {
+  return db.anyFirst(sql.prepared('audit_workspaces', z.object({ id: z.string() }))`
+    SELECT id FROM workspaces UNION SELECT workspace_id FROM audit_chains ORDER BY id
+  `);
+}
+
 /** A place in a chain. The hash is in hexadecimal. */
 export interface ChainPlace {
   position: number;
