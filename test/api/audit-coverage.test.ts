@@ -16,7 +16,9 @@ beforeAll(async () => {
   kitchen = {
     workspaceId: engine.actor.workspaceId,
     call,
-    until: async (runId, status) => void (await engine.until(runId, [status])),
+    until: async (runId, status) => {
+      await engine.until(runId, [status]);
+    },
   };
   const { paths } = await call('GET', '/api/openapi.json');
   mutating = Object.entries<object>(paths)

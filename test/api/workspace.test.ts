@@ -14,7 +14,7 @@ afterAll(async () => api.stop());
 const nothing = z.object({});
 const log = createLogger({ name: 'test', level: 'silent' });
 const newest = async (n = 1) => (await api.call('GET', `/api/audit?limit=${n}`)).body.logs;
-const total = async () => (await api.call('GET', '/api/audit')).body.total;
+const total = async (): Promise<number> => (await api.call('GET', '/api/audit')).body.total;
 
 describe('the workspace', () => {
   test('tells its name, plan and members', async () => {
