@@ -220,7 +220,10 @@ const sealPage = z.object({
   problem: z.string().nullable(),
 });
 
-/** From the base to the head, 5,000 seals at a time. */
+/**
+ * From the base to the head, a thousand seals at a time: of more, the planner would rather read the whole log than look
+ * entries up, and do so for every page.
+ */
 async function walkSeals(
   tx: Tx,
   workspaceId: string,
@@ -240,7 +243,7 @@ async function walkSeals(
                lag(position, 1, ${at.position}::bigint) OVER (ORDER BY position) AS position_before,
                lag(hash, 1, decode(${at.hash}, 'hex')) OVER (ORDER BY position) AS hash_before
         FROM (SELECT * FROM audit_seals WHERE workspace_id = ${workspaceId} AND position > ${at.position}
-              ORDER BY position LIMIT 5000) s
+              ORDER BY position LIMIT 1000) s
       ), judged AS (
         SELECT p.position AS seal_position, p.position_before, p.audit_id,
           CASE WHEN p.position <> p.position_before + 1 THEN 'a seal was removed'
@@ -300,7 +303,7 @@ async function walkEntries(
       SELECT max(a.seq) AS last, count(*) FILTER (WHERE s.audit_id IS NULL) AS unsealed,
              (array_agg(a.id ORDER BY a.seq) FILTER (WHERE s.audit_id IS NULL AND u.seq IS NULL))[1] AS stray
       FROM (SELECT id, seq FROM audit_log WHERE workspace_id = ${workspaceId} AND seq > ${after}
-            ORDER BY seq LIMIT 20000) a
+            ORDER BY seq LIMIT 1000) a
       LEFT JOIN audit_seals s ON s.audit_id = a.id AND s.workspace_id = ${workspaceId}
       LEFT JOIN audit_unsealed u ON u.workspace_id = ${workspaceId} AND u.seq = a.seq
     `);

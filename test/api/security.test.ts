@@ -29,6 +29,14 @@ const guarded: [string, string, Capability][] = [
   ['POST', '/api/runs/:run/resume', 'cancel_resume'],
   ['POST', '/api/runs/:run/cancel', 'cancel_resume'],
   ['GET', '/api/approvals', 'view'],
+  ['GET', '/api/workspace', 'view'],
+  ['PUT', '/api/workspace', 'manage_workspace'],
+  ['PUT', '/api/workspace/plan', 'manage_workspace'],
+  ['POST', '/api/workspace/plan', 'manage_workspace'],
+  ['GET', '/api/usage', 'view'],
+  ['GET', '/api/metrics/overview', 'view'],
+  ['GET', '/api/audit', 'view'],
+  ['GET', '/api/audit/verify', 'view'],
   ['GET', '/api/workspace/prices', 'view'],
   ['PUT', '/api/workspace/prices', 'manage_workspace'],
 ];
@@ -37,6 +45,9 @@ const bodies: Record<string, unknown> = {
   'POST /api/workflows': { name: 'x' },
   'PUT /api/workflows/:wf': { name: 'y' },
   'PUT /api/workflows/:wf/checks': [],
+  'PUT /api/workspace': { name: 'x' },
+  'PUT /api/workspace/plan': { plan: 'pro' },
+  'POST /api/workspace/plan': { plan: 'pro' },
   'PUT /api/workspace/prices': { prices: [] },
 };
 
