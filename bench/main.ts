@@ -5,6 +5,7 @@ import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
 import { latency } from './measures/latency.ts';
 import { memory } from './measures/memory.ts';
+import { overview } from './measures/overview.ts';
 import { policy } from './measures/policy.ts';
 import { read } from './measures/read.ts';
 import { scale } from './measures/scale.ts';
@@ -29,6 +30,7 @@ const alone = { start, policy } satisfies Record<
   string,
   (processes: Processes) => Promise<Result[]>
 >;
+// The overview fills the database: what comes after it would measure something else.
 const onStack = {
   latency,
   trigger,
@@ -38,6 +40,7 @@ const onStack = {
   throughput,
   scale,
   memory,
+  overview,
 } satisfies Record<string, (stack: Stack, processes: Processes) => Promise<Result[]>>;
 const names = [...Object.keys(alone), ...Object.keys(onStack)];
 const resultsDir = join(import.meta.dirname, 'results');

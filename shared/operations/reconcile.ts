@@ -1,19 +1,15 @@
 import { z } from 'zod';
-import { reapHolds } from '../db/holds.ts';
 import { takeDue } from '../db/outbox.ts';
 import { type Pool, sql } from '../db/pool.ts';
 import { abandonRun } from '../db/run-ends.ts';
 import { notifyFrames } from '../db/frames.ts';
 import { finishFromLedger } from './finish-from-ledger.ts';
 import { describeCurrent, dispatch, type DispatchDeps } from './dispatch.ts';
+import { type Loop, startLoop } from './loop.ts';
 
 /** Outbox rows carried out per look, and open runs compared with Temporal per look. */
 const BATCH = 50;
 const CHECK_BATCH = 20;
-/** It looks at every open hold, so seldom. A run that is being admitted or ended is not to be met half way. */
-const REAP_EVERY_MS = 60_000;
-const REAP_GRACE_MS = 60_000;
-const REAP_BATCH = 1_000;
 /** A workflow task that failed this often will not get better by itself. */
 const STUCK_ATTEMPTS = 3;
 
@@ -105,58 +101,14 @@ async function markLost(db: Pool, runId: string, lost: boolean): Promise<void> {
   `);
 }
 
-/** Holds end with their run; this finds those of a run that vanished some other way. */
-async function reap(deps: DispatchDeps): Promise<void> {
-  const reaped = await reapHolds(deps.db, REAP_BATCH, REAP_GRACE_MS);
-  if (reaped > 0) deps.log.warn({ reaped }, 'ended holds whose runs had ended without them');
-}
-
-export interface Reconciler {
-  /** Resolves when the look under way, if any, is over. */
-  stop(): Promise<void>;
-}
-
-/** Looks again and again until stopped. A look that fails is logged and the next one tries again. */
+/** Looks again and again until stopped. */
 export function startReconciler(
   deps: DispatchDeps,
   onSettled: (runs: number) => void = () => undefined,
-): Reconciler {
-  const stopping = new AbortController();
-  let reapAt = 0;
-  const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      try {
-        const { dispatched, settled } = await reconcileOnce(deps);
-        onSettled(settled);
-        if (Date.now() >= reapAt) {
-          reapAt = Date.now() + REAP_EVERY_MS;
-          await reap(deps);
-        }
-        if (dispatched === BATCH) continue;
-      } catch (error) {
-        deps.log.error({ err: error }, 'reconciler failed; will look again');
-      }
-      await pause(deps.config.reconcile.intervalMs, stopping.signal);
-    }
-  };
-  const running = loop();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
+): Loop {
+  return startLoop({ name: 'reconciler', ...deps }, async () => {
+    const { dispatched, settled } = await reconcileOnce(deps);
+    onSettled(settled);
+    return dispatched === BATCH;
   });
 }

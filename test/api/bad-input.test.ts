@@ -12,6 +12,7 @@ const bodies = {
   'POST /api/runs/:run/approve': { approved: true },
   'POST /api/runs/:run/resume': {},
   'POST /api/runs/:run/cancel': {},
+  'PUT /api/workspace': { name: 'x' },
   'PUT /api/workspace/prices': { prices: [] },
 } as const;
 const routes = Object.keys(bodies) as (keyof typeof bodies)[];

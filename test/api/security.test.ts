@@ -29,6 +29,24 @@ const guarded: [string, string, Capability][] = [
   ['POST', '/api/runs/:run/resume', 'cancel_resume'],
   ['POST', '/api/runs/:run/cancel', 'cancel_resume'],
   ['GET', '/api/approvals', 'view'],
+  ['GET', '/api/workspace', 'view'],
+  ['PUT', '/api/workspace', 'manage_workspace'],
+  ['PUT', '/api/workspace/plan', 'manage_workspace'],
+  ['POST', '/api/workspace/plan', 'manage_workspace'],
+  ['GET', '/api/usage', 'view'],
+  ['GET', '/api/metrics/overview', 'view'],
+  ['GET', '/api/audit', 'view'],
+  ['GET', '/api/audit/verify', 'view'],
+  ['POST', '/api/runs/:run/budget-override', 'manage_workspace'],
+  ['GET', '/api/budgets', 'view'],
+  ['POST', '/api/budgets', 'manage_workspace'],
+  ['GET', '/api/budgets/:bud', 'view'],
+  ['GET', '/api/budgets/:bud/status', 'view'],
+  ['PUT', '/api/budgets/:bud', 'manage_workspace'],
+  ['DELETE', '/api/budgets/:bud', 'manage_workspace'],
+  ['GET', '/api/governance/events', 'view'],
+  ['GET', '/api/workspace/policies', 'view'],
+  ['PUT', '/api/workspace/policies', 'manage_workspace'],
   ['GET', '/api/workspace/prices', 'view'],
   ['PUT', '/api/workspace/prices', 'manage_workspace'],
 ];
@@ -37,7 +55,14 @@ const bodies: Record<string, unknown> = {
   'POST /api/workflows': { name: 'x' },
   'PUT /api/workflows/:wf': { name: 'y' },
   'PUT /api/workflows/:wf/checks': [],
+  'PUT /api/workspace': { name: 'x' },
+  'PUT /api/workspace/plan': { plan: 'pro' },
+  'POST /api/workspace/plan': { plan: 'pro' },
   'PUT /api/workspace/prices': { prices: [] },
+  'POST /api/runs/:run/budget-override': { approved: true },
+  'POST /api/budgets': { name: 'x', limit_usd: 1_000 },
+  'PUT /api/budgets/:bud': { limit_usd: 2_000 },
+  'PUT /api/workspace/policies': {},
 };
 
 let api: TestApi;
@@ -51,10 +76,12 @@ const makeIds = async () => {
     .id as string;
   const run = (await api.call('POST', `/api/workflows/${wf}/runs`, { ticket: 'x' })).body
     .id as string;
-  return { wf, run };
+  const bud = (await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 })).body
+    .id as string;
+  return { wf, run, bud };
 };
-const at = (path: string, ids: { wf: string; run: string }) =>
-  path.replace(':wf', ids.wf).replace(':run', ids.run);
+const at = (path: string, ids: { wf: string; run: string; bud: string }) =>
+  path.replace(':wf', ids.wf).replace(':run', ids.run).replace(':bud', ids.bud);
 
 /** The owner's capabilities, as a process sees them that has not asked for the owner before. */
 const asOwner = async (
@@ -75,7 +102,7 @@ const asOwner = async (
 test('this file knows every route', () => {
   const known = guarded.map(([method, path]) => {
     const pattern = path
-      .replace(/:wf|:run/, ':id')
+      .replace(/:wf|:run|:bud/, ':id')
       .replace('/versions/1', '/versions/:version')
       .split('?')[0];
     return `${method} ${pattern}`;

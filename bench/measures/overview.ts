@@ -1,0 +1,115 @@
+import { request } from 'undici';
+import { databaseUrl } from '../../scripts/stack/databases.ts';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { migrate } from '../../shared/db/migrate.ts';
+import type { Processes } from '../processes.ts';
+import { atMost, compare, figure, type Result, undisturbed } from '../result.ts';
+import { query, type Stack } from '../stack.ts';
+import { interleave, timed } from '../statistics.ts';
+
+const few = 1_000;
+const many = 1_000_000;
+const days = 400;
+const limits = { count: 400, least: 100, budgetMs: 20_000 };
+
+/** What is asked all the time by every dashboard, so it may not cost more with the number of runs. */
+const pages = { 'metrics overview': '/api/metrics/overview', usage: '/api/usage' };
+
+/**
+ * Reading figures over all runs when there are a million, against the same when there are a thousand, in another
+ * database of the same server behind another API process. Both are seeded in SQL: runs, what the writers would have
+ * told of them by day, and the counter of the month.
+ */
+export async function overview(stack: Stack, processes: Processes): Promise<Result[]> {
+  const name = 'workflows_of_few_runs';
+  await query(stack.databaseUrl, `CREATE DATABASE ${name}`);
+  const fewUrl = databaseUrl(stack.databaseUrl, name);
+  await migrate(fewUrl);
+  const [port = 0] = await freePorts(1);
+  const api = await processes.startNode({
+    name: 'api-of-few-runs',
+    script: 'api/main.ts',
+    env: { ...stack.environment, DATABASE_URL: fewUrl, API_PORT: String(port) },
+  });
+  await seed(stack.databaseUrl, many);
+  await seed(fewUrl, few);
+  await query(stack.databaseUrl, 'CHECKPOINT');
+  const results: Result[] = [];
+  for (const [page, path] of Object.entries(pages)) {
+    const ours = (): Promise<number> => timed(() => ask(`${stack.apiUrl}${path}`));
+    const baseline = (): Promise<number> => timed(() => ask(`http://127.0.0.1:${port}${path}`));
+    // Both processes compile and prepare first.
+    await interleave({ count: 100, least: 100, budgetMs: 0 }, ours, baseline);
+    const samples = await interleave(limits, ours, baseline);
+    const [our, their] = [
+      samples.map((sample) => sample.ours),
+      samples.map((sample) => sample.baseline),
+    ];
+    results.push(
+      compare({
+        measure: `${page}, 1,000,000 runs / 1,000`,
+        unit: 'ms',
+        ours: figure(our),
+        baseline: figure(their),
+        bound: atMost(2),
+        notes: [undisturbed(our, their), `both are ours; the runs are spread over ${days} days`],
+      }),
+    );
+  }
+  await processes.stop(api);
+  return results;
+}
+
+/** So many runs of the default workspace, spread over the days, and what is told of them. */
+async function seed(url: string, runs: number): Promise<void> {
+  const [workspace] = await query<{ id: string }>(
+    url,
+    'SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1',
+  );
+  const values = [workspace?.id ?? ''];
+  await query(
+    url,
+    `INSERT INTO workflows (id, workspace_id, name, status) VALUES ('wf_overview', $1, 'Overview', 'published')`,
+    values,
+  );
+  await query(
+    url,
+    `INSERT INTO workflow_versions (workflow_id, version, graph) VALUES ('wf_overview', 1, '{}')`,
+  );
+  await query(
+    url,
+    `INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input, cost_micros,
+                       created_at, started_at, finished_at)
+     SELECT 'run_overview_' || n, $1, 'wf_overview', 1, 'success', 'manual', '{}', n % 1000, at, at, at
+     FROM generate_series(1, ${runs}) n, LATERAL (SELECT now() - (n % ${days}) * interval '1 day' AS at) t`,
+    values,
+  );
+  await query(
+    url,
+    `INSERT INTO usage_days AS u (workspace_id, day, runs, succeeded, cost_micros)
+     SELECT workspace_id, (created_at AT TIME ZONE 'UTC')::date AS day, count(*), count(*), sum(cost_micros)
+     FROM runs WHERE workspace_id = $1 AND workflow_id = 'wf_overview' GROUP BY 1, 2
+     ON CONFLICT (workspace_id, day) DO UPDATE
+       SET runs = u.runs + excluded.runs, succeeded = u.succeeded + excluded.succeeded,
+           cost_micros = u.cost_micros + excluded.cost_micros`,
+    values,
+  );
+  await query(
+    url,
+    `INSERT INTO run_counters AS c (workspace_id, month, shard, runs)
+     SELECT $1, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 0, ${runs}
+     ON CONFLICT (workspace_id, month, shard) DO UPDATE SET runs = c.runs + excluded.runs`,
+    values,
+  );
+  for (const table of ['runs', 'usage_days', 'usage_deltas', 'run_counters']) {
+    await query(url, `VACUUM ANALYZE ${table}`);
+  }
+}
+
+async function ask(url: string): Promise<void> {
+  const response = await request(url);
+  const text = await response.body.text();
+  if (response.statusCode !== 200) {
+    throw new Error(`${url} answered ${response.statusCode}: ${text}`);
+  }
+}

@@ -1,0 +1,91 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { AuditVerification } from '../shared/contract/audit.ts';
+import { type ChainPlace, listAuditedWorkspaces, verifyAudit } from '../shared/db/audit-chain.ts';
+import { connectDatabase } from '../shared/db/pool.ts';
+import { messageOf } from '../shared/errors.ts';
+import { loadConfig } from '../shared/platform/config.ts';
+
+/**
+ * `npm run audit:verify [-- --json] [-- --head <workspace>:<position>:<hash>]`: checks the audit log of every
+ * workspace in the database of `DATABASE_URL`, or of the running `npm start`. Ends with code 0 when all of it is
+ * whole, 1 when something was tampered with, 2 when it could not be checked. `--head`, also several, names a head
+ * that an earlier check printed and that was kept elsewhere: the chain has to hold it.
+ */
+const projectDir = join(import.meta.dirname, '..');
+
+interface Checked extends AuditVerification {
+  workspace_id: string;
+}
+
+function findDatabase(): string {
+  const envFile = join(projectDir, '.env');
+  if (existsSync(envFile)) process.loadEnvFile(envFile);
+  const config = loadConfig();
+  if (config.database.url !== undefined) return config.database.url;
+  const path = join(config.dataDir, 'endpoints.json');
+  if (!existsSync(path)) {
+    throw new Error(
+      `${path} is not there: start the service with npm start, or set DATABASE_URL to its database`,
+    );
+  }
+  return (JSON.parse(readFileSync(path, 'utf8')) as { database: string }).database;
+}
+
+function parseHeads(given: readonly string[]): Map<string, ChainPlace> {
+  return new Map(
+    given.map((text) => {
+      const match = /^(.+):(\d{1,15}):([0-9a-f]{64})$/.exec(text);
+      if (match === null) throw new Error(`Not a head, <workspace>:<position>:<hash>: ${text}`);
+      const [, workspaceId = '', position, hash = ''] = match;
+      return [workspaceId, { position: Number(position), hash }];
+    }),
+  );
+}
+
+async function verifyAll(heads: Map<string, ChainPlace>): Promise<Checked[]> {
+  const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
+  try {
+    const workspaces = new Set([...(await listAuditedWorkspaces(db)), ...heads.keys()]);
+    const checked: Checked[] = [];
+    for (const id of workspaces) {
+      checked.push({ workspace_id: id, ...(await verifyAudit(db, id, heads.get(id))) });
+    }
+    return checked;
+  } finally {
+    await db.end();
+  }
+}
+
+function line({ workspace_id, sealed, unsealed, head, first_problem: bad }: Checked): string {
+  const entries = `${sealed} entries sealed, ${unsealed} waiting`;
+  if (bad === undefined) {
+    const place = head === null ? 'none' : `${workspace_id}:${head.position}:${head.hash}`;
+    return `${workspace_id}: whole, ${entries}, head ${place}`;
+  }
+  const at = [
+    ...(bad.position === null ? [] : [`position ${bad.position}`]),
+    ...(bad.audit_id === undefined ? [] : [`entry ${bad.audit_id}`]),
+  ];
+  return `${workspace_id}: TAMPERED WITH: ${[bad.problem, ...at].join(', ')} (${entries})`;
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      json: { type: 'boolean', default: false },
+      head: { type: 'string', multiple: true, default: [] },
+    },
+  });
+  const checked = await verifyAll(parseHeads(values.head));
+  console.log(values.json ? JSON.stringify(checked, null, 2) : checked.map(line).join('\n'));
+  return checked.every((each) => each.valid) ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(`The audit log could not be checked: ${messageOf(error)}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,60 @@
+import { listUnsealedWorkspaces, SEAL_BATCH, sealAuditEntries } from '../db/audit-chain.ts';
+import { reapHolds } from '../db/holds.ts';
+import type { Pool } from '../db/pool.ts';
+import { FOLD_BATCH, foldUsage } from '../db/usage.ts';
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/logger.ts';
+import { type Loop, startLoop } from './loop.ts';
+
+interface BookkeepingDeps {
+  db: Pool;
+  config: Config;
+  log: Logger;
+}
+
+/** Brings the audit log's chains up to date, a batch per workspace. Returns whether there is more to seal. */
+export async function sealOnce({ db, log }: Omit<BookkeepingDeps, 'config'>): Promise<boolean> {
+  let more = false;
+  for (const workspaceId of await listUnsealedWorkspaces(db)) {
+    try {
+      more = (await sealAuditEntries(db, workspaceId)) === SEAL_BATCH || more;
+    } catch (error) {
+      // A chain that somebody has broken must not keep the others from being sealed.
+      log.error({ err: error, workspaceId }, 'could not continue a chain of the audit log');
+    }
+  }
+  return more;
+}
+
+/** It looks at every open hold, so seldom. A run that is being admitted or ended is not to be met half way. */
+const REAP_EVERY_MS = 60_000;
+const REAP_GRACE_MS = 60_000;
+const REAP_BATCH = 1_000;
+
+/** Holds end with their run; this finds those of a run that vanished some other way. Returns whether there are more. */
+async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
+  const reaped = await reapHolds(db, REAP_BATCH, REAP_GRACE_MS);
+  if (reaped > 0) log.warn({ reaped }, 'ended holds whose runs had ended without them');
+  return reaped >= REAP_BATCH;
+}
+
+/**
+ * What is written down at once and put in its final place a moment later, so that no transaction waits for it: the
+ * seals of the audit log, and what runs came to per day; and holds that nobody ended. A loop each, since they have
+ * nothing to do with each other.
+ */
+export function startBookkeeping(deps: BookkeepingDeps): Loop {
+  const loops = [
+    startLoop({ name: 'audit sealer', ...deps }, () => sealOnce(deps)),
+    startLoop(
+      { name: 'usage folder', ...deps },
+      async () => (await foldUsage(deps.db)) === FOLD_BATCH,
+    ),
+    startLoop({ name: 'hold reaper', ...deps, everyMs: REAP_EVERY_MS }, () => reapOnce(deps)),
+  ];
+  return {
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}
