@@ -1,5 +1,20 @@
 -- Generated from the migrations by npm run schema:dump; a test compares it.
 
+CREATE TABLE audit_chains (
+  workspace_id text NOT NULL,
+  head_position bigint DEFAULT 0 NOT NULL,
+  head_hash bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL,
+  base_position bigint DEFAULT 0 NOT NULL,
+  base_hash bytea DEFAULT decode(repeat('00'::text, 32), 'hex'::text) NOT NULL,
+  CONSTRAINT audit_chains_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT audit_chains_base_hash_check CHECK ((length(base_hash) = 32)),
+  CONSTRAINT audit_chains_check CHECK (((base_position >= 0) AND (base_position <= head_position))),
+  CONSTRAINT audit_chains_head_hash_check CHECK ((length(head_hash) = 32))
+);
+
+CREATE TRIGGER audit_chains_no_truncate BEFORE TRUNCATE ON public.audit_chains FOR EACH STATEMENT EXECUTE FUNCTION refuse_chain_change();
+CREATE TRIGGER audit_chains_only_grow BEFORE DELETE OR UPDATE ON public.audit_chains FOR EACH ROW EXECUTE FUNCTION refuse_chain_change();
+
 CREATE TABLE audit_log (
   id text NOT NULL,
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -18,6 +33,48 @@ CREATE TABLE audit_log (
 CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, seq DESC);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_log_queue AFTER INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION queue_audit_entry();
+
+CREATE TABLE audit_seals (
+  workspace_id text NOT NULL,
+  "position" bigint NOT NULL,
+  audit_id text NOT NULL,
+  previous_hash bytea NOT NULL,
+  hash bytea NOT NULL,
+  sealed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT audit_seals_pkey PRIMARY KEY (workspace_id, "position"),
+  CONSTRAINT audit_seals_audit_id_key UNIQUE (audit_id),
+  CONSTRAINT audit_seals_hash_check CHECK ((length(hash) = 32)),
+  CONSTRAINT audit_seals_position_check CHECK (("position" > 0)),
+  CONSTRAINT audit_seals_previous_hash_check CHECK ((length(previous_hash) = 32))
+);
+
+CREATE TRIGGER audit_seals_append_only BEFORE DELETE OR UPDATE ON public.audit_seals FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_seals_no_truncate BEFORE TRUNCATE ON public.audit_seals FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
+CREATE TABLE audit_sweeps (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  workspace_id text NOT NULL,
+  before timestamp with time zone NOT NULL,
+  batch integer NOT NULL,
+  removed bigint DEFAULT 0 NOT NULL,
+  base_position bigint DEFAULT 0 NOT NULL,
+  base_hash bytea DEFAULT '\x'::bytea NOT NULL,
+  swept_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT audit_sweeps_pkey PRIMARY KEY (id),
+  CONSTRAINT audit_sweeps_batch_check CHECK ((batch > 0))
+);
+
+CREATE UNIQUE INDEX audit_sweeps_by_base ON public.audit_sweeps USING btree (workspace_id, base_position);
+CREATE TRIGGER audit_sweeps_append_only BEFORE DELETE OR UPDATE ON public.audit_sweeps FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_sweeps_no_truncate BEFORE TRUNCATE ON public.audit_sweeps FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_sweeps_sweep BEFORE INSERT ON public.audit_sweeps FOR EACH ROW EXECUTE FUNCTION remove_swept_entries();
+
+CREATE TABLE audit_unsealed (
+  workspace_id text NOT NULL,
+  seq bigint NOT NULL,
+  CONSTRAINT audit_unsealed_pkey PRIMARY KEY (workspace_id, seq)
+);
 
 CREATE TABLE budget_holds (
   budget_id text NOT NULL,
@@ -94,6 +151,36 @@ CREATE TABLE gates (
 );
 
 CREATE INDEX gates_open ON public.gates USING btree (opened_at, run_id) WHERE (status = 'open'::text);
+
+CREATE TABLE governance_events (
+  id text DEFAULT "left"(replace((gen_random_uuid())::text, '-'::text, ''::text), 12) NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  workspace_id text NOT NULL,
+  type text NOT NULL,
+  workflow_id text,
+  version integer,
+  run_id text,
+  node_id text,
+  policy text NOT NULL,
+  actor_id text,
+  decision text NOT NULL,
+  reason text NOT NULL,
+  evidence json DEFAULT '{}'::json NOT NULL,
+  created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+  CONSTRAINT governance_events_pkey PRIMARY KEY (id),
+  CONSTRAINT governance_events_seq_key UNIQUE (seq),
+  CONSTRAINT governance_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT governance_events_decision_check CHECK ((decision = ANY (ARRAY['blocked'::text, 'denied'::text, 'redacted'::text, 'granted'::text]))),
+  CONSTRAINT governance_events_id_check CHECK ((id ~ '^[0-9a-f]{12}$'::text)),
+  CONSTRAINT governance_events_policy_check CHECK ((policy = ANY (ARRAY['tool_permission'::text, 'tool_argument'::text, 'dlp'::text, 'model_allowlist'::text, 'budget'::text, 'fallback'::text]))),
+  CONSTRAINT governance_events_type_check CHECK ((type = ANY (ARRAY['policy_denied'::text, 'tool_argument_blocked'::text, 'data_redacted'::text, 'budget_blocked'::text, 'model_fallback_blocked'::text, 'approval_override_granted'::text])))
+);
+
+CREATE INDEX governance_events_by_decision ON public.governance_events USING btree (workspace_id, decision, seq DESC);
+CREATE INDEX governance_events_by_run ON public.governance_events USING btree (run_id, seq DESC) WHERE (run_id IS NOT NULL);
+CREATE INDEX governance_events_by_type ON public.governance_events USING btree (workspace_id, type, seq DESC);
+CREATE INDEX governance_events_by_workflow ON public.governance_events USING btree (workflow_id, seq DESC) WHERE (workflow_id IS NOT NULL);
+CREATE INDEX governance_events_by_workspace ON public.governance_events USING btree (workspace_id, seq DESC);
 
 CREATE TABLE idempotency_keys (
   workspace_id text NOT NULL,
@@ -325,6 +412,14 @@ CREATE TABLE workflows (
 
 CREATE INDEX workflows_by_workspace ON public.workflows USING btree (workspace_id, created_at DESC, id DESC);
 
+CREATE TABLE workspace_policies (
+  workspace_id text NOT NULL,
+  policies json NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT workspace_policies_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT workspace_policies_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 CREATE TABLE workspace_prices (
   workspace_id text NOT NULL,
   model text NOT NULL,
@@ -341,6 +436,7 @@ CREATE TABLE workspaces (
   name text NOT NULL,
   plan text DEFAULT 'free'::text NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  policy_revision integer DEFAULT 0 NOT NULL,
   CONSTRAINT workspaces_pkey PRIMARY KEY (id),
   CONSTRAINT workspaces_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   CONSTRAINT workspaces_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'starter'::text, 'pro'::text, 'enterprise'::text])))
@@ -351,6 +447,15 @@ CREATE OR REPLACE FUNCTION public.budget_window_start(kind text, at timestamp wi
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (kind = 'total'::text) THEN '-infinity'::timestamp with time zone ELSE (date_trunc(kind, (at AT TIME ZONE 'UTC'::text)) AT TIME ZONE 'UTC'::text) END;
+
+CREATE OR REPLACE FUNCTION public.queue_audit_entry()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO audit_unsealed (seq, workspace_id) VALUES (NEW.seq, NEW.workspace_id);
+  RETURN NULL;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.refuse(reason text, facts json)
  RETURNS boolean
@@ -365,5 +470,69 @@ CREATE OR REPLACE FUNCTION public.refuse_audit_change()
  LANGUAGE plpgsql
 AS $function$
 BEGIN
+  IF TG_OP = 'DELETE' AND pg_trigger_depth() > 1 THEN
+    RETURN OLD;
+  END IF;
   RAISE EXCEPTION 'the audit log is append-only' USING ERRCODE = 'insufficient_privilege';
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_chain_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    IF pg_trigger_depth() > 1 OR (NEW.workspace_id = OLD.workspace_id AND NEW.head_position > OLD.head_position
+        AND NEW.base_position = OLD.base_position AND NEW.base_hash = OLD.base_hash) THEN
+      RETURN NEW;
+    END IF;
+  END IF;
+  RAISE EXCEPTION 'the chain of the audit log only grows' USING ERRCODE = 'insufficient_privilege';
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.remove_swept_entries()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  base bigint;
+  last bigint;
+BEGIN
+  SELECT c.base_position INTO base FROM audit_chains c WHERE c.workspace_id = NEW.workspace_id FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN NULL;
+  END IF;
+  SELECT max(page.position) FILTER (WHERE page.goes) INTO last
+  FROM (
+    SELECT s.position,
+           bool_and(s.position = base + s.n AND coalesce(a.created_at < NEW.before, false))
+             OVER (ORDER BY s.position) AS goes
+    FROM (SELECT position, audit_id, row_number() OVER (ORDER BY position) AS n
+          FROM audit_seals WHERE workspace_id = NEW.workspace_id AND position > base
+          ORDER BY position LIMIT NEW.batch) s
+    LEFT JOIN audit_log a ON a.id = s.audit_id AND a.workspace_id = NEW.workspace_id) page;
+  IF last IS NULL THEN
+    RETURN NULL;
+  END IF;
+  SELECT hash INTO NEW.base_hash FROM audit_seals WHERE workspace_id = NEW.workspace_id AND position = last;
+  NEW.removed := last - base;
+  NEW.base_position := last;
+  UPDATE audit_chains SET base_position = last, base_hash = NEW.base_hash WHERE workspace_id = NEW.workspace_id;
+  DELETE FROM audit_log a USING audit_seals s
+  WHERE s.workspace_id = NEW.workspace_id AND s.position > base AND s.position <= last
+    AND a.id = s.audit_id AND a.workspace_id = NEW.workspace_id;
+  DELETE FROM audit_seals WHERE workspace_id = NEW.workspace_id AND position > base AND position <= last;
+  RETURN NEW;
+END $function$;
+
+CREATE OR REPLACE FUNCTION public.sweep_audit(workspace_id text, before timestamp with time zone, batch integer)
+ RETURNS bigint
+ LANGUAGE sql
+AS $function$
+  WITH swept AS (
+    INSERT INTO audit_sweeps (workspace_id, before, batch)
+    VALUES (sweep_audit.workspace_id, sweep_audit.before, sweep_audit.batch)
+    RETURNING removed
+  )
+  SELECT coalesce((SELECT removed FROM swept), 0)
+$function$;

@@ -152,7 +152,7 @@ describe('capabilities', () => {
 describe('a workspace', () => {
   test('does not show that what belongs to another exists: the answers are the same, byte for byte', async () => {
     const foreign = await makeForeign();
-    const unknown = { wf: newId('workflow'), run: newId('run') };
+    const unknown = { wf: newId('workflow'), run: newId('run'), bud: newId('budget') };
     for (const [method, path] of guarded.filter(([, path]) => /:wf|:run/.test(path))) {
       const body = bodies[`${method} ${path}`];
       const [theirs, nobodys] = [
@@ -237,7 +237,7 @@ describe('credentials', () => {
 
     test('are needed on every route but the exempt ones', async () => {
       for (const [method, path] of guarded) {
-        const url = at(path, { wf: 'wf_x', run: 'run_x' });
+        const url = at(path, { wf: 'wf_x', run: 'run_x', bud: 'bud_x' });
         const { status, body } = await closed.call(method, url, bodies[`${method} ${path}`]);
         expect([path, status, body]).toEqual([path, 401, { detail: 'Authentication required' }]);
       }
