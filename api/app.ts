@@ -18,11 +18,14 @@ import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
 import { serveReference } from './reference.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
+import { auditRoutes } from './routes/ops/audit.ts';
 import { healthRoutes } from './routes/ops/health.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
+import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
+import { workspaceRoutes } from './routes/ops/workspace.ts';
 import { socketOptions, streamRoutes } from './stream/route.ts';
 import { createUntold } from './untold.ts';
 
@@ -41,6 +44,9 @@ const routes = [
   versionRoutes,
   runRoutes,
   approvalRoutes,
+  workspaceRoutes,
+  usageRoutes,
+  auditRoutes,
   priceRoutes,
   streamRoutes,
 ];

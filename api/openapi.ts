@@ -37,7 +37,8 @@ const document: OpenAPIV3_1.Document = {
   tags: [
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
     { name: 'Runs', description: 'Executions, the gates they wait at and the frames they send' },
-    { name: 'Workspace', description: 'Settings of the workspace' },
+    { name: 'Workspace', description: 'Settings of the workspace, its plan and its figures' },
+    { name: 'Audit', description: 'What was done, by whom, and whether the record is whole' },
     { name: 'Health', description: 'How the service is' },
   ],
   // Either one, or none where the service runs open.

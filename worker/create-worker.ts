@@ -4,7 +4,8 @@ import { createNodeRunners } from '../activities/nodes/runners.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { listPrices } from '../shared/db/prices.ts';
-import { type Reconciler, startReconciler } from '../shared/operations/reconcile.ts';
+import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
+import { startReconciler } from '../shared/operations/reconcile.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { createEgress } from '../shared/platform/egress.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
@@ -45,8 +46,9 @@ const BACKGROUND_SLOTS = 50;
 
 /**
  * The workers of a process, control (workflow tasks, bookkeeping), steps (nodes) and background (alerts, sweeps), and
- * the reconciler. Apart, so that however many steps are slow, gates open and runs settle at once, and so that an alert
- * whose receiver hangs takes no step's slot.
+ * what goes on beside them: the reconciler, the audit log's sealer, the folding of usage.
+ * Apart, so that however many steps are slow, gates open and runs settle at once, and so that an alert whose receiver
+ * hangs takes no step's slot.
  */
 export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, log, temporal } = deps;
@@ -105,15 +107,16 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 },
     maxHeartbeatThrottleInterval: 2_000,
   });
-  const reconciler: Reconciler = startReconciler({ db, temporal, log, config }, (settled) =>
+  const reconciler = startReconciler({ db, temporal, log, config }, (settled) =>
     deps.metrics?.settledByReconciler.inc(settled),
   );
+  const bookkeeping = startBookkeeping({ db, config, log });
   const workers = [control, steps, background];
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await Promise.allSettled([finished, reconciler.stop()]);
+    await Promise.allSettled([finished, reconciler.stop(), bookkeeping.stop()]);
     await activities.close();
     await connection.close();
     await egress.close();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type PlanName, planNames } from '../plans.ts';
 import { recordAudit } from './audit.ts';
+import { sweepAudit } from './audit-chain.ts';
 import type { OutboxRow } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { settleCancelled } from './run-ends.ts';
@@ -23,6 +24,8 @@ const ENDING_MINUTES = 15;
 /** One day because a payload's time is renewed once a day at most, the rest for clocks and slow calls. */
 const PAYLOAD_MARGIN_DAYS = 7;
 
+const DAY_MS = 86_400_000;
+
 const workspaceRow = z.object({ id: z.string(), plan: z.enum(planNames) });
 
 /** The next workspaces by id, with the plan that tells their windows. */
@@ -38,7 +41,7 @@ export async function workspacesAfter(
 
 export interface Window {
   workspaceId: string;
-  /** Whole days since creation, by the database's clock. */
+  /** Whole days since creation. */
   days: number;
 }
 
@@ -150,13 +153,11 @@ export async function countExpired(db: Db, window: Window, limit: number): Promi
 /** Deletes a batch of audit entries past their window and counts them. Returns how many went. */
 export async function deleteExpiredAudit(db: Pool, window: Window): Promise<number> {
   return db.transaction(async (tx) => {
-    const audit = await tx.oneFirst(sql.prepared(
-      'retention_delete_audit',
-      z.object({ removed: z.number() }),
-    )`
-      SELECT sweep_audit(${window.workspaceId}, now() - ${window.days}::int * interval '1 day',
-                         ${AUDIT_BATCH}::int) AS removed
-    `);
+    const audit = await sweepAudit(tx, {
+      workspaceId: window.workspaceId,
+      before: new Date(Date.now() - window.days * DAY_MS).toISOString(),
+      batch: AUDIT_BATCH,
+    });
     if (audit > 0) await countRemoved(tx, window.workspaceId, { runs: 0, audit });
     return audit;
   });

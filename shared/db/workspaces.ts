@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import { roles } from '../capabilities.ts';
+import { type Workspace, workspaceSchema, type WorkspaceUpdate } from '../contract/workspace.ts';
+import { notFound } from '../errors.ts';
+import { type PlanName, planNames } from '../plans.ts';
 import { newId } from '../platform/ids.ts';
-import { type Db, type Pool, sql } from './pool.ts';
+import { recordAudit } from './audit.ts';
+import { type Db, type Pool, sql, type Tx } from './pool.ts';
 
 /** Whoever creates the default workspace takes this lock in turn. The number is arbitrary and only has to stay. */
 const DEFAULT_WORKSPACE_LOCK = 7_203_118;
@@ -64,4 +68,65 @@ export async function readDefaultOwner(db: Db): Promise<Actor | undefined> {
     role: row.role,
     overrides: row.overrides,
   };
+}
+
+/** Members are counted whatever their status. */
+export async function readWorkspace(db: Db, workspaceId: string): Promise<Workspace> {
+  const row = await db.maybeOne(sql.prepared('workspace_read', workspaceSchema)`
+    SELECT w.id, w.name, w.plan, w.created_at,
+           (SELECT count(*) FROM members m WHERE m.workspace_id = w.id) AS member_count
+    FROM workspaces w WHERE w.id = ${workspaceId}
+  `);
+  if (row === null) throw notFound('Workspace');
+  return row;
+}
+
+const settingsRow = z.object({ name: z.string(), plan: z.enum(planNames) });
+
+async function lockWorkspace(tx: Tx, workspaceId: string): Promise<z.infer<typeof settingsRow>> {
+  const row = await tx.maybeOne(sql.prepared('workspace_lock', settingsRow)`
+    SELECT name, plan FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE
+  `);
+  if (row === null) throw notFound('Workspace');
+  return row;
+}
+
+/** What is the same as before leaves no trace. */
+export async function updateWorkspace(
+  db: Pool,
+  actor: Actor,
+  { name }: WorkspaceUpdate,
+): Promise<void> {
+  const { workspaceId } = actor;
+  await db.transaction(async (tx) => {
+    const before = await lockWorkspace(tx, workspaceId);
+    if (before.name === name) return;
+    await tx.query(sql.prepared('workspace_rename', z.object({}))`
+      UPDATE workspaces SET name = ${name} WHERE id = ${workspaceId}
+    `);
+    await recordAudit(tx, actor, {
+      action: 'update',
+      targetType: 'workspace',
+      targetId: workspaceId,
+      details: { changed: ['name'], name: { from: before.name, to: name } },
+    });
+  });
+}
+
+/** Effective at once. The plan it is on already leaves no trace. */
+export async function changePlan(db: Pool, actor: Actor, plan: PlanName): Promise<void> {
+  const { workspaceId } = actor;
+  await db.transaction(async (tx) => {
+    const before = await lockWorkspace(tx, workspaceId);
+    if (before.plan === plan) return;
+    await tx.query(sql.prepared('workspace_change_plan', z.object({}))`
+      UPDATE workspaces SET plan = ${plan} WHERE id = ${workspaceId}
+    `);
+    await recordAudit(tx, actor, {
+      action: 'plan_change',
+      targetType: 'workspace',
+      targetId: workspaceId,
+      details: { from: before.plan, to: plan },
+    });
+  });
 }

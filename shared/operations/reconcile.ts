@@ -5,6 +5,7 @@ import { abandonRun } from '../db/run-ends.ts';
 import { notifyFrames } from '../db/frames.ts';
 import { finishFromLedger } from './finish-from-ledger.ts';
 import { describeCurrent, dispatch, type DispatchDeps } from './dispatch.ts';
+import { type Loop, startLoop } from './loop.ts';
 
 /** Outbox rows carried out per look, and open runs compared with Temporal per look. */
 const BATCH = 50;
@@ -102,47 +103,14 @@ async function markLost(db: Pool, runId: string, lost: boolean): Promise<void> {
   `);
 }
 
-export interface Reconciler {
-  /** Resolves when the look under way, if any, is over. */
-  stop(): Promise<void>;
-}
-
-/** Looks again and again until stopped. A look that fails is logged and the next one tries again. */
+/** Looks again and again until stopped. */
 export function startReconciler(
   deps: DispatchDeps,
   onSettled: (runs: number) => void = () => undefined,
-): Reconciler {
-  const stopping = new AbortController();
-  const loop = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      try {
-        const { dispatched, settled } = await reconcileOnce(deps);
-        onSettled(settled);
-        if (dispatched === BATCH) continue;
-      } catch (error) {
-        deps.log.error({ err: error }, 'reconciler failed; will look again');
-      }
-      await pause(deps.config.reconcile.intervalMs, stopping.signal);
-    }
-  };
-  const running = loop();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await running;
-    },
-  };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
+): Loop {
+  return startLoop({ name: 'reconciler', ...deps }, async () => {
+    const { dispatched, settled } = await reconcileOnce(deps);
+    onSettled(settled);
+    return dispatched === BATCH;
   });
 }

@@ -100,7 +100,7 @@ describe('its examples', () => {
       });
       executed += 1;
     }
-    expect(executed).toBe(6);
+    expect(executed).toBe(9);
   });
 
   test('of every body that is not empty are there', () => {

@@ -94,6 +94,14 @@ const entry = (workspaceId: string, age: string) =>
     INSERT INTO audit_log (id, workspace_id, action, target_type, target_id, created_at)
     VALUES (${newId('audit')}, ${workspaceId}, 'update', 'workspace', ${workspaceId}, now() - ${age}::interval)`);
 
+/** Only sealed entries are swept; the worker seals them soon. */
+const sealed = () =>
+  eventually(
+    async () =>
+      (await engine.db.oneFirst(sql.type(countRow)`SELECT count(*) AS n FROM audit_unsealed`)) ===
+      0,
+  );
+
 const countRow = z.object({ n: z.number() });
 const runsOf = (workspaceId: string, db: Db = engine.db) =>
   db.oneFirst(
@@ -128,6 +136,7 @@ describe('the window of a plan', () => {
     await oldRuns(swept, 3, `${runs} days -1 minute`);
     await entry(swept.workspaceId, `${audit} days 1 minute`);
     await entry(swept.workspaceId, `${audit} days -1 minute`);
+    await sealed();
     await sweepPart(engine.deps);
     expect(await runsOf(swept.workspaceId)).toBe(3);
     expect(await updatesOf(swept.workspaceId)).toBe(1);
@@ -146,6 +155,7 @@ describe('the window of a plan', () => {
     const kept = await place('enterprise');
     await oldRuns(kept, 2, '4000 days');
     await entry(kept.workspaceId, '4000 days');
+    await sealed();
     const young = await place('free');
     await oldRuns(young, 1, '1 day');
     const entries = await engine.db.oneFirst(
@@ -241,6 +251,7 @@ describe('deleting runs', () => {
       await oldRuns(swept, 450, '40 days');
       await entry(swept.workspaceId, '40 days');
     }
+    await sealed();
     let after: string | undefined;
     let parts = 0;
     do {
@@ -261,6 +272,7 @@ describe('deleting runs', () => {
       const swept = await place('free');
       await oldRuns(swept, 700, '8 days');
       await entry(swept.workspaceId, '31 days');
+      await sealed();
       const parts = await Promise.all([1, 2, 3].map(() => sweepPart(engine.deps)));
       expect(parts.reduce((sum, part) => sum + part.runs, 0)).toBe(700);
       expect(await runsOf(swept.workspaceId)).toBe(0);
@@ -310,7 +322,7 @@ describe('a run that is still live past its window', () => {
     )`
       SELECT action, actor_id, actor_name FROM audit_log WHERE target_id = ${runId} ORDER BY seq`);
 
-  test('is cancelled first, and deleted once its execution has closed: paused, at work, and pending', async () => {
+  test('is cancelled first, and deleted once its execution has closed: at a gate, at work, and not begun', async () => {
     const paused = await engine.trigger(await engine.define(gated));
     await engine.until(paused, ['paused']);
     tools.answer('slow', { delayMs: 60_000 });
@@ -320,12 +332,17 @@ describe('a run that is still live past its window', () => {
     await eventually(() => tools.calls('slow').length === 1);
     const kept = await engine.trigger(await engine.define(gated));
     await engine.until(kept, ['paused']);
+    const pending = newId('run');
     for (const runId of [paused, running]) await agedRun(runId, '8 days');
     await free();
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input, created_at)
+      SELECT ${pending}, workspace_id, workflow_id, 1, 'pending', 'manual', '{}', created_at
+      FROM runs WHERE id = ${paused}`);
 
     const first = await sweepPart(engine.deps);
-    expect(first).toMatchObject({ cancelled: 2, runs: 0, waiting: 2 });
-    for (const runId of [paused, running]) {
+    expect(first).toMatchObject({ cancelled: 3, runs: 0, waiting: 3 });
+    for (const runId of [paused, running, pending]) {
       const run = await engine.run(runId);
       expect(run).toMatchObject({
         status: 'failed',
@@ -347,7 +364,7 @@ describe('a run that is still live past its window', () => {
       removed += part.runs;
       return part.waiting === 0;
     }, 20_000);
-    expect(removed).toBe(2);
+    expect(removed).toBe(3);
     expect((await engine.run(kept)).status).toBe('paused');
     await decideGate(engine.deps, { actor: engine.actor, runId: kept, approved: true });
     expect((await engine.until(kept, ['success', 'failed'])).status).toBe('success');

@@ -1,0 +1,54 @@
+import {
+  auditListSchema,
+  auditQuery,
+  type AuditVerification,
+  auditVerificationSchema,
+} from '../../../shared/contract/audit.ts';
+import { listAudit } from '../../../shared/db/audit.ts';
+import { verifyAudit } from '../../../shared/db/audit-chain.ts';
+import { answers } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Audit'];
+
+export function auditRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/audit',
+    schema: {
+      tags,
+      operationId: 'listAudit',
+      summary: 'List what was done, newest first',
+      querystring: auditQuery,
+      response: answers({ 200: auditListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      listAudit(db, { workspaceId: request.actor.workspaceId, ...request.query }),
+  });
+
+  // A check reads the whole log: whoever asks during one gets its answer.
+  const underWay = new Map<string, Promise<AuditVerification>>();
+  const verify = (workspaceId: string): Promise<AuditVerification> => {
+    const running = underWay.get(workspaceId);
+    if (running !== undefined) return running;
+    const check = verifyAudit(db, workspaceId).finally(() => underWay.delete(workspaceId));
+    underWay.set(workspaceId, check);
+    return check;
+  };
+
+  app.route({
+    method: 'GET',
+    url: '/api/audit/verify',
+    schema: {
+      tags,
+      operationId: 'verifyAudit',
+      summary: 'Check that the log was not tampered with',
+      description:
+        'Compares every entry with its seal and every seal with the one before it, as of one moment.',
+      response: answers({ 200: auditVerificationSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => verify(request.actor.workspaceId),
+  });
+}

@@ -1,0 +1,65 @@
+import {
+  planChange,
+  workspaceSchema,
+  workspaceUpdate,
+} from '../../../shared/contract/workspace.ts';
+import { changePlan, readWorkspace, updateWorkspace } from '../../../shared/db/workspaces.ts';
+import { answers } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Workspace'];
+const answer = answers({ 200: workspaceSchema }, 'too_large', 'unsupported_media_type');
+
+export function workspaceRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/workspace',
+    schema: {
+      tags,
+      operationId: 'getWorkspace',
+      summary: 'Read the workspace',
+      response: answers({ 200: workspaceSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => readWorkspace(db, request.actor.workspaceId),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/workspace',
+    schema: {
+      tags,
+      operationId: 'updateWorkspace',
+      summary: 'Rename the workspace',
+      body: workspaceUpdate,
+      response: answer,
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async (request) => {
+      await updateWorkspace(db, request.actor, request.body);
+      return readWorkspace(db, request.actor.workspaceId);
+    },
+  });
+
+  for (const [method, operationId] of [
+    ['PUT', 'setPlan'],
+    ['POST', 'changePlan'],
+  ] as const) {
+    app.route({
+      method,
+      url: '/api/workspace/plan',
+      schema: {
+        tags,
+        operationId,
+        summary: 'Change the plan, effective at once',
+        body: planChange,
+        response: answer,
+      },
+      config: { capability: 'manage_workspace' },
+      handler: async (request) => {
+        await changePlan(db, request.actor, request.body.plan);
+        return readWorkspace(db, request.actor.workspaceId);
+      },
+    });
+  }
+}

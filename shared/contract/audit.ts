@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { jsonObject, MAX_PAGE, timestamp } from './common.ts';
+
+export const auditEntrySchema = z
+  .object({
+    id: z.string(),
+    action: z.string().meta({ examples: ['plan_change'] }),
+    actor_id: z.string().nullable().meta({ description: 'The member who acted, if one did' }),
+    actor_name: z.string().nullable(),
+    target_type: z.string().meta({ examples: ['workspace'] }),
+    target_id: z.string(),
+    details: jsonObject,
+    created_at: timestamp,
+  })
+  .meta({ id: 'AuditEntry' });
+export type AuditEntry = z.infer<typeof auditEntrySchema>;
+
+export const auditQuery = z.strictObject({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_PAGE)
+    .default(50)
+    .meta({ description: 'Entries per page' }),
+  offset: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1_000_000_000)
+    .default(0)
+    .meta({ description: 'How many of the newest entries to pass over' }),
+});
+
+export const auditListSchema = z
+  .object({
+    logs: z.array(auditEntrySchema).meta({ description: 'Newest first' }),
+    total: z.int(),
+  })
+  .meta({ id: 'AuditList' });
+
+export const auditVerificationSchema = z
+  .object({
+    valid: z.boolean(),
+    sealed: z.int().meta({ description: 'Entries that are part of the chain' }),
+    unsealed: z.int().meta({ description: 'Entries that wait for their seal' }),
+    head: z.object({ position: z.int(), hash: z.string() }).nullable().meta({
+      description:
+        'The newest seal. Keep it elsewhere to tell later that nothing before it was changed',
+    }),
+    first_problem: z
+      .object({
+        position: z
+          .int()
+          .nullable()
+          .meta({ description: 'Null: of an entry without a place in the chain' }),
+        audit_id: z.string().optional(),
+        problem: z.string(),
+      })
+      .optional(),
+  })
+  .meta({ id: 'AuditVerification' });
+export type AuditVerification = z.infer<typeof auditVerificationSchema>;

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
+import { changeNothing, type Kitchen, recipes } from './mutations.ts';
+
+let engine: Engine;
+let app: App;
+let kitchen: Kitchen;
+/** `METHOD /path/{parameter}` of every route that is no read, as the OpenAPI document names them. */
+let mutating: string[];
+beforeAll(async () => {
+  engine = await startEngine();
+  app = buildApp(engine.deps);
+  await app.ready();
+  kitchen = {
+    workspaceId: engine.actor.workspaceId,
+    call,
+    until: async (runId, status) => void (await engine.until(runId, [status])),
+  };
+  const { paths } = await call('GET', '/api/openapi.json');
+  mutating = Object.entries<object>(paths)
+    .flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    .filter((route) => !/^(GET|HEAD|OPTIONS) /.test(route))
+    .sort();
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  await engine.close();
+});
+
+async function call(method: string, url: string, payload?: unknown): Promise<any> {
+  const answer = await app.inject({
+    method: method as 'GET',
+    url,
+    ...(payload === undefined
+      ? {}
+      : { payload: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
+  });
+  if (answer.statusCode >= 300) {
+    throw new Error(`${method} ${url} answered ${answer.statusCode}: ${answer.body}`);
+  }
+  return answer.body === '' ? undefined : answer.json();
+}
+
+const total = async (): Promise<number> => (await call('GET', '/api/audit?limit=1')).total;
+
+test('every route that may change something has a recipe, and every recipe its route', () => {
+  expect([...Object.keys(recipes), ...Object.keys(changeNothing)].sort()).toEqual(mutating);
+});
+
+test('every change leaves one entry that names the act, its target and who did it', async () => {
+  for (const [route, prepare] of Object.entries(recipes)) {
+    const { url, body, entry } = await prepare(kitchen);
+    const before = await total();
+    const answer = await call(route.slice(0, route.indexOf(' ')), url, body);
+    expect({ route, added: (await total()) - before }).toEqual({ route, added: 1 });
+    const [newest] = (await call('GET', '/api/audit?limit=1')).logs;
+    expect({ route, ...newest }).toMatchObject({
+      route,
+      target_id: entry.target_id ?? answer.id,
+      ...entry,
+      actor_id: engine.actor.id,
+      actor_name: 'Owner',
+    });
+  }
+}, 60_000);
+
+test('what changes nothing, and every read, leaves none', async () => {
+  const reads = ['/api/workspace', '/api/usage', '/api/metrics/overview', '/api/audit/verify'];
+  const before = await total();
+  for (const url of reads) await call('GET', url);
+  expect(await total()).toBe(before);
+  for (const [route, prepare] of Object.entries(changeNothing)) {
+    const { url, body } = await prepare(kitchen);
+    const prepared = await total();
+    await call(route.slice(0, route.indexOf(' ')), url, body);
+    expect({ route, added: (await total()) - prepared }).toEqual({ route, added: 0 });
+  }
+});
+
+test('the worker seals what was written, in one chain that holds', async () => {
+  for (;;) {
+    const { valid, unsealed, sealed } = await call('GET', '/api/audit/verify');
+    expect(valid).toBe(true);
+    if (unsealed > 0) continue;
+    expect(sealed).toBe(await total());
+    break;
+  }
+});

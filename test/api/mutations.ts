@@ -1,0 +1,127 @@
+import type { Json } from '../../shared/json.ts';
+
+/** What a recipe may use. */
+export interface Kitchen {
+  /** The answer's body; throws for anything but a 2xx. */
+  call(method: string, url: string, payload?: unknown): Promise<any>;
+  workspaceId: string;
+  /** Waits until the run has this status. */
+  until(runId: string, status: 'paused' | 'success' | 'failed'): Promise<void>;
+}
+
+/** A valid call of one route, and the entry it has to leave. */
+export interface Dish {
+  url: string;
+  body?: Json;
+  entry: { action: string; target_type: string; target_id?: string };
+}
+
+/** Routes that change nothing, although their method may; the reason stands beside them. */
+export const changeNothing: Record<string, (kitchen: Kitchen) => Promise<Omit<Dish, 'entry'>>> = {
+  // Only looks at the graph that is saved.
+  'POST /api/workflows/{id}/validate': async (kitchen) => ({
+    url: `/api/workflows/${await workflow(kitchen)}/validate`,
+  }),
+};
+
+const graphs = {
+  plain: { nodes: [{ id: 'a', kind: 'agent', mock: { output: 'x' } }], edges: [] },
+  gated: { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }], edges: [] },
+  failing: { nodes: [{ id: 'a', kind: 'agent', mock: { output: 'x', fail_times: 1 } }], edges: [] },
+} satisfies Record<string, Json>;
+
+const workflow = async ({ call }: Kitchen, graph: keyof typeof graphs = 'plain'): Promise<string> =>
+  (await call('POST', '/api/workflows', { name: 'Recipe', graph: graphs[graph] })).id;
+
+const run = async (kitchen: Kitchen, graph: keyof typeof graphs): Promise<string> =>
+  (await kitchen.call('POST', `/api/workflows/${await workflow(kitchen, graph)}/runs`, {})).id;
+
+const onWorkflow = (action: string, id: string) => ({
+  action,
+  target_type: 'workflow',
+  target_id: id,
+});
+const onRun = (action: string, id: string) => ({ action, target_type: 'run', target_id: id });
+
+/**
+ * How to call each route that changes something, by method and path as in the OpenAPI document. A route without a
+ * recipe fails the test: add one here with the route.
+ */
+export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
+  'POST /api/workflows': async () => ({
+    url: '/api/workflows',
+    body: { name: 'New' },
+    entry: { action: 'create', target_type: 'workflow' },
+  }),
+  'PUT /api/workflows/{id}': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: `/api/workflows/${id}`,
+      body: { graph: graphs.gated },
+      entry: onWorkflow('update', id),
+    };
+  },
+  'DELETE /api/workflows/{id}': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return { url: `/api/workflows/${id}`, entry: onWorkflow('delete', id) };
+  },
+  'POST /api/workflows/{id}/publish': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return { url: `/api/workflows/${id}/publish`, entry: onWorkflow('publish', id) };
+  },
+  'PUT /api/workflows/{id}/checks': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: `/api/workflows/${id}/checks`,
+      body: [{ name: 'fast', type: 'max_duration_ms', value: 5 }],
+      entry: onWorkflow('update', id),
+    };
+  },
+  'POST /api/workflows/{id}/runs': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: `/api/workflows/${id}/runs`,
+      body: { ticket: 'x' },
+      entry: onWorkflow('run', id),
+    };
+  },
+  'POST /api/runs/{id}/approve': async (kitchen) => {
+    const id = await run(kitchen, 'gated');
+    await kitchen.until(id, 'paused');
+    return {
+      url: `/api/runs/${id}/approve`,
+      body: { approved: true },
+      entry: onRun('approve', id),
+    };
+  },
+  'POST /api/runs/{id}/cancel': async (kitchen) => {
+    const id = await run(kitchen, 'gated');
+    await kitchen.until(id, 'paused');
+    return { url: `/api/runs/${id}/cancel`, entry: onRun('cancel', id) };
+  },
+  'POST /api/runs/{id}/resume': async (kitchen) => {
+    const id = await run(kitchen, 'failing');
+    await kitchen.until(id, 'failed');
+    return { url: `/api/runs/${id}/resume`, entry: onRun('resume', id) };
+  },
+  'PUT /api/workspace': async ({ workspaceId }) => ({
+    url: '/api/workspace',
+    body: { name: 'Renamed' },
+    entry: { action: 'update', target_type: 'workspace', target_id: workspaceId },
+  }),
+  'PUT /api/workspace/plan': async ({ workspaceId }) => ({
+    url: '/api/workspace/plan',
+    body: { plan: 'starter' },
+    entry: { action: 'plan_change', target_type: 'workspace', target_id: workspaceId },
+  }),
+  'POST /api/workspace/plan': async ({ workspaceId }) => ({
+    url: '/api/workspace/plan',
+    body: { plan: 'enterprise' },
+    entry: { action: 'plan_change', target_type: 'workspace', target_id: workspaceId },
+  }),
+  'PUT /api/workspace/prices': async ({ workspaceId }) => ({
+    url: '/api/workspace/prices',
+    body: { prices: [] },
+    entry: { action: 'price_update', target_type: 'workspace', target_id: workspaceId },
+  }),
+};
