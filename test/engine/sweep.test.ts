@@ -194,7 +194,9 @@ describe('deleting runs', () => {
              (SELECT count(*) FROM run_frames) AS frames, (SELECT count(*) FROM idempotency_keys) AS keys,
              (SELECT count(*) FROM workflow_versions WHERE workflow_id = ${swept.workflowId}) AS versions,
              (SELECT sum(runs) FROM run_counters WHERE workspace_id = ${swept.workspaceId}) AS counted,
-             (SELECT sum(runs) FROM usage_deltas WHERE workspace_id = ${swept.workspaceId}) AS used`);
+             (SELECT sum(runs) FROM (SELECT workspace_id, runs FROM usage_deltas
+                                     UNION ALL SELECT workspace_id, runs FROM usage_days) u
+              WHERE workspace_id = ${swept.workspaceId}) AS used`);
     // The five of the other workspace stay, whose window is longer.
     expect(left).toEqual({
       runs: 0,
