@@ -25,7 +25,7 @@ export async function sweep(input: SweepInput): Promise<SweepTotals> {
   const { sweepRetention } = proxyActivities<Pick<BackgroundActivities, 'sweepRetention'>>({
     taskQueue: input.task_queue,
     startToCloseTimeout: '10 minutes',
-    heartbeatTimeout: '90s',
+    heartbeatTimeout: '15s',
     retry: {
       initialInterval: '1s',
       backoffCoefficient: 2,

@@ -372,6 +372,35 @@ describe('a run that is still live past its window', () => {
     expect((await engine.until(kept, ['success', 'failed'])).status).toBe('success');
   }, 90_000);
 
+  test('is told of like any failure when alerts are on', async () => {
+    const runId = await engine.trigger(await engine.define(gated, 'G'));
+    await engine.until(runId, ['paused']);
+    await agedRun(runId, '8 days');
+    await free();
+    const { config } = engine.deps;
+    // Due later, so that nothing takes the row before it is looked at.
+    await engine.db.query(
+      sql.unsafe`ALTER TABLE outbox ALTER due_at SET DEFAULT now() + interval '1 hour'`,
+    );
+    try {
+      const alerts = { channels: ['chat' as const], email: undefined };
+      await sweepPart({ ...engine.deps, config: { ...config, alerts } });
+    } finally {
+      await engine.db.query(sql.unsafe`ALTER TABLE outbox ALTER due_at SET DEFAULT now()`);
+    }
+    const payloads = await engine.db.anyFirst(sql.type(z.object({ payload: z.unknown() }))`
+      SELECT payload FROM outbox WHERE run_id = ${runId} AND kind = 'alert'`);
+    expect(payloads).toEqual([
+      {
+        run_id: runId,
+        workspace_id: engine.actor.workspaceId,
+        workflow_name: 'G',
+        event: 'failed',
+        text: 'Cancelled by retention',
+      },
+    ]);
+  }, 30_000);
+
   test('stays while its execution is open or was not told', async () => {
     const swept = await place('free');
     await oldRuns(swept, 4, '8 days');
@@ -560,7 +589,11 @@ describe('the schedule', () => {
       expect(action).toMatchObject({ workflowType: SWEEP_WORKFLOW });
       expect(info.recentActions.length + info.runningActions.length).toBeGreaterThan(0);
 
-      // A start later on asks again, and leaves a paused schedule paused.
+      // A start later on asks again, and leaves a paused schedule paused. A sweep under way would not be joined.
+      await eventually(
+        async () => (await handle.describe()).info.runningActions.length === 0,
+        40_000,
+      );
       await Promise.all(workers.map((worker) => worker.kill()));
       await handle.pause();
       await ended();
