@@ -19,16 +19,15 @@ export async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string)
   const { schedule: client } = link.client;
   const scheduleId = sweepScheduleId(taskQueuePrefix);
   const wanted = scheduleOptions(link, scheduleId);
-  await link.withTimeout(async () => {
-    try {
-      await client.create({ ...wanted, scheduleId });
-    } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-      // `state` is left as it is: somebody may have paused the schedule.
-      await client.getHandle(scheduleId).update(({ state }) => ({ ...wanted, state }));
-    }
-  });
-  await link.withTimeout(() => client.getHandle(scheduleId).trigger(ScheduleOverlapPolicy.SKIP));
+  const handle = client.getHandle(scheduleId);
+  try {
+    await link.withTimeout(() => client.create({ ...wanted, scheduleId }));
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    // `state` is left as it is: somebody may have paused the schedule.
+    await link.withTimeout(() => handle.update(({ state }) => ({ ...wanted, state })));
+  }
+  await link.withTimeout(() => handle.trigger(ScheduleOverlapPolicy.SKIP));
 }
 
 function scheduleOptions(link: TemporalLink, scheduleId: string) {
