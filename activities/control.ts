@@ -16,8 +16,10 @@ import type { FrameNotifier } from './frame-notifier.ts';
 export function createControlActivities(deps: {
   db: Pool;
   frames: FrameNotifier;
+  /** Whether anybody is to be told of failures and open gates. */
+  alerts: boolean;
 }): ControlActivities {
-  const { db, frames } = deps;
+  const { db, frames, alerts } = deps;
   const execution = (): string => {
     const { workflowExecution } = activityInfo();
     if (workflowExecution === undefined) {
@@ -27,7 +29,7 @@ export function createControlActivities(deps: {
   };
   return {
     pauseAtGates: async (call) => {
-      const decisions = await pauseAtGates(db, { ...call, execution: execution() });
+      const decisions = await pauseAtGates(db, { ...call, execution: execution(), alerts });
       frames.wakeNow(call.run_id);
       return { decisions };
     },
@@ -35,6 +37,7 @@ export function createControlActivities(deps: {
       const verdict = await reportFailure(db, {
         ...call,
         execution: execution(),
+        alerts,
       });
       frames.wakeNow(call.run_id);
       return verdict;
@@ -49,7 +52,7 @@ export function createControlActivities(deps: {
       frames.wake(call.run_id);
     },
     abandonRun: async (call) => {
-      await abandonRun(db, { ...call, runId: call.run_id, execution: execution() });
+      await abandonRun(db, { ...call, runId: call.run_id, execution: execution(), alerts });
       frames.wakeNow(call.run_id);
     },
     loadLedger: (call) => loadLedger(db, call.run_id),

@@ -1,22 +1,30 @@
-import type { Pool } from '../shared/db/pool.ts';
-import type { ControlActivities, StepActivities } from '../shared/execution.ts';
-import type { Logger } from '../shared/platform/logger.ts';
+import type {
+  BackgroundActivities,
+  ControlActivities,
+  StepActivities,
+} from '../shared/execution.ts';
+import type { DispatchDeps } from '../shared/operations/dispatch.ts';
+import type { Egress } from '../shared/platform/egress.ts';
+import type { Mailer } from '../shared/platform/mailer.ts';
 import { createControlActivities } from './control.ts';
+import { createDeliverAlert } from './deliver-alert.ts';
 import { createExecuteNode, type StepMetrics } from './execute-node.ts';
 import { createFrameNotifier } from './frame-notifier.ts';
 import type { NodeRunners } from './nodes/runners.ts';
 import { createPolicyCache } from './policies.ts';
+import { createSweepRetention } from './sweep-retention.ts';
 
-export interface ActivityDeps {
-  db: Pool;
-  log: Logger;
+export interface ActivityDeps extends DispatchDeps {
   runners: NodeRunners;
+  egress: Egress;
+  mailer: Mailer | undefined;
   metrics?: StepMetrics;
 }
 
 export interface Activities {
   control: ControlActivities;
   steps: StepActivities;
+  background: BackgroundActivities;
   /** Sends what is still to be sent. */
   close(): Promise<void>;
 }
@@ -26,8 +34,16 @@ export function createActivities(deps: ActivityDeps): Activities {
   const frames = createFrameNotifier(deps.db, deps.log);
   const policies = createPolicyCache(deps.db);
   return {
-    control: createControlActivities({ db: deps.db, frames }),
+    control: createControlActivities({
+      db: deps.db,
+      frames,
+      alerts: deps.config.alerts.channels.length > 0,
+    }),
     steps: { executeNode: createExecuteNode({ ...deps, frames, policies }) },
+    background: {
+      deliverAlert: createDeliverAlert(deps),
+      sweepRetention: createSweepRetention(deps),
+    },
     close: () => frames.close(),
   };
 }

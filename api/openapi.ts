@@ -39,6 +39,7 @@ const document: OpenAPIV3_1.Document = {
     { name: 'Runs', description: 'Executions, the gates they wait at and the frames they send' },
     { name: 'Workspace', description: 'Settings of the workspace, its plan and its figures' },
     { name: 'Audit', description: 'What was done, by whom, and whether the record is whole' },
+    { name: 'Budgets', description: 'Caps on what runs may cost in a window' },
     { name: 'Governance', description: 'What policies, budgets and overrides decided' },
     { name: 'Health', description: 'How the service is' },
   ],

@@ -1,3 +1,4 @@
+import type { Alert, AlertChannel } from './alerts.ts';
 import type { Graph, GraphNode, NodeKind } from './contract/graph.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -17,10 +18,14 @@ export const ENGINE_VERSION = 1;
 export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';
 
-/** Task queues: workflow tasks and short bookkeeping apart from steps, so that slow steps never starve control. */
+/**
+ * Task queues: workflow tasks and short bookkeeping apart from steps, so that slow steps never starve control, and
+ * what no run waits for apart from both.
+ */
 export const taskQueues = (prefix: string) => ({
   control: `${prefix}-control`,
   steps: `${prefix}-steps`,
+  background: `${prefix}-background`,
 });
 
 /** Search attributes that ops filter by; registered at boot. Few: Postgres visibility has ten keyword slots. */
@@ -180,6 +185,67 @@ export interface ControlActivities {
 
 export interface StepActivities {
   executeNode(call: StepCall): Promise<Json>;
+}
+
+/** The workflow type that sends one alert. Its workflow id tells the promise it keeps. */
+export const ALERT_WORKFLOW = 'sendAlert';
+
+/** Without any address: those are secrets and stay in the configuration of whoever delivers. */
+export interface SendAlertInput {
+  alert: Alert;
+  channels: AlertChannel[];
+  task_queue: string;
+}
+
+export interface AlertCall {
+  alert: Alert;
+  channel: AlertChannel;
+}
+
+/** The workflow type of a retention sweep, started by the schedule. */
+export const SWEEP_WORKFLOW = 'sweep';
+
+export interface SweepInput {
+  task_queue: string;
+  /** Set when one execution carries on where the one before stopped to keep its history short. */
+  progress?: SweepProgress;
+}
+
+export interface SweepProgress {
+  done: SweepTotals;
+  /** What this round left, as in SweepPart, and how many rounds have left something. */
+  waiting: number;
+  failed: number;
+  waits: number;
+  after?: string;
+}
+
+export interface SweepTotals {
+  /** Live runs past their window that were cancelled, to be deleted once they have ended. */
+  cancelled: number;
+  runs: number;
+  audit: number;
+  payloads: number;
+}
+
+export interface SweepCall {
+  /** The last workspace that is done with. */
+  after?: string;
+}
+
+export interface SweepPart extends SweepTotals {
+  /** Where the next call goes on; absent once every workspace was looked at. */
+  after?: string;
+  /** Runs that could not be deleted yet: their executions are just ending. */
+  waiting: number;
+  /** Workspaces that could not be swept. */
+  failed: number;
+}
+
+/** Activities that no run waits for, on a task queue of their own. */
+export interface BackgroundActivities {
+  deliverAlert(call: AlertCall): Promise<void>;
+  sweepRetention(call: SweepCall): Promise<SweepPart>;
 }
 
 /** Failure types of executeNode that the workflow tells apart. */

@@ -41,25 +41,33 @@ async function priceOverrides(db: Pool, workspaceId: string): Promise<PriceOverr
 
 /** How long steps may go on after a stop was asked for, before they are told to hand over. */
 const SHUTDOWN_GRACE_MS = 1_000;
+/** Alerts wait for the network only; a receiver that hangs holds a slot for half a minute. */
+const BACKGROUND_SLOTS = 50;
 
 /**
- * The two workers of a process, control (workflow tasks, bookkeeping) and steps (nodes), and what goes on beside
- * them: the reconciler, the audit log's sealer, the folding of usage.
- * Two, so that however many steps are slow, gates open and runs settle at once.
+ * The workers of a process, control (workflow tasks, bookkeeping), steps (nodes) and background (alerts, sweeps), and
+ * what goes on beside them: the reconciler, the audit log's sealer, the folding of usage.
+ * Apart, so that however many steps are slow, gates open and runs settle at once, and so that an alert whose receiver
+ * hangs takes no step's slot.
  */
 export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, log, temporal } = deps;
   const { connection: options, namespace } = connectOptions(config);
   const connection = await NativeConnection.connect(options);
   const egress = createEgress({ allow: config.egressAllow });
+  const mailer = createMailer(config.email, egress);
   const activities = createActivities({
     db,
     log,
+    temporal,
+    config,
+    egress,
+    mailer,
     metrics: deps.metrics?.steps,
     runners: createNodeRunners({
       config,
       egress,
-      mailer: createMailer(config.email, egress),
+      mailer,
       priceOverrides: (workspaceId) => priceOverrides(db, workspaceId),
     }),
   });
@@ -91,11 +99,19 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
     maxHeartbeatThrottleInterval: 2_000,
   });
+  const background = await Worker.create({
+    ...shared,
+    taskQueue: temporal.queues.background,
+    activities: { ...activities.background },
+    maxConcurrentActivityTaskExecutions: BACKGROUND_SLOTS,
+    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 },
+    maxHeartbeatThrottleInterval: 2_000,
+  });
   const reconciler = startReconciler({ db, temporal, log, config }, (settled) =>
     deps.metrics?.settledByReconciler.inc(settled),
   );
   const bookkeeping = startBookkeeping({ db, config, log });
-  const workers = [control, steps];
+  const workers = [control, steps, background];
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {

@@ -8,6 +8,7 @@ import { bundleWorkflows } from './bundle.ts';
 import { createWorker } from './create-worker.ts';
 import { createWorkerMetrics, serveMetrics } from './metrics.ts';
 import { createSdkLogger } from './sdk-logger.ts';
+import { startSweepSchedule } from './sweep-schedule.ts';
 
 const config = loadConfig();
 const log = createLogger({ name: 'worker', level: config.logLevel });
@@ -39,6 +40,7 @@ const bundle =
     : { codePath: config.worker.bundlePath };
 const metrics = createWorkerMetrics(db);
 const worker = await createWorker({ config, db, log, temporal, bundle, metrics });
+const sweeps = startSweepSchedule(temporal, config.temporal.taskQueuePrefix, log);
 const { metricsHost: host, metricsPort: port } = config.worker;
 const metricsServer = await serveMetrics(
   { host, port, sdkUrl: `http://${sdkMetrics}/metrics` },
@@ -51,6 +53,7 @@ log.info({ queues: temporal.queues, metricsPort: metricsServer.port }, 'worker i
 let exitCode = 0;
 async function stop(reason: string): Promise<void> {
   log.info({ reason }, 'worker stops');
+  await sweeps.stop();
   await worker.stop();
   await metricsServer.close();
   await temporal.close();

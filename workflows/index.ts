@@ -1,1 +1,3 @@
 export { runGraph } from './run-graph.ts';
+export { sendAlert } from './send-alert.ts';
+export { sweep } from './sweep.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
-import type { Egress } from '../../shared/platform/egress.ts';
+import type { Egress, EgressResponse } from '../../shared/platform/egress.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 import { callOutside, isSuccess, parseParams, statusFailure } from './failure.ts';
 
@@ -8,6 +8,21 @@ const paramsSchema = z.strictObject({
   text: z.union([z.string().min(1), z.number(), z.boolean()]).transform(String),
   webhook_url: z.string().min(1).nullish(),
 });
+
+/** One message to an incoming webhook, whatever it answers. Throws EgressError, or the signal's reason. */
+export function postChatMessage(
+  egress: Egress,
+  url: string,
+  message: { text: string; idempotencyKey: string; signal: AbortSignal },
+): Promise<EgressResponse> {
+  return egress.request(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': message.idempotencyKey },
+    body: JSON.stringify({ text: message.text }),
+    maxResponseBytes: 256 * 1024,
+    signal: message.signal,
+  });
+}
 
 /** Posts `{text}` to an incoming webhook: `webhook_url`, or the installation's own. Output `{delivered, status}`. */
 export function createSendChatMessage(
@@ -30,13 +45,7 @@ export function createSendChatMessage(
       );
     }
     return callOutside(call.signal, async () => {
-      const answer = await egress.request(url, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', 'Idempotency-Key': call.idempotencyKey },
-        body: JSON.stringify({ text }),
-        maxResponseBytes: 256 * 1024,
-        signal: call.signal,
-      });
+      const answer = await postChatMessage(egress, url, { ...call, text });
       if (!isSuccess(answer.status)) throw statusFailure(answer);
       return { output: { delivered: true, status: answer.status }, costMicros: 0 };
     });

@@ -5,7 +5,7 @@ import { conflict, notFound } from '../errors.ts';
 import type { GateDecision, GateOpening, PauseCall } from '../execution.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
-import { LEASE_MS, type OutboxRow } from './outbox.ts';
+import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
 import { phaseMs, wantsWorkOf } from './run-row.ts';
@@ -19,11 +19,12 @@ const lockedRun = z.object({
 /**
  * Brings a run to rest at its open gates: opens those that are new, and marks the run `paused` with one
  * `run_paused` frame for the gate that waits longest. When a decision is already there nothing is paused and the
- * decisions are returned. Safe to repeat, also after a reset, when it only asserts what holds.
+ * decisions are returned. Safe to repeat, also after a reset, when it only asserts what holds. With `alerts` each
+ * `run_paused` frame comes with an alert.
  */
 export async function pauseAtGates(
   db: Pool,
-  call: PauseCall & { execution: string },
+  call: PauseCall & { execution: string; alerts: boolean },
 ): Promise<GateDecision[]> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
@@ -68,7 +69,11 @@ async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening)
   return result.rowCount > 0;
 }
 
-async function markPaused(tx: Tx, call: PauseCall, announce: boolean): Promise<void> {
+async function markPaused(
+  tx: Tx,
+  call: PauseCall & { alerts: boolean },
+  announce: boolean,
+): Promise<void> {
   await tx.query(sql.prepared('gates_mark_paused', z.object({}))`
     UPDATE runs SET
       active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
@@ -88,6 +93,8 @@ async function markPaused(tx: Tx, call: PauseCall, announce: boolean): Promise<v
   if (oldest === null) return;
   const frame: StreamFrame = { run_id: call.run_id, type: 'run_paused', ...oldest };
   await appendFrames(tx, call.run_id, [frame]);
+  if (!call.alerts) return;
+  await queueAlert(tx, { runId: call.run_id, event: 'paused', text: oldest.prompt });
 }
 
 const decisionRow = z.object({
@@ -190,7 +197,7 @@ export async function decideGate(
     )
     SELECT (SELECT status FROM run) AS run_status, (SELECT step_key FROM gate), (SELECT round FROM gate),
            (SELECT id FROM promise) AS outbox_id,
-           NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId}) AS first
+           NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind <> 'alert') AS first
   `);
   const { run_status: status, step_key, round, outbox_id: id } = answer;
   if (status === null) throw notFound('Run');

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { AlertEvent } from '../alerts.ts';
 import type { JsonObject } from '../json.ts';
-import { type Db, sql, syncCommit } from './pool.ts';
+import { type Db, sql, syncCommit, type Tx } from './pool.ts';
 
-export const outboxKinds = ['start', 'decision', 'cancel', 'resume'] as const;
+export const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
 
 const outboxRow = z.object({
@@ -34,21 +35,43 @@ export async function enqueue(
   `);
 }
 
-/** Whether nothing older of the same run is still to be carried out. */
-export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
-  return db.oneFirst(sql.prepared('outbox_is_first', z.object({ first: z.boolean() }))`
-    SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${row.run_id} AND id < ${row.id}) AS first
+/**
+ * Promises one alert in the transaction of the status move it tells of, so that there is one for each move. Nobody
+ * waits for it: the reconciler takes it within its interval. The texts are kept as they are now, since the run and
+ * its workflow may be gone or renamed when it is sent.
+ */
+export async function queueAlert(
+  tx: Tx,
+  alert: { runId: string; event: AlertEvent; text: string },
+): Promise<void> {
+  await tx.query(sql.prepared('outbox_queue_alert', z.object({}))`
+    INSERT INTO outbox (run_id, kind, payload)
+    SELECT r.id, 'alert', json_build_object('run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name,
+                                            'event', ${alert.event}::text, 'text', ${alert.text}::text)
+    FROM runs r JOIN workflows w ON w.id = r.workflow_id AND w.workspace_id = r.workspace_id
+    WHERE r.id = ${alert.runId}
   `);
 }
 
-/** Leases up to `limit` due rows, of each run only the oldest. Rows another process works on are passed over. */
+/** Whether nothing older of the same run is still to be carried out. Alerts hold up nothing. */
+export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
+  return db.oneFirst(sql.prepared('outbox_is_first', z.object({ first: z.boolean() }))`
+    SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${row.run_id} AND id < ${row.id} AND kind <> 'alert') AS first
+  `);
+}
+
+/**
+ * Leases up to `limit` due rows, of each run only the oldest; alerts wait for nothing and hold up nothing. Rows
+ * another process works on are passed over.
+ */
 export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow[]> {
   return db.any(sql.prepared('outbox_take_due', outboxRow)`
     UPDATE outbox SET leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
     WHERE id IN (
       SELECT o.id FROM outbox o
       WHERE o.due_at <= now() AND (o.leased_until IS NULL OR o.leased_until < now())
-        AND NOT EXISTS (SELECT FROM outbox e WHERE e.run_id = o.run_id AND e.id < o.id)
+        AND (o.kind = 'alert'
+             OR NOT EXISTS (SELECT FROM outbox e WHERE e.run_id = o.run_id AND e.id < o.id AND e.kind <> 'alert'))
       ORDER BY o.due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
     RETURNING id, run_id, kind, payload, attempts
   `);

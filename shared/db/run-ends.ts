@@ -7,14 +7,15 @@ import type { Json } from '../json.ts';
 import { recordAudit } from './audit.ts';
 import { recordGovernanceEvent } from './governance.ts';
 import { closeHolds, stoppedVerdict } from './holds.ts';
-import { enqueue, type OutboxRow } from './outbox.ts';
+import { enqueue, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
 import { stopClocks, wantsWorkOf } from './run-row.ts';
 
 /**
- * How runs end other than well. Each end is one compare-and-set on the status, with its terminal frame in the same transaction, so
- * a run has exactly one terminal event whoever races.
+ * How runs end other than well. Each end is one compare-and-set on the status, with its terminal frame and, where
+ * `alerts` says that somebody wants to be told, one alert in the same transaction. So a run has exactly one terminal
+ * event whoever races.
  */
 
 export interface RunFailure {
@@ -41,7 +42,7 @@ const failing = z.object({
  */
 export async function reportFailure(
   db: Pool,
-  call: FailureCall & { execution: string },
+  call: FailureCall & { execution: string; alerts: boolean },
 ): Promise<FailureVerdict> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('failure_lock_run', failing)`
@@ -76,7 +77,8 @@ export async function reportFailure(
       kind: call.failed[0]?.reason ?? 'node',
       node_id: call.failed[0]?.node_id,
     };
-    await endFailed(tx, { runId: call.run_id, error, failure, execution: call.execution });
+    const { execution, alerts } = call;
+    await endFailed(tx, { runId: call.run_id, error, failure, execution, alerts });
     return { verdict: 'fail', error };
   });
 }
@@ -149,10 +151,10 @@ async function recordStops(tx: Tx, call: FailureCall): Promise<void> {
   }
 }
 
-/** Moves a locked, open run to `failed` with its one `run_failed` frame. */
+/** Moves a locked, open run to `failed` with its one `run_failed` frame and its one alert. */
 async function endFailed(
   tx: Tx,
-  end: { runId: string; error: string; failure: RunFailure; execution?: string },
+  end: { runId: string; error: string; failure: RunFailure; execution?: string; alerts: boolean },
 ): Promise<void> {
   await tx.query(sql.prepared('end_failed', z.object({}))`
     WITH run AS (
@@ -170,6 +172,7 @@ async function endFailed(
       AND (claim_until IS NULL OR claim_until < clock_timestamp())
   `);
   await appendFrames(tx, end.runId, [{ run_id: end.runId, type: 'run_failed', error: end.error }]);
+  if (end.alerts) await queueAlert(tx, { runId: end.runId, event: 'failed', text: end.error });
 }
 
 /**
@@ -185,6 +188,7 @@ export async function abandonRun(
     execution?: string;
     /** The history cannot be replayed: a resume starts from the ledger. */
     fromLedger?: boolean;
+    alerts: boolean;
   },
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
@@ -212,7 +216,7 @@ async function lockOpen(tx: Tx, runId: string, execution: string | undefined): P
 /** A person's cancel: the run is over at once; its execution is told after the commit. */
 export async function cancelRun(
   db: Pool,
-  cancel: { actor: Actor; runId: string },
+  cancel: { actor: Actor; runId: string; alerts: boolean },
 ): Promise<OutboxRow> {
   const { actor, runId } = cancel;
   return db.transaction(async (tx) => {
@@ -225,9 +229,23 @@ export async function cancelRun(
         `Run is ${run.status}: only a pending, running or paused run can be cancelled`,
       );
     }
-    const error = `Cancelled by ${actor.name ?? 'an API key'}`;
-    await endFailed(tx, { runId, error, failure: { kind: 'cancelled' } });
-    await recordAudit(tx, actor, { action: 'cancel', targetType: 'run', targetId: runId });
-    return enqueue(tx, { runId, kind: 'cancel' });
+    return settleCancelled(tx, { ...cancel, by: actor.name ?? 'an API key' });
   });
+}
+
+/** Ends a locked, open run as cancelled, whoever it is that cancels, and promises that its execution is told. */
+export async function settleCancelled(
+  tx: Tx,
+  cancel: {
+    actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
+    runId: string;
+    by: string;
+    alerts: boolean;
+  },
+): Promise<OutboxRow> {
+  const { actor, runId, by, alerts } = cancel;
+  const error = `Cancelled by ${by}`;
+  await endFailed(tx, { runId, error, failure: { kind: 'cancelled' }, alerts });
+  await recordAudit(tx, actor, { action: 'cancel', targetType: 'run', targetId: runId });
+  return enqueue(tx, { runId, kind: 'cancel' });
 }

@@ -5,6 +5,8 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { z } from 'zod';
+import { type Alert, alertEvents } from '../alerts.ts';
 import type { AdmittedRun } from '../db/admission.ts';
 import { readDecisions } from '../db/gates.ts';
 import { readStartable, supersede } from '../db/ledger.ts';
@@ -13,11 +15,13 @@ import type { Pool } from '../db/pool.ts';
 import { hasLiveClaim } from '../db/steps.ts';
 import { messageOf } from '../errors.ts';
 import {
+  ALERT_WORKFLOW,
   ENGINE_VERSION,
   type ResumedSignal,
   RUN_WORKFLOW,
   type RunGraphInput,
   searchAttributes,
+  type SendAlertInput,
   SIGNAL_DECISION,
   SIGNAL_RESUMED,
 } from '../execution.ts';
@@ -100,6 +104,8 @@ function carryOut(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): Prom
       return cancel(deps, row.run_id);
     case 'resume':
       return resume(deps, row);
+    case 'alert':
+      return alert(deps, row);
   }
 }
 
@@ -207,6 +213,43 @@ async function cancel(deps: DispatchDeps, runId: string): Promise<Outcome> {
     await deps.temporal.client.workflow.getHandle(runId).cancel();
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+  return DONE;
+}
+
+const alertPayload = z.object({
+  run_id: z.string(),
+  workspace_id: z.string(),
+  workflow_name: z.string(),
+  event: z.enum(alertEvents),
+  text: z.string(),
+}) satisfies z.ZodType<Alert>;
+
+/** The execution is named by its row, so a row that is carried out twice sends once. */
+async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
+  const { temporal, config } = deps;
+  const { channels } = config.alerts;
+  // Switched off since it was queued.
+  if (channels.length === 0) return DONE;
+  const content = alertPayload.parse(row.payload);
+  const input: SendAlertInput = {
+    alert: content,
+    channels,
+    task_queue: temporal.queues.background,
+  };
+  try {
+    await temporal.client.workflow.start(ALERT_WORKFLOW, {
+      workflowId: `alert-${row.run_id}-${row.id}`,
+      taskQueue: temporal.queues.control,
+      args: [input],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      staticSummary: `Run ${content.event}: ${content.workflow_name}`.slice(0, 120),
+      typedSearchAttributes: [
+        { key: keyword(searchAttributes.workspace), value: content.workspace_id },
+      ],
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
   return DONE;
 }

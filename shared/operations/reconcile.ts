@@ -27,7 +27,7 @@ async function takeSilent(db: Pool, graceMs: number) {
       WHERE r.status IN ('pending', 'running', 'paused')
         AND coalesce(r.checked_at, r.created_at) < now() - ${graceMs}::int * interval '1 ms'
         AND r.updated_at < now() - ${graceMs}::int * interval '1 ms'
-        AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id)
+        AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind <> 'alert')
       ORDER BY coalesce(r.checked_at, r.created_at) LIMIT ${CHECK_BATCH} FOR UPDATE SKIP LOCKED)
     RETURNING id, (extract(epoch FROM now() - lost_since) * 1000)::bigint AS lost_for_ms
   `);
@@ -72,6 +72,7 @@ async function checkRun(deps: DispatchDeps, run: z.infer<typeof openRow>): Promi
       current === undefined
         ? 'The execution of this run is gone'
         : `The execution of this run ended as ${current.status.toLowerCase()}`,
+    alerts: deps.config.alerts.channels.length > 0,
   });
   if (ended) {
     deps.log.warn({ runId: run.id, execution: current?.runId }, 'settled a run without execution');
@@ -87,6 +88,7 @@ async function endStuck(deps: DispatchDeps, runId: string): Promise<boolean> {
     kind: 'crash',
     error: 'The execution of this run cannot be replayed; resume goes on from the finished steps',
     fromLedger: true,
+    alerts: deps.config.alerts.channels.length > 0,
   });
   await deps.temporal.client.workflow.getHandle(runId).terminate('cannot be replayed');
   deps.log.error({ runId }, 'ended an execution whose workflow task keeps failing');

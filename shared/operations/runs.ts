@@ -67,7 +67,8 @@ export async function cancelRun(
   deps: DispatchDeps,
   cancel: { actor: Actor; runId: string },
 ): Promise<Told> {
-  return tell(deps, await ends.cancelRun(deps.db, cancel));
+  const alerts = deps.config.alerts.channels.length > 0;
+  return tell(deps, await ends.cancelRun(deps.db, { ...cancel, alerts }));
 }
 
 function tell(deps: DispatchDeps, row: OutboxRow, first?: boolean): Told {

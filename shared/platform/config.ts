@@ -1,6 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { AlertChannel } from '../alerts.ts';
 
 /**
  * The one place that reads the environment. Names carry their unit; an empty variable counts as unset.
@@ -73,6 +74,7 @@ export const environmentSchema = z.object({
 
   EGRESS_ALLOW: list().pipe(z.array(cidr)),
   CHAT_WEBHOOK_URL: z.url({ protocol: /^https?$/ }).optional(),
+  ALERT_EMAIL: z.email({ pattern: z.regexes.html5Email }).optional(),
   EMAIL_API_KEY: z.string().optional(),
   EMAIL_API_URL: z.url({ protocol: /^https?$/ }).default('https://api.resend.com'),
   EMAIL_FROM: z.string().default('Workflows <workflows@localhost.localdomain>'),
@@ -85,6 +87,15 @@ export const environmentSchema = z.object({
 });
 
 export type Environment = z.infer<typeof environmentSchema>;
+
+/** Where alerts go. None: nobody is told, and none is queued. */
+function alertChannelsOf(e: Environment): AlertChannel[] {
+  const email = e.EMAIL_API_KEY !== undefined && e.ALERT_EMAIL !== undefined;
+  return [
+    ...(e.CHAT_WEBHOOK_URL === undefined ? [] : (['chat'] as const)),
+    ...(email ? (['email'] as const) : []),
+  ];
+}
 
 /** Parses an environment. Throws one Error that lists every variable that is wrong, without its value. */
 export function loadConfig(env: Record<string, string | undefined> = process.env) {
@@ -135,6 +146,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     egressAllow: e.EGRESS_ALLOW,
     chatWebhookUrl: e.CHAT_WEBHOOK_URL,
     email: { apiKey: e.EMAIL_API_KEY, apiUrl: e.EMAIL_API_URL, from: e.EMAIL_FROM },
+    alerts: { channels: alertChannelsOf(e), email: e.ALERT_EMAIL },
     models: {
       openai: { apiKey: e.OPENAI_API_KEY, baseUrl: e.OPENAI_BASE_URL },
       anthropic: { apiKey: e.ANTHROPIC_API_KEY, baseUrl: e.ANTHROPIC_BASE_URL },

@@ -37,10 +37,12 @@ function isReference(payload: Payload): boolean {
 
 async function store(db: Pool, payload: Payload): Promise<Payload> {
   if (!isLarge(payload) || payload.data == null) return payload;
+  // A payload that is stored again is in use again: its time is renewed, once a day so as not to write each time. An
+  // update, also one that does nothing, waits for a sweep that is just deleting the row, and then inserts it anew.
   const digest = createHash('sha256').update(payload.data).digest('hex');
   await db.query(sql.prepared('payload_store', z.object({}))`
     INSERT INTO payloads (digest, bytes) VALUES (${digest}, ${sql.binary(Buffer.from(payload.data))})
-    ON CONFLICT (digest) DO NOTHING
+    ON CONFLICT (digest) DO UPDATE SET stored_at = now() WHERE payloads.stored_at < now() - interval '1 day'
   `);
   const encoding = payload.metadata?.['encoding'];
   return {

@@ -180,7 +180,12 @@ describe('a workspace', () => {
 
   /** A workflow with a paused run and a price, in another workspace. */
   const makeForeign = async () => {
-    const ids = { ws: newId('workspace'), wf: newId('workflow'), run: newId('run') };
+    const ids = {
+      ws: newId('workspace'),
+      wf: newId('workflow'),
+      run: newId('run'),
+      bud: newId('budget'),
+    };
     const run = (statement: ReturnType<ReturnType<typeof sql.type>>) =>
       api.db.query(statement as never);
     const row = z.object({});
@@ -196,6 +201,9 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, status)
       VALUES (${ids.run}, ${ids.ws}, ${ids.wf}, 1, 'manual', '{}', 'paused')`);
+    await run(sql.type(row)`
+      INSERT INTO budgets (id, workspace_id, name, scope, "window", limit_micros, window_start)
+      VALUES (${ids.bud}, ${ids.ws}, 'Theirs', 'workspace', 'total', 1, '-infinity')`);
     await run(sql.type(row)`
       INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
       VALUES (${ids.run}, 'g', 1, 'g', 'G', 'secret?', false)`);

@@ -64,7 +64,7 @@ const settle = (runId: string, execution = 'e') =>
     execution,
   });
 const fail = (runId: string) =>
-  abandonRun(engine.db, { runId, kind: 'crash', error: 'x', execution: 'e' });
+  abandonRun(engine.db, { runId, kind: 'crash', error: 'x', execution: 'e', alerts: false });
 let deletedMicros = 0;
 const agree = async () => {
   await expectLedgerToAgree(engine.db);
@@ -180,7 +180,8 @@ describe('a hold ends exactly once', () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1_000, reservation_estimate_usd: 1 });
     const act = (how: typeof one | typeof other, runId: string): Promise<unknown> => {
-      if (how === 'cancel') return cancelRun(engine.db, { actor: engine.actor, runId });
+      if (how === 'cancel')
+        return cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
       if (how === 'reap') return reapHolds(engine.db, 10, 0);
       return how(runId);
     };
@@ -214,7 +215,7 @@ describe('a hold ends exactly once', () => {
     const after = await status(id);
     expect(before.reserved_usd - after.reserved_usd).toBeCloseTo(2);
     expect(after.spent_usd - before.spent_usd).toBeCloseTo(0.25);
-    await cancelRun(engine.db, { actor: engine.actor, runId: live });
+    await cancelRun(engine.db, { actor: engine.actor, runId: live, alerts: false });
     await expectLedgerToAgree(engine.db);
     await deleteBudget(engine.db, engine.actor, id);
   });
@@ -241,7 +242,7 @@ describe('a hold ends exactly once', () => {
     const id = await budget(workflowId, { limit_usd: 100, reservation_estimate_usd: 1 });
     const runId = await engine.trigger(workflowId);
     await begin(runId);
-    await cancelRun(engine.db, { actor: engine.actor, runId });
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
     await finishStep(
       engine.db,
       { runId, stepKey: 'a', nodeId: 'a', claim: 'c', spending: { costMicros: 300_000 } },

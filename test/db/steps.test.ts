@@ -103,7 +103,7 @@ describe('a step that errs', () => {
       tries: 2,
     });
     expect(await begin(runId, 'three')).toEqual({ outcome: 'failed', error: 'no' });
-    await cancelRun(engine.db, { actor: engine.actor, runId });
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
     expect(await begin(runId, 'four')).toEqual({ outcome: 'refused' });
     await resumeRun(engine.db, { actor: engine.actor, runId });
     // The old execution is put aside; the new one has a new round of tries.

@@ -1,0 +1,101 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { type Alert, alertTexts } from '../shared/alerts.ts';
+import { messageOf } from '../shared/errors.ts';
+import type { AlertCall, BackgroundActivities } from '../shared/execution.ts';
+import type { Config } from '../shared/platform/config.ts';
+import { type Egress, EgressError } from '../shared/platform/egress.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+import { MailError, type Mailer } from '../shared/platform/mailer.ts';
+import { isRetryableStatus, isSuccess } from './tools/failure.ts';
+import { postChatMessage } from './tools/send-chat-message.ts';
+
+export interface AlertDeps {
+  config: Pick<Config, 'alerts' | 'chatWebhookUrl'>;
+  egress: Egress;
+  mailer: Mailer | undefined;
+  log: Logger;
+}
+
+const HEARTBEAT_MS = 2_000;
+
+/** The far side's answer, or that there was none, as far as it may be told: without address and body. */
+class DeliveryError extends Error {
+  override readonly name = 'DeliveryError';
+  readonly retryable: boolean;
+
+  constructor(message: string, retryable: boolean) {
+    super(message);
+    this.retryable = retryable;
+  }
+}
+
+/**
+ * One attempt to deliver one alert over one channel. Addresses come from the configuration and stay in here: the
+ * execution's history and the log know the channel only. A channel that is no longer configured is left silent.
+ */
+export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliverAlert'] {
+  return async ({ alert, channel }: AlertCall) => {
+    const context = Context.current();
+    const { cancellationSignal: signal, info } = context;
+    // So that an attempt of a worker that died is soon made by another.
+    const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+    const idempotencyKey = `${info.workflowExecution?.workflowId ?? alert.run_id}/${channel}`;
+    try {
+      if (channel === 'chat') await sendChat(deps, alert, { idempotencyKey, signal });
+      else await sendMail(deps, alert, { idempotencyKey, signal });
+    } catch (error) {
+      const { retryable, message } = toDeliveryError(error, channel);
+      deps.log.warn(
+        { runId: alert.run_id, channel, attempt: info.attempt, reason: message, retryable },
+        'could not deliver an alert',
+      );
+      // Without the cause, which may hold the webhook's address: failures are kept in the history whole.
+      throw ApplicationFailure.create({
+        message,
+        type: 'AlertNotDelivered',
+        nonRetryable: !retryable,
+      });
+    } finally {
+      clearInterval(beat);
+    }
+  };
+}
+
+interface Attempt {
+  idempotencyKey: string;
+  signal: AbortSignal;
+}
+
+async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
+  const url = deps.config.chatWebhookUrl;
+  if (url === undefined) return;
+  const answer = await postChatMessage(deps.egress, url, {
+    text: alertTexts(alert).chat,
+    ...attempt,
+  });
+  if (isSuccess(answer.status)) return;
+  // The body is left out: error pages like to repeat the path that was asked for.
+  throw new DeliveryError(
+    `The chat webhook answered ${answer.status}`,
+    isRetryableStatus(answer.status),
+  );
+}
+
+async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
+  const { email } = deps.config.alerts;
+  if (deps.mailer === undefined || email === undefined) return;
+  const { subject, body } = alertTexts(alert);
+  await deps.mailer.send({ to: [email], subject, text: body }, attempt);
+}
+
+function toDeliveryError(error: unknown, channel: AlertCall['channel']): DeliveryError {
+  if (error instanceof DeliveryError) return error;
+  if (error instanceof MailError) {
+    const text = `The mail provider answered ${error.status}: ${error.message}`;
+    return new DeliveryError(text, isRetryableStatus(error.status));
+  }
+  if (error instanceof EgressError) return new DeliveryError(error.message, error.retryable);
+  // An abort, when this worker is stopping, or a fault of our own: another attempt may fare better.
+  const kind = error instanceof Error ? error.name : messageOf(error);
+  return new DeliveryError(`Sending over ${channel} broke off (${kind})`, true);
+}

@@ -1,0 +1,180 @@
+import { notifyFrames } from '../db/frames.ts';
+import * as retention from '../db/retention.ts';
+import type { SweepPart } from '../execution.ts';
+import { type PlanName, plans } from '../plans.ts';
+import { describeCurrent, dispatchInOrder, type DispatchDeps } from './dispatch.ts';
+
+const WORKSPACES_PER_LOOK = 100;
+/** Live runs cancelled, and ending ones asked for at Temporal, at once. */
+const LIVE_BATCH = 50;
+const TOLD_AT_ONCE = 10;
+
+export interface SweepOptions {
+  /** The last workspace that is done with; absent: begin with the first. */
+  after?: string;
+  /** A part ends after the batch during which this time is over. */
+  budgetMs?: number;
+  /** Called after every batch; throws to stop the sweep there. */
+  onBatch?: () => void;
+}
+
+const BUDGET_MS = 60_000;
+
+type Progress = Omit<SweepPart, 'after'>;
+
+/**
+ * Part of a retention sweep: removes payloads nobody needs, then workspace by workspace the runs and audit entries
+ * past their windows, until nothing is left or the time is over; then `after` tells where to go on. A workspace that
+ * cannot be swept is counted in `failed` and keeps no other from it.
+ */
+export async function sweepPart(
+  deps: DispatchDeps,
+  options: SweepOptions = {},
+): Promise<SweepPart> {
+  const { onBatch = () => undefined, budgetMs = BUDGET_MS } = options;
+  const progress: Progress = {
+    cancelled: 0,
+    runs: 0,
+    audit: 0,
+    payloads: 0,
+    waiting: 0,
+    failed: 0,
+  };
+  const end = performance.now() + budgetMs;
+  const part: Part = { deps, progress, onBatch, isOver: () => performance.now() >= end };
+  // Payloads go first: those of runs that this sweep ends and deletes are left to the next one, so that an execution
+  // that is just being cancelled finds whatever it still reads.
+  if (options.after === undefined) await sweepPayloads(part);
+
+  let after = options.after ?? '';
+  for (;;) {
+    const workspaces = await retention.workspacesAfter(deps.db, after, WORKSPACES_PER_LOOK);
+    for (const workspace of workspaces) {
+      try {
+        if (!(await sweepWorkspace(part, workspace))) return { ...progress, after };
+      } catch (error) {
+        onBatch();
+        deps.log.error({ err: error, workspaceId: workspace.id }, 'could not sweep a workspace');
+        progress.failed += 1;
+      }
+      after = workspace.id;
+    }
+    if (workspaces.length < WORKSPACES_PER_LOOK) return progress;
+    if (part.isOver()) return { ...progress, after };
+  }
+}
+
+interface Part {
+  deps: DispatchDeps;
+  progress: Progress;
+  onBatch: () => void;
+  isOver: () => boolean;
+}
+
+/** Returns false when the time was over before the workspace was done with. */
+async function sweepWorkspace(
+  part: Part,
+  workspace: { id: string; plan: PlanName },
+): Promise<boolean> {
+  const { deps, progress } = part;
+  const { runsKeptDays, auditKeptDays } = plans[workspace.plan];
+  let finished = true;
+  if (runsKeptDays !== null) {
+    finished = await sweepRuns(part, { workspaceId: workspace.id, days: runsKeptDays });
+  }
+  if (finished && auditKeptDays !== null) {
+    const window = { workspaceId: workspace.id, days: auditKeptDays };
+    finished = await untilNothingIsLeft(part, async () => {
+      const removed = await retention.deleteExpiredAudit(deps.db, window);
+      progress.audit += removed;
+      return removed;
+    });
+  }
+  // One entry per sweep: a workspace that is gone on with is told of at its end.
+  if (finished) await retention.tellRemovals(deps.db, workspace.id);
+  return finished;
+}
+
+/**
+ * Ended runs first: then what is left past the window is little, and live runs are found in it at once. What was
+ * cancelled is deleted by a later round, when its execution has closed.
+ */
+async function sweepRuns(part: Part, window: retention.Window): Promise<boolean> {
+  const { deps, progress } = part;
+  const closed = await closedAmongEnding(part, window);
+  const deleted = await untilNothingIsLeft(part, async () => {
+    const removed = await retention.deleteExpiredRuns(deps.db, window, closed);
+    progress.runs += removed;
+    return removed;
+  });
+  if (!deleted) return false;
+  const cancelled = await untilNothingIsLeft(part, () => cancelLive(part, window));
+  if (!cancelled) return false;
+  progress.waiting += await retention.countExpired(deps.db, window, LIVE_BATCH);
+  return true;
+}
+
+/** Repeats a batch until one does nothing. Returns false when the time was over before. */
+async function untilNothingIsLeft(part: Part, batch: () => Promise<number>): Promise<boolean> {
+  for (;;) {
+    const done = await batch();
+    part.onBatch();
+    if (done === 0) return true;
+    if (part.isOver()) return false;
+  }
+}
+
+async function cancelLive(part: Part, window: retention.Window): Promise<number> {
+  const { deps, progress } = part;
+  const promises = await retention.cancelExpiredRuns(deps.db, window, {
+    limit: LIVE_BATCH,
+    alerts: deps.config.alerts.channels.length > 0,
+  });
+  progress.cancelled += promises.length;
+  await eachOf(promises, (row) => dispatchInOrder(deps, row));
+  const runIds = promises.map((row) => row.run_id);
+  if (runIds.length > 0) await notifyFrames(deps.db, runIds);
+  return promises.length;
+}
+
+/** Of the expired runs that ended just now, those that no open execution stands behind any more. */
+async function closedAmongEnding(part: Part, window: retention.Window): Promise<string[]> {
+  const { deps } = part;
+  const ending = await retention.expiredAndEnding(deps.db, window, retention.RUN_BATCH);
+  const closed: string[] = [];
+  await eachOf(ending, async (runId) => {
+    const current = await deps.temporal.withTimeout(() => describeCurrent(deps, runId));
+    if (current?.open !== true) closed.push(runId);
+  });
+  return closed;
+}
+
+/** A few at a time. */
+async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
+  for (let at = 0; at < items.length; at += TOLD_AT_ONCE) {
+    await Promise.all(items.slice(at, at + TOLD_AT_ONCE).map(act));
+  }
+}
+
+async function sweepPayloads(part: Part): Promise<void> {
+  const { deps, progress } = part;
+  const historyDays = await historyDaysOf(deps);
+  await untilNothingIsLeft(part, async () => {
+    const removed = await retention.deleteUnusedPayloads(deps.db, historyDays);
+    progress.payloads += removed;
+    return removed;
+  });
+}
+
+/** For how long the namespace keeps the history of an execution that has closed, in whole days, rounded up. */
+async function historyDaysOf(deps: DispatchDeps): Promise<number> {
+  const { temporal } = deps;
+  const { config } = await temporal.withTimeout(() =>
+    temporal.client.workflowService.describeNamespace({ namespace: temporal.namespace }),
+  );
+  const seconds = config?.workflowExecutionRetentionTtl?.seconds;
+  if (seconds === undefined || seconds === null) {
+    throw new Error('the namespace tells no retention');
+  }
+  return Math.ceil(Number(seconds) / 86_400);
+}

@@ -1,0 +1,370 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { alertTexts } from '../../shared/alerts.ts';
+import { pauseAtGates } from '../../shared/db/gates.ts';
+import { abandonRun } from '../../shared/db/run-ends.ts';
+import { isFirst } from '../../shared/db/outbox.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { reconcileOnce } from '../../shared/operations/reconcile.ts';
+import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
+import { type MailServer, startMailServer } from '../fakes/mail-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { startWorkerProcess } from '../support/processes.ts';
+
+const SECRET = 'T0PS3CR3T-hook-path';
+const KEY = 're_alert_key_42';
+let chat: FakeServer;
+let mail: MailServer;
+/** Answers of the chat webhook, one each; then 200. */
+let answers: number[];
+let always: number | undefined;
+
+beforeAll(async () => {
+  // An error page that repeats what was asked for, as many do.
+  chat = await startHttpServer((request, response) => {
+    const status = always ?? answers.shift() ?? 200;
+    sendJson(response, status, { message: `${status} at ${request.url}` });
+  });
+  mail = await startMailServer();
+});
+afterAll(async () => {
+  await Promise.all([chat.close(), mail.close()]);
+});
+beforeEach(() => {
+  answers = [];
+  always = undefined;
+  mail.refusal = undefined;
+  chat.seen.length = 0;
+  mail.seen.length = 0;
+});
+
+const chatSettings = () => ({ CHAT_WEBHOOK_URL: `${chat.url}/${SECRET}` });
+const mailSettings = () => ({
+  EMAIL_API_KEY: KEY,
+  EMAIL_API_URL: mail.url,
+  ALERT_EMAIL: 'ops@example.com',
+});
+
+const engines: Engine[] = [];
+async function engineWith(env: Record<string, string>, worker = true): Promise<Engine> {
+  const engine = await startEngine({ worker, env: { RECONCILE_INTERVAL_SECONDS: '0.5', ...env } });
+  engines.push(engine);
+  return engine;
+}
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map((engine) => engine.close()));
+});
+
+const failing = (message = 'Mock failure 1 of 9') => ({
+  graph: { nodes: [mock('book', { output: 'x', fail_times: 9 })], edges: [] },
+  error: `Node 'book' failed: ${message}`,
+});
+const gated = {
+  nodes: [{ id: 'review', kind: 'human_gate', prompt: 'Send {ticket}?' } as never, echo('send')],
+  edges: [edge('review', 'send')],
+};
+const chatTexts = () => chat.seen.map((seen) => (JSON.parse(seen.body) as { text: string }).text);
+const mails = () =>
+  mail.seen.map((seen) => {
+    const { to, subject, text } = JSON.parse(seen.body) as Record<string, unknown>;
+    return { to, subject, text };
+  });
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const queued = (engine: Engine, runId: string) =>
+  engine.db.any(sql.type(z.object({ id: z.number(), payload: z.looseObject({}) }))`
+    SELECT id, payload FROM outbox WHERE run_id = ${runId} AND kind = 'alert' ORDER BY id
+  `);
+
+/** A history as text, with what its payloads hold. */
+const readable = (history: object): string =>
+  JSON.stringify(history, (key, value: unknown) =>
+    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+  );
+
+/** The alert's execution has closed, one way or the other. */
+async function alertOf(engine: Engine, runId: string) {
+  const { client } = engine.deps.temporal;
+  let found: string | undefined;
+  await eventually(async () => {
+    for (const id of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+      try {
+        const description = await client.workflow.getHandle(`alert-${runId}-${id}`).describe();
+        if (description.status.name === 'RUNNING') continue;
+        found = `alert-${runId}-${id}`;
+        return true;
+      } catch {
+        // Not this number.
+      }
+    }
+    return false;
+  }, 60_000);
+  const handle = client.workflow.getHandle(found!);
+  const { status } = await handle.describe();
+  return { status: status.name, history: readable(await handle.fetchHistory()) };
+}
+
+describe('the texts', () => {
+  const alert = {
+    run_id: 'run_1',
+    workspace_id: 'ws_1',
+    workflow_name: 'Answer tickets',
+    text: 'Something',
+  };
+
+  test('are those of the specification', () => {
+    expect(alertTexts({ ...alert, event: 'failed' })).toEqual({
+      chat: "[Service] Run run_1 of 'Answer tickets' failed: Something",
+      subject: '[Service] Run failed - Answer tickets',
+      body: "Run run_1 of 'Answer tickets' failed: Something",
+    });
+    expect(alertTexts({ ...alert, event: 'paused' })).toEqual({
+      chat: "[Service] Run run_1 of 'Answer tickets' is paused at a human gate: Something",
+      subject: '[Service] Approval needed - Answer tickets',
+      body: "Run run_1 of 'Answer tickets' is paused at a human gate: Something",
+    });
+  });
+
+  test('keep a subject on one line, whatever the workflow is called', () => {
+    const texts = alertTexts({ ...alert, event: 'failed', workflow_name: 'A\r\nBcc: x@y\u2028z' });
+    expect(texts.subject).toBe('[Service] Run failed - A Bcc: x@y z');
+    expect(texts.chat).toContain("'A\r\nBcc: x@y\u2028z'");
+  });
+});
+
+describe('a run that fails or pauses', () => {
+  test('is told of over chat and e-mail, each once, within about a second', async () => {
+    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+    const { graph, error } = failing();
+    const failed = await engine.trigger(await engine.define(graph, 'Book a payment'));
+    await engine.until(failed, ['failed']);
+    const failedAt = performance.now();
+    await eventually(() => chat.seen.length === 1 && mail.seen.length === 1);
+    expect(performance.now() - failedAt).toBeLessThan(3_000);
+    expect(chatTexts()).toEqual([`[Service] Run ${failed} of 'Book a payment' failed: ${error}`]);
+    expect(mails()).toEqual([
+      {
+        to: ['ops@example.com'],
+        subject: '[Service] Run failed - Book a payment',
+        text: `Run ${failed} of 'Book a payment' failed: ${error}`,
+      },
+    ]);
+
+    const paused = await engine.trigger(await engine.define(gated, 'Answer tickets'), {
+      ticket: 'it',
+    });
+    await engine.until(paused, ['paused']);
+    await eventually(() => chat.seen.length === 2 && mail.seen.length === 2);
+    expect(chatTexts()[1]).toBe(
+      `[Service] Run ${paused} of 'Answer tickets' is paused at a human gate: Send it?`,
+    );
+    expect(mails()[1]).toEqual({
+      to: ['ops@example.com'],
+      subject: '[Service] Approval needed - Answer tickets',
+      text: `Run ${paused} of 'Answer tickets' is paused at a human gate: Send it?`,
+    });
+    await decideGate(engine.deps, { actor: engine.actor, runId: paused, approved: true });
+    expect((await engine.until(paused, ['success', 'failed'])).status).toBe('success');
+    await pause(1_500);
+    expect([chat.seen.length, mail.seen.length]).toEqual([2, 2]);
+  }, 60_000);
+
+  test('is told of when it is cancelled, and again when it fails again after a resume', async () => {
+    const engine = await engineWith(chatSettings());
+    const runId = await engine.trigger(await engine.define(gated, 'G'), { ticket: 'it' });
+    await engine.until(runId, ['paused']);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    await eventually(() => chat.seen.length === 2);
+    expect(chatTexts().sort()).toEqual([
+      `[Service] Run ${runId} of 'G' failed: Cancelled by Owner`,
+      `[Service] Run ${runId} of 'G' is paused at a human gate: Send it?`,
+    ]);
+
+    chat.seen.length = 0;
+    const { graph } = failing();
+    const again = await engine.trigger(await engine.define(graph, 'B'));
+    await engine.until(again, ['failed']);
+    await eventually(() => chat.seen.length === 1);
+    await resumeRun(engine.deps, { actor: engine.actor, runId: again });
+    await eventually(() => chat.seen.length === 2, 20_000);
+    expect(chatTexts()).toEqual([
+      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 1 of 9`,
+      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 2 of 9`,
+    ]);
+  }, 60_000);
+
+  test('is told of over the one channel that is set, and over none when none is', async () => {
+    const { graph } = failing();
+    const byMail = await engineWith(mailSettings());
+    const runId = await byMail.trigger(await byMail.define(graph));
+    await eventually(() => mail.seen.length === 1, 20_000);
+    expect((await alertOf(byMail, runId)).status).toBe('COMPLETED');
+    expect(chat.seen).toEqual([]);
+
+    // A recipient without a key is not effective, and a key without a recipient is for other mail.
+    const incomplete: Record<string, string>[] = [
+      { ALERT_EMAIL: 'a@b.c' },
+      { EMAIL_API_KEY: KEY },
+      {},
+    ];
+    for (const env of incomplete) {
+      const silent = await engineWith({ EMAIL_API_URL: mail.url, ...env }, false);
+      const quiet = await silent.trigger(await silent.define(graph));
+      await cancelRun(silent.deps, { actor: silent.actor, runId: quiet });
+      expect(await queued(silent, quiet)).toEqual([]);
+    }
+    expect(mail.seen).toHaveLength(1);
+  }, 60_000);
+});
+
+describe('a receiver with trouble', () => {
+  test('is tried again: an error first, then the message arrives once', async () => {
+    const engine = await engineWith(chatSettings());
+    answers = [500, 429];
+    const runId = await engine.trigger(await engine.define(failing().graph));
+    const { status } = await alertOf(engine, runId);
+    expect(status).toBe('COMPLETED');
+    expect(chat.seen).toHaveLength(3);
+    const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
+    expect(keys.size).toBe(1);
+  }, 60_000);
+
+  test('is given up after six tries, while the run and the other channel know nothing of it', async () => {
+    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+    always = 500;
+    const runId = await engine.trigger(await engine.define(gated), { ticket: 'it' });
+    await eventually(() => mail.seen.length === 1 && chat.seen.length === 1);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    expect((await engine.until(runId, ['success', 'failed'])).status).toBe('success');
+    const { status, history } = await alertOf(engine, runId);
+    expect(status).toBe('FAILED');
+    expect(chat.seen).toHaveLength(6);
+    expect(mail.seen).toHaveLength(1);
+    expect(history).toContain('The chat webhook answered 500');
+    expect(history).toContain('Send it?');
+    expect(history).not.toContain(SECRET);
+    await pause(1_000);
+    expect(chat.seen).toHaveLength(6);
+  }, 90_000);
+
+  test('is not asked twice what it refuses for good', async () => {
+    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+    always = 404;
+    mail.refusal = { status: 422, body: { message: 'no such sender' } };
+    const runId = await engine.trigger(await engine.define(failing().graph));
+    const { status } = await alertOf(engine, runId);
+    expect(status).toBe('FAILED');
+    expect([chat.seen.length, mail.seen.length]).toEqual([1, 1]);
+  }, 60_000);
+});
+
+describe('an alert', () => {
+  const pauseCall = (runId: string) => ({
+    run_id: runId,
+    control: [],
+    observed: [],
+    gates: [
+      {
+        step_key: 'review',
+        round: 1,
+        node_id: 'review',
+        label: 'review',
+        iteration: [],
+        prompt: 'Sure?',
+        fails_on_reject: true,
+      },
+    ],
+  });
+
+  test('is queued once for each move, however often and from wherever it is reported', async () => {
+    const engine = await engineWith(chatSettings(), false);
+    const workflowId = await engine.define(gated, 'G');
+    for (let round = 0; round < 20; round += 1) {
+      const runId = await engine.trigger(workflowId);
+      const call = { ...pauseCall(runId), execution: 'e1', alerts: true };
+      await Promise.all([1, 2, 3].map(() => pauseAtGates(engine.db, call)));
+      expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual(['paused']);
+      const end = { runId, kind: 'crash', error: 'gone', alerts: true } as const;
+      await Promise.allSettled([
+        abandonRun(engine.db, end),
+        abandonRun(engine.db, end),
+        cancelRun(engine.deps, { actor: engine.actor, runId }),
+        pauseAtGates(engine.db, call),
+      ]);
+      expect((await queued(engine, runId)).map((row) => row.payload['event'])).toEqual([
+        'paused',
+        'failed',
+      ]);
+    }
+  }, 60_000);
+
+  test('holds up nothing of its run, and waits for nothing of it', async () => {
+    const engine = await engineWith(chatSettings(), false);
+    const runId = await engine.trigger(await engine.define(gated, 'G'));
+    await pauseAtGates(engine.db, { ...pauseCall(runId), execution: 'e1', alerts: true });
+    // The alert cannot be taken: it is due in an hour.
+    await engine.db.query(sql.unsafe`
+      UPDATE outbox SET due_at = now() + interval '1 hour' WHERE kind = 'alert'
+    `);
+    const { told } = await decideGate(engine.deps, {
+      actor: engine.actor,
+      runId,
+      approved: true,
+    });
+    expect(await told).toBe(true);
+    // And the other way round: a promise that waits, and an alert behind it.
+    const row = await engine.db.one(sql.type(
+      z.object({
+        id: z.number(),
+        run_id: z.string(),
+        kind: z.literal('cancel'),
+        payload: z.looseObject({}),
+        attempts: z.number(),
+      }),
+    )`
+      INSERT INTO outbox (run_id, kind, due_at) VALUES (${runId}, 'cancel', now() + interval '1 hour')
+      RETURNING id, run_id, kind, payload, attempts
+    `);
+    expect(await isFirst(engine.db, row as never)).toBe(true);
+    await engine.db.query(sql.unsafe`UPDATE outbox SET due_at = now() WHERE kind = 'alert'`);
+    await reconcileOnce(engine.deps);
+    await eventually(async () => (await queued(engine, runId)).length === 0);
+  }, 60_000);
+
+  test('that a killed worker had not sent yet is sent once by the next', async () => {
+    const engine = await engineWith({ ...chatSettings(), ...mailSettings() }, false);
+    const settings = {
+      databaseUrl: engine.databaseUrl,
+      temporalAddress: engine.env['TEMPORAL_ADDRESS']!,
+      taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
+    };
+    // This worker commits, and comes to no look at what is due before it dies.
+    const env = { ...engine.env, RECONCILE_INTERVAL_SECONDS: '600', LOG_LEVEL: 'trace' };
+    const first = await startWorkerProcess({ ...settings, env });
+    await pause(500);
+    const runId = await engine.trigger(await engine.define(failing().graph, 'B'));
+    await engine.until(runId, ['failed']);
+    expect(await queued(engine, runId)).toHaveLength(1);
+    await first.kill();
+    answers = [500];
+    const next = { ...engine.env, LOG_LEVEL: 'trace' };
+    const workers = await Promise.all(
+      [1, 2].map(() => startWorkerProcess({ ...settings, env: next })),
+    );
+    try {
+      const { status, history } = await alertOf(engine, runId);
+      expect(status).toBe('COMPLETED');
+      await pause(1_500);
+      expect(chat.seen).toHaveLength(2);
+      expect(mail.seen).toHaveLength(1);
+      const logs = [first, ...workers].flatMap((worker) => worker.tail(5_000)).join('\n');
+      expect(logs).toContain('could not deliver an alert');
+      for (const text of [logs, history]) {
+        expect(text).not.toContain(SECRET);
+        expect(text).not.toContain(KEY);
+      }
+    } finally {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    }
+  }, 90_000);
+});

@@ -1,0 +1,618 @@
+import { createHash } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type Db, sql } from '../../shared/db/pool.ts';
+import { deleteUnusedPayloads } from '../../shared/db/retention.ts';
+import { SWEEP_WORKFLOW, type SweepTotals } from '../../shared/execution.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { sweepPart } from '../../shared/operations/sweep.ts';
+import type { PlanName } from '../../shared/plans.ts';
+import { newId } from '../../shared/platform/ids.ts';
+import { createPayloadStore } from '../../shared/platform/payload-store.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { scheduleSweep, sweepScheduleId } from '../../worker/sweep-schedule.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+const processes: TestProcess[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine();
+  tools = await startToolServer();
+});
+afterAll(async () => {
+  await tools.close();
+  await engine.close();
+});
+afterEach(async () => {
+  await Promise.all(processes.splice(0).map((process) => process.kill()));
+  // Each test begins with nothing to sweep.
+  await engine.db.query(sql.unsafe`DELETE FROM runs`);
+  await engine.db.query(sql.unsafe`DELETE FROM outbox`);
+  await engine.db.query(sql.unsafe`UPDATE workspaces SET plan = 'enterprise'`);
+});
+
+const gated = {
+  nodes: [{ id: 'review', kind: 'human_gate', prompt: 'Sure?' } as never, echo('send')],
+  edges: [edge('review', 'send')],
+};
+
+interface Place {
+  workspaceId: string;
+  workflowId: string;
+}
+
+/** A workspace of its own, with a workflow whose runs never executed anything. */
+async function place(plan: PlanName): Promise<Place> {
+  const workspaceId = newId('workspace');
+  const workflowId = newId('workflow');
+  await engine.db.query(sql.type(z.object({}))`
+    INSERT INTO workspaces (id, name, plan) VALUES (${workspaceId}, 'Swept', ${plan})`);
+  await engine.db.query(sql.type(z.object({}))`
+    INSERT INTO workflows (id, workspace_id, name) VALUES (${workflowId}, ${workspaceId}, 'Old')`);
+  await engine.db.query(sql.type(z.object({}))`
+    INSERT INTO workflow_versions (workflow_id, version, graph) VALUES (${workflowId}, 1, '{"nodes":[],"edges":[]}')`);
+  return { workspaceId, workflowId };
+}
+
+/** `count` ended runs of this age, each with a step, a gate, frames and an idempotency key. */
+async function oldRuns(
+  { workspaceId, workflowId }: Place,
+  count: number,
+  age: string,
+  frames = 2,
+): Promise<void> {
+  await engine.db.query(sql.type(z.object({}))`
+    WITH ids AS (
+      SELECT ${newId('run')} || '-' || n AS id FROM generate_series(1, ${count}::int) n
+    ), run AS (
+      INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input, created_at,
+                        finished_at, frame_seq)
+      SELECT id, ${workspaceId}, ${workflowId}, 1, CASE WHEN random() < 0.5 THEN 'success' ELSE 'failed' END,
+             'manual', '{}', now() - ${age}::interval, now() - ${age}::interval + interval '5 s', ${frames}
+      FROM ids
+    ), step AS (
+      INSERT INTO steps (run_id, step_key, node_id, label, kind, status) SELECT id, 'a', 'a', 'a', 'tool', 'success' FROM ids
+    ), gate AS (
+      INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject, status)
+      SELECT id, 'g', 1, 'g', 'g', 'Sure?', true, 'approved' FROM ids
+    ), frame AS (
+      INSERT INTO run_frames (run_id, seq, frame) SELECT id, 1, '{"type":"run_completed"}' FROM ids
+    )
+    INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
+    SELECT ${workspaceId}, ${workflowId}, id, '', id FROM ids`);
+}
+
+const agedRun = (runId: string, age: string) =>
+  engine.db.query(sql.type(z.object({}))`
+    UPDATE runs SET created_at = now() - ${age}::interval WHERE id = ${runId}`);
+
+const entry = (workspaceId: string, age: string) =>
+  engine.db.query(sql.type(z.object({}))`
+    INSERT INTO audit_log (id, workspace_id, action, target_type, target_id, created_at)
+    VALUES (${newId('audit')}, ${workspaceId}, 'update', 'workspace', ${workspaceId}, now() - ${age}::interval)`);
+
+/** Only sealed entries are swept; the worker seals them soon. */
+const sealed = () =>
+  eventually(
+    async () =>
+      (await engine.db.oneFirst(sql.type(countRow)`SELECT count(*) AS n FROM audit_unsealed`)) ===
+      0,
+  );
+
+const countRow = z.object({ n: z.number() });
+const runsOf = (workspaceId: string, db: Db = engine.db) =>
+  db.oneFirst(
+    sql.type(countRow)`SELECT count(*) AS n FROM runs WHERE workspace_id = ${workspaceId}`,
+  );
+const updatesOf = (workspaceId: string) =>
+  engine.db.oneFirst(sql.type(countRow)`
+    SELECT count(*) AS n FROM audit_log WHERE workspace_id = ${workspaceId} AND action = 'update'`);
+const told = (workspaceId: string) =>
+  engine.db.any(sql.type(
+    z.object({
+      actor_id: z.null(),
+      actor_name: z.null(),
+      target_type: z.string(),
+      target_id: z.string(),
+      details: z.object({ runs: z.number(), audit: z.number() }),
+    }),
+  )`
+    SELECT actor_id, actor_name, target_type, target_id, details FROM audit_log
+    WHERE workspace_id = ${workspaceId} AND action = 'retention_sweep' ORDER BY seq`);
+const removalsOf = async (workspaceId: string) =>
+  (await told(workspaceId)).map((row) => row.details);
+
+describe('the window of a plan', () => {
+  test.each([
+    ['free', 7, 30],
+    ['starter', 30, 30],
+    ['pro', 90, 365],
+  ] as const)('%s keeps runs for %i days and audit entries for %i', async (plan, runs, audit) => {
+    const swept = await place(plan);
+    await oldRuns(swept, 2, `${runs} days 1 minute`);
+    await oldRuns(swept, 3, `${runs} days -1 minute`);
+    await entry(swept.workspaceId, `${audit} days 1 minute`);
+    await entry(swept.workspaceId, `${audit} days -1 minute`);
+    await sealed();
+    await sweepPart(engine.deps);
+    expect(await runsOf(swept.workspaceId)).toBe(3);
+    expect(await updatesOf(swept.workspaceId)).toBe(1);
+    expect(await told(swept.workspaceId)).toEqual([
+      {
+        actor_id: null,
+        actor_name: null,
+        target_type: 'workspace',
+        target_id: swept.workspaceId,
+        details: { runs: 2, audit: 1 },
+      },
+    ]);
+  });
+
+  test('enterprise keeps everything, and a sweep that finds nothing is silent', async () => {
+    const kept = await place('enterprise');
+    await oldRuns(kept, 2, '4000 days');
+    await entry(kept.workspaceId, '4000 days');
+    await sealed();
+    const young = await place('free');
+    await oldRuns(young, 1, '1 day');
+    const entries = await engine.db.oneFirst(
+      sql.type(countRow)`SELECT count(*) AS n FROM audit_log`,
+    );
+    expect(await sweepPart(engine.deps)).toEqual({
+      cancelled: 0,
+      runs: 0,
+      audit: 0,
+      payloads: 0,
+      waiting: 0,
+      failed: 0,
+    });
+    expect(await runsOf(kept.workspaceId)).toBe(2);
+    expect(await updatesOf(kept.workspaceId)).toBe(1);
+    expect(await engine.db.oneFirst(sql.type(countRow)`SELECT count(*) AS n FROM audit_log`)).toBe(
+      entries,
+    );
+  });
+});
+
+describe('deleting runs', () => {
+  test('takes all that belongs to them, and no workflow, version or counter', async () => {
+    const swept = await place('free');
+    const other = await place('pro');
+    await oldRuns(swept, 5, '8 days');
+    await oldRuns(other, 5, '8 days');
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO run_counters (workspace_id, month, shard, runs) VALUES (${swept.workspaceId}, '2026-11-01', 0, 5)`);
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO usage_deltas (workspace_id, day, runs) VALUES (${swept.workspaceId}, '2026-11-01', 5)`);
+    await sweepPart(engine.deps);
+    const left = await engine.db.one(sql.type(z.record(z.string(), z.number()))`
+      SELECT (SELECT count(*) FROM runs WHERE workspace_id = ${swept.workspaceId}) AS runs,
+             (SELECT count(*) FROM steps) AS steps, (SELECT count(*) FROM gates) AS gates,
+             (SELECT count(*) FROM run_frames) AS frames, (SELECT count(*) FROM idempotency_keys) AS keys,
+             (SELECT count(*) FROM workflow_versions WHERE workflow_id = ${swept.workflowId}) AS versions,
+             (SELECT sum(runs) FROM run_counters WHERE workspace_id = ${swept.workspaceId}) AS counted,
+             (SELECT sum(runs) FROM (SELECT workspace_id, runs FROM usage_deltas
+                                     UNION ALL SELECT workspace_id, runs FROM usage_days) u
+              WHERE workspace_id = ${swept.workspaceId}) AS used`);
+    // The five of the other workspace stay, whose window is longer.
+    expect(left).toEqual({
+      runs: 0,
+      steps: 5,
+      gates: 5,
+      frames: 5,
+      keys: 5,
+      versions: 1,
+      counted: 5,
+      used: 5,
+    });
+    expect(await runsOf(other.workspaceId)).toBe(5);
+    expect(await told(other.workspaceId)).toEqual([]);
+  });
+
+  test('goes in batches until nothing is left, and tells the whole once', async () => {
+    const swept = await place('free');
+    await oldRuns(swept, 5_000, '8 days');
+    let batches = 0;
+    const part = await sweepPart(engine.deps, { onBatch: () => (batches += 1) });
+    expect(part).toMatchObject({ runs: 5_000, waiting: 0 });
+    expect(batches).toBeGreaterThanOrEqual(25);
+    expect(await runsOf(swept.workspaceId)).toBe(0);
+    expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 5_000, audit: 0 }]);
+  }, 60_000);
+
+  test('takes fewer at once of runs with many frames, and one however many it has', async () => {
+    const swept = await place('free');
+    await oldRuns(swept, 30, '8 days', 7_000);
+    await oldRuns(swept, 1, '9 days', 1_000_000);
+    const sizes: number[] = [];
+    let before = 31;
+    const look = async () => {
+      const now = await runsOf(swept.workspaceId);
+      sizes.push(before - now);
+      before = now;
+    };
+    for (let after: string | undefined; before > 0;) {
+      ({ after } = await sweepPart(engine.deps, { budgetMs: 0, after }));
+      await look();
+    }
+    const taken = sizes.filter((size) => size > 0);
+    expect(taken[0]).toBe(1);
+    expect(Math.max(...taken)).toBe(3);
+    await sweepPart(engine.deps);
+    expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 31, audit: 0 }]);
+  });
+
+  test('is gone on with where the time was over, and told of once', async () => {
+    const places = await Promise.all(
+      ['free', 'starter', 'free'].map((plan) => place(plan as PlanName)),
+    );
+    for (const swept of places) {
+      await oldRuns(swept, 450, '40 days');
+      await entry(swept.workspaceId, '40 days');
+    }
+    await sealed();
+    let after: string | undefined;
+    let parts = 0;
+    do {
+      ({ after } = await sweepPart(engine.deps, {
+        budgetMs: 0,
+        ...(after === undefined ? {} : { after }),
+      }));
+      parts += 1;
+    } while (after !== undefined);
+    expect(parts).toBeGreaterThan(9);
+    for (const swept of places) {
+      expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 450, audit: 1 }]);
+    }
+  });
+
+  test('by sweepers at the same moment counts every run once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const swept = await place('free');
+      await oldRuns(swept, 700, '8 days');
+      await entry(swept.workspaceId, '31 days');
+      await sealed();
+      const parts = await Promise.all([1, 2, 3].map(() => sweepPart(engine.deps)));
+      expect(parts.reduce((sum, part) => sum + part.runs, 0)).toBe(700);
+      expect(await runsOf(swept.workspaceId)).toBe(0);
+      const removed = await removalsOf(swept.workspaceId);
+      expect(removed.reduce((sum, { runs }) => sum + runs, 0)).toBe(700);
+      expect(removed.reduce((sum, { audit }) => sum + audit, 0)).toBe(1);
+      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, audit: 0, failed: 0 });
+    }
+  }, 60_000);
+
+  test('of one workspace that cannot be swept keeps no other from it', async () => {
+    const [bad, good] = [await place('free'), await place('free')];
+    await oldRuns(bad, 3, '8 days');
+    await oldRuns(good, 3, '8 days');
+    // Deleting the keys of the one is refused; the other has none.
+    await engine.db.query(sql.type(z.object({}))`
+      DELETE FROM idempotency_keys WHERE workspace_id = ${good.workspaceId}`);
+    await engine.db.query(sql.unsafe`
+      CREATE FUNCTION refuse_delete() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`);
+    await engine.db.query(sql.unsafe`
+      CREATE TRIGGER refuse_delete BEFORE DELETE ON idempotency_keys FOR EACH ROW EXECUTE FUNCTION refuse_delete()`);
+    try {
+      expect(await sweepPart(engine.deps)).toMatchObject({ runs: 3, failed: 1 });
+      expect(await runsOf(bad.workspaceId)).toBe(3);
+      expect(await removalsOf(bad.workspaceId)).toEqual([]);
+      expect(await removalsOf(good.workspaceId)).toEqual([{ runs: 3, audit: 0 }]);
+    } finally {
+      await engine.db.query(sql.unsafe`DROP TRIGGER refuse_delete ON idempotency_keys`);
+    }
+  });
+});
+
+describe('a run that is still live past its window', () => {
+  const free = () =>
+    engine.db.query(sql.type(z.object({}))`
+      UPDATE workspaces SET plan = 'free' WHERE id = ${engine.actor.workspaceId}`);
+  const closed = async (runId: string) =>
+    (await engine.deps.temporal.client.workflow.getHandle(runId).describe()).status.name !==
+    'RUNNING';
+  const auditOf = (runId: string) =>
+    engine.db.any(sql.type(
+      z.object({
+        action: z.string(),
+        actor_id: z.string().nullable(),
+        actor_name: z.string().nullable(),
+      }),
+    )`
+      SELECT action, actor_id, actor_name FROM audit_log WHERE target_id = ${runId} ORDER BY seq`);
+
+  test('is cancelled first, and deleted once its execution has closed: at a gate, at work, and not begun', async () => {
+    const paused = await engine.trigger(await engine.define(gated));
+    await engine.until(paused, ['paused']);
+    tools.answer('slow', { delayMs: 60_000 });
+    const running = await engine.trigger(
+      await engine.define({ nodes: [tools.node('slow')], edges: [] }),
+    );
+    await eventually(() => tools.calls('slow').length === 1);
+    const kept = await engine.trigger(await engine.define(gated));
+    await engine.until(kept, ['paused']);
+    const pending = newId('run');
+    for (const runId of [paused, running]) await agedRun(runId, '8 days');
+    await free();
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input, created_at)
+      SELECT ${pending}, workspace_id, workflow_id, 1, 'pending', 'manual', '{}', created_at
+      FROM runs WHERE id = ${paused}`);
+
+    const first = await sweepPart(engine.deps);
+    expect(first).toMatchObject({ cancelled: 3, runs: 0, waiting: 3 });
+    for (const runId of [paused, running, pending]) {
+      const run = await engine.run(runId);
+      expect(run).toMatchObject({
+        status: 'failed',
+        error: 'Cancelled by retention',
+        failure: { kind: 'cancelled' },
+      });
+      expect(await auditOf(runId)).toEqual([
+        { action: 'cancel', actor_id: null, actor_name: null },
+      ]);
+      const frames = await engine.frames(runId);
+      expect(frames.at(-1)).toEqual({ run_id: runId, type: 'run_failed', error: run.error });
+    }
+    expect(await removalsOf(engine.actor.workspaceId)).toEqual([]);
+
+    await eventually(async () => (await closed(paused)) && (await closed(running)), 20_000);
+    let removed = 0;
+    await eventually(async () => {
+      const part = await sweepPart(engine.deps);
+      removed += part.runs;
+      return part.waiting === 0;
+    }, 20_000);
+    expect(removed).toBe(3);
+    expect((await engine.run(kept)).status).toBe('paused');
+    await decideGate(engine.deps, { actor: engine.actor, runId: kept, approved: true });
+    expect((await engine.until(kept, ['success', 'failed'])).status).toBe('success');
+  }, 90_000);
+
+  test('is told of like any failure when alerts are on', async () => {
+    const runId = await engine.trigger(await engine.define(gated, 'G'));
+    await engine.until(runId, ['paused']);
+    await agedRun(runId, '8 days');
+    await free();
+    const { config } = engine.deps;
+    // Due later, so that nothing takes the row before it is looked at.
+    await engine.db.query(
+      sql.unsafe`ALTER TABLE outbox ALTER due_at SET DEFAULT now() + interval '1 hour'`,
+    );
+    try {
+      const alerts = { channels: ['chat' as const], email: undefined };
+      await sweepPart({ ...engine.deps, config: { ...config, alerts } });
+    } finally {
+      await engine.db.query(sql.unsafe`ALTER TABLE outbox ALTER due_at SET DEFAULT now()`);
+    }
+    const payloads = await engine.db.anyFirst(sql.type(z.object({ payload: z.unknown() }))`
+      SELECT payload FROM outbox WHERE run_id = ${runId} AND kind = 'alert'`);
+    expect(payloads).toEqual([
+      {
+        run_id: runId,
+        workspace_id: engine.actor.workspaceId,
+        workflow_name: 'G',
+        event: 'failed',
+        text: 'Cancelled by retention',
+      },
+    ]);
+  }, 30_000);
+
+  test('stays while its execution is open or was not told', async () => {
+    const swept = await place('free');
+    await oldRuns(swept, 4, '8 days');
+    const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+      SELECT id FROM runs WHERE workspace_id = ${swept.workspaceId} ORDER BY id`);
+    const [untold, atWork, alerted] = ids;
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO outbox (run_id, kind, due_at)
+      VALUES (${untold!}, 'cancel', now() + interval '1 hour'), (${alerted!}, 'alert', now() + interval '1 hour')`);
+    await engine.db.query(sql.type(z.object({}))`
+      UPDATE steps SET status = 'running', claim_until = now() + interval '1 minute' WHERE run_id = ${atWork!}`);
+    expect(await sweepPart(engine.deps)).toMatchObject({ runs: 2, waiting: 2 });
+    // An execution that is open although the run ended just now.
+    const open = await engine.trigger(await engine.define(gated));
+    await engine.until(open, ['paused']);
+    await engine.db.query(sql.type(z.object({}))`
+      UPDATE runs SET status = 'failed', finished_at = now(), created_at = now() - interval '8 days'
+      WHERE id = ${open}`);
+    await free();
+    expect(await sweepPart(engine.deps)).toMatchObject({ runs: 0, waiting: 3 });
+    await engine.deps.temporal.client.workflow.getHandle(open).terminate();
+    expect(await sweepPart(engine.deps)).toMatchObject({ runs: 1, waiting: 2 });
+  }, 60_000);
+
+  test('that is resumed or cancelled by somebody at the same moment is deleted or whole, never half', async () => {
+    const workflowId = await engine.define(gated);
+    await free();
+    for (let round = 0; round < 15; round += 1) {
+      const swept: Place = { workspaceId: engine.actor.workspaceId, workflowId };
+      await oldRuns(swept, 3, '8 days');
+      await engine.db.query(sql.unsafe`UPDATE runs SET status = 'failed' WHERE status = 'success'`);
+      const ids = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+        SELECT id FROM runs WHERE workspace_id = ${swept.workspaceId}`);
+      const [, ...acts] = await Promise.allSettled([
+        sweepPart(engine.deps),
+        ...ids.map((runId) => resumeRun(engine.deps, { actor: engine.actor, runId })),
+        ...ids.map((runId) => cancelRun(engine.deps, { actor: engine.actor, runId })),
+      ]);
+      for (const [index, runId] of ids.entries()) {
+        const left = await engine.db.one(sql.type(
+          z.object({ runs: z.number(), steps: z.number(), resumes: z.number() }),
+        )`
+          SELECT (SELECT count(*) FROM runs WHERE id = ${runId}) AS runs,
+                 (SELECT count(*) FROM steps WHERE run_id = ${runId} AND step_key = 'a') AS steps,
+                 (SELECT count(*) FROM audit_log WHERE target_id = ${runId} AND action = 'resume') AS resumes`);
+        expect(left.steps).toBe(left.runs);
+        expect(left.resumes).toBe(acts[index]?.status === 'fulfilled' ? 1 : 0);
+      }
+      await eventually(async () => (await sweepPart(engine.deps)).waiting === 0, 20_000);
+      expect(await runsOf(swept.workspaceId)).toBe(0);
+    }
+  }, 120_000);
+});
+
+describe('stored payloads', () => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text.padEnd(70_000, '.'));
+  const digestOf = (text: string) => createHash('sha256').update(bytesOf(text)).digest('hex');
+  const store = async (text: string) => {
+    const payload = {
+      metadata: { encoding: new TextEncoder().encode('json/plain') },
+      data: bytesOf(text),
+    };
+    const [reference] = await createPayloadStore(engine.db).encode([payload]);
+    return reference!;
+  };
+  const storedAgo = (text: string, age: string) =>
+    engine.db.query(sql.type(z.object({}))`
+      UPDATE payloads SET stored_at = now() - ${age}::interval WHERE digest = ${digestOf(text)}`);
+  const kept = async (text: string) =>
+    (await engine.db.oneFirst(sql.type(countRow)`
+      SELECT count(*) AS n FROM payloads WHERE digest = ${digestOf(text)}`)) === 1;
+
+  test('go when no history can hold them any more, and stay when stored again since', async () => {
+    for (const text of ['old', 'again', 'young']) await store(text);
+    await storedAgo('old', '11 days');
+    await storedAgo('again', '11 days');
+    await storedAgo('young', '9 days');
+    await store('again');
+    expect(await deleteUnusedPayloads(engine.db, 3)).toBe(1);
+    expect([await kept('old'), await kept('again'), await kept('young')]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    await engine.db.query(sql.unsafe`DELETE FROM payloads`);
+  });
+
+  test('stay as long as a run is open, or ended lately, that may have stored them', async () => {
+    const swept = await place('enterprise');
+    await oldRuns(swept, 1, '100 days');
+    await store('long ago');
+    await storedAgo('long ago', '99 days');
+    await engine.db.query(sql.unsafe`UPDATE runs SET status = 'paused', finished_at = NULL`);
+    expect(await deleteUnusedPayloads(engine.db, 3)).toBe(0);
+    await engine.db.query(
+      sql.unsafe`UPDATE runs SET status = 'failed', finished_at = now() - interval '4 days'`,
+    );
+    expect(await deleteUnusedPayloads(engine.db, 3)).toBe(0);
+    await engine.db.query(sql.unsafe`UPDATE runs SET finished_at = now() - interval '11 days'`);
+    expect(await deleteUnusedPayloads(engine.db, 3)).toBe(1);
+  });
+
+  test('that are stored at the moment they are swept can be read afterwards', async () => {
+    for (let round = 0; round < 40; round += 1) {
+      await store('raced');
+      await storedAgo('raced', '400 days');
+      const [references] = await Promise.all([
+        Promise.all([store('raced'), store('raced')]),
+        deleteUnusedPayloads(engine.db, 3),
+        deleteUnusedPayloads(engine.db, 3),
+      ]);
+      const [loaded] = await createPayloadStore(engine.db).decode([references[0]]);
+      expect(loaded?.data?.byteLength).toBe(70_000);
+    }
+  });
+
+  test('go in batches as part of a sweep', async () => {
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO payloads (digest, bytes, stored_at)
+      SELECT 'd' || n, '', now() - interval '1000 days' FROM generate_series(1, 250) n`);
+    expect((await sweepPart(engine.deps)).payloads).toBeGreaterThanOrEqual(250);
+  });
+});
+
+describe('the sweep as an execution', () => {
+  test('removes what is due, waits for what it cancelled, and ends', async () => {
+    const swept = await place('free');
+    await oldRuns(swept, 900, '8 days');
+    const paused = await engine.trigger(await engine.define(gated));
+    await engine.until(paused, ['paused']);
+    await agedRun(paused, '31 days');
+    await engine.db.query(sql.type(z.object({}))`
+      UPDATE workspaces SET plan = 'starter' WHERE id = ${engine.actor.workspaceId}`);
+    const { client, queues } = engine.deps.temporal;
+    const totals = (await client.workflow.execute(SWEEP_WORKFLOW, {
+      workflowId: `sweep-${swept.workspaceId}`,
+      taskQueue: queues.control,
+      args: [{ task_queue: queues.background }],
+    })) as SweepTotals;
+    expect(totals).toMatchObject({ cancelled: 1, runs: 901 });
+    expect(await runsOf(engine.actor.workspaceId)).toBe(0);
+    expect(await removalsOf(swept.workspaceId)).toEqual([{ runs: 900, audit: 0 }]);
+    expect(await removalsOf(engine.actor.workspaceId)).toContainEqual({ runs: 1, audit: 0 });
+  }, 90_000);
+});
+
+describe('the schedule', () => {
+  const schedules = async (id: string) => {
+    const found: string[] = [];
+    for await (const schedule of engine.deps.temporal.client.schedule.list()) {
+      if (schedule.scheduleId === id) found.push(schedule.scheduleId);
+    }
+    return found;
+  };
+
+  test('is there once when three workers start at once, and each start asks for a sweep', async () => {
+    const own = await startEngine({ worker: false });
+    try {
+      const { taskQueuePrefix } = own.deps.config.temporal;
+      const id = sweepScheduleId(taskQueuePrefix);
+      await own.db.query(sql.unsafe`
+        INSERT INTO workflows (id, workspace_id, name) SELECT 'wf_old', id, 'Old' FROM workspaces`);
+      await own.db.query(sql.unsafe`
+        INSERT INTO workflow_versions (workflow_id, version, graph) VALUES ('wf_old', 1, '{"nodes":[],"edges":[]}')`);
+      const ended = () =>
+        own.db.query(sql.unsafe`
+          INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, status, trigger, input, created_at, finished_at)
+          SELECT 'run_old', id, 'wf_old', 1, 'success', 'manual', '{}', now() - interval '8 days', now() - interval '8 days'
+          FROM workspaces`);
+      await ended();
+      const start = () =>
+        startWorkerProcess({
+          databaseUrl: own.databaseUrl,
+          temporalAddress: own.env['TEMPORAL_ADDRESS']!,
+          taskQueuePrefix,
+          env: own.env,
+        });
+      const workers = await Promise.all([start(), start(), start()]);
+      processes.push(...workers);
+      await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 30_000);
+      const handle = own.deps.temporal.client.schedule.getHandle(id);
+      await eventually(async () => (await schedules(id)).length === 1, 20_000);
+      const { spec, policies, action, info } = await handle.describe();
+      expect(spec.intervals).toEqual([expect.objectContaining({ every: 86_400_000 })]);
+      expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 60_000 });
+      expect(action).toMatchObject({ workflowType: SWEEP_WORKFLOW });
+      expect(info.recentActions.length + info.runningActions.length).toBeGreaterThan(0);
+
+      // A start later on asks again, and leaves a paused schedule paused. A sweep under way would not be joined.
+      await eventually(
+        async () => (await handle.describe()).info.runningActions.length === 0,
+        40_000,
+      );
+      await Promise.all(workers.map((worker) => worker.kill()));
+      await handle.pause();
+      await ended();
+      processes.push(await start());
+      await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 40_000);
+      expect((await handle.describe()).state.paused).toBe(true);
+      await handle.delete();
+    } finally {
+      await Promise.all(processes.splice(0).map((process) => process.kill()));
+      await own.close();
+    }
+  }, 120_000);
+
+  test('is made by many at once without an error', async () => {
+    const prefix = `race-${newId('request')}`;
+    await Promise.all(Array.from({ length: 5 }, () => scheduleSweep(engine.deps.temporal, prefix)));
+    const handle = engine.deps.temporal.client.schedule.getHandle(sweepScheduleId(prefix));
+    const { spec } = await handle.describe();
+    expect(spec.intervals).toHaveLength(1);
+    await handle.delete();
+  }, 30_000);
+});

@@ -1,0 +1,93 @@
+import {
+  ScheduleAlreadyRunning,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import { SWEEP_WORKFLOW, type SweepInput } from '../shared/execution.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+import type { TemporalLink } from '../shared/platform/temporal.ts';
+
+/** One per installation: several may share a namespace, not the names of their task queues. */
+export const sweepScheduleId = (taskQueuePrefix: string): string =>
+  `${taskQueuePrefix}-retention-sweep`;
+
+/**
+ * Makes sure that the sweep is scheduled every 24 hours as this build has it, and asks for one now. Any number of
+ * workers may do so at once: there is one schedule, and a sweep that is under way is not joined by another.
+ */
+export async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string): Promise<void> {
+  const { schedule: client } = link.client;
+  const scheduleId = sweepScheduleId(taskQueuePrefix);
+  const wanted = scheduleOptions(link, scheduleId);
+  const handle = client.getHandle(scheduleId);
+  try {
+    await link.withTimeout(() => client.create({ ...wanted, scheduleId }));
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    // `state` is left as it is: somebody may have paused the schedule.
+    await link.withTimeout(() => handle.update(({ state }) => ({ ...wanted, state })));
+  }
+  await link.withTimeout(() => handle.trigger(ScheduleOverlapPolicy.SKIP));
+}
+
+function scheduleOptions(link: TemporalLink, scheduleId: string) {
+  const input: SweepInput = { task_queue: link.queues.background };
+  return {
+    spec: { intervals: [{ every: '24 hours' }] },
+    policies: {
+      overlap: ScheduleOverlapPolicy.SKIP,
+      // The start of a worker asks for a sweep anyway: nothing has to be caught up with.
+      catchupWindow: '1 minute',
+    },
+    action: {
+      type: 'startWorkflow',
+      workflowType: SWEEP_WORKFLOW,
+      workflowId: scheduleId,
+      taskQueue: link.queues.control,
+      args: [input],
+    },
+  } satisfies Omit<ScheduleOptions, 'scheduleId'>;
+}
+
+export interface SweepSchedule {
+  /** Resolves when the attempt under way, if any, is over. */
+  stop(): Promise<void>;
+}
+
+const MAX_PAUSE_MS = 60_000;
+
+/** Schedules the sweep in the background, again and again until it holds: no run has to wait for it. */
+export function startSweepSchedule(
+  link: TemporalLink,
+  taskQueuePrefix: string,
+  log: Logger,
+): SweepSchedule {
+  let stopped = false;
+  let wake: () => void = () => undefined;
+  const loop = async (): Promise<void> => {
+    for (let pauseMs = 500; !stopped; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      try {
+        await scheduleSweep(link, taskQueuePrefix);
+        return;
+      } catch (error) {
+        log.warn({ err: error }, 'could not schedule the retention sweep; will try again');
+      }
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pauseMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+        if (stopped) wake();
+      });
+    }
+  };
+  const running = loop();
+  return {
+    stop: async () => {
+      stopped = true;
+      wake();
+      await running;
+    },
+  };
+}
