@@ -232,7 +232,7 @@ CREATE TABLE outbox (
   last_error text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
-  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text])))
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'decision'::text, 'cancel'::text, 'resume'::text, 'alert'::text])))
 );
 
 CREATE INDEX outbox_by_run ON public.outbox USING btree (run_id, id);
@@ -242,7 +242,20 @@ CREATE TABLE payloads (
   digest text NOT NULL,
   bytes bytea NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  stored_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT payloads_pkey PRIMARY KEY (digest)
+);
+
+CREATE INDEX payloads_by_age ON public.payloads USING btree (stored_at);
+
+CREATE TABLE retention_removals (
+  workspace_id text NOT NULL,
+  runs integer DEFAULT 0 NOT NULL,
+  audit integer DEFAULT 0 NOT NULL,
+  CONSTRAINT retention_removals_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT retention_removals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT retention_removals_audit_check CHECK ((audit >= 0)),
+  CONSTRAINT retention_removals_runs_check CHECK ((runs >= 0))
 );
 
 CREATE TABLE run_counters (
@@ -312,6 +325,7 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_by_workflow ON public.runs USING btree (workflow_id, created_at DESC, id DESC);
 CREATE INDEX runs_by_workspace ON public.runs USING btree (workspace_id, created_at DESC, id DESC);
+CREATE INDEX runs_long_lived ON public.runs USING btree (created_at) WHERE ((finished_at - created_at) > '1 day'::interval);
 CREATE INDEX runs_open ON public.runs USING btree (COALESCE(checked_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text]));
 
 CREATE TABLE steps (

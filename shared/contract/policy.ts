@@ -91,22 +91,22 @@ const redactionSchema = z.strictObject({
 });
 
 /** What agents and tools of a workspace may do, and what is taken out before anything leaves. */
-export const policiesSchema = z
-  .strictObject({
-    model_allowlist: z
-      .array(name)
-      .max(500)
-      .nullable()
-      .default(null)
-      .meta({ description: 'Models that agents may ask; null: all' }),
-    tools: z
-      .array(toolPolicySchema)
-      .max(200)
-      .refine((tools) => unique(tools.map((each) => each.tool)), 'names a tool twice')
-      .default([]),
-    redaction: redactionSchema.default({ detectors: [], patterns: [] }),
-  })
-  .meta({ id: 'Policies' });
+export const policiesInput = z.strictObject({
+  model_allowlist: z
+    .array(name)
+    .max(500)
+    .nullable()
+    .default(null)
+    .meta({ description: 'Models that agents may ask; null: all' }),
+  tools: z
+    .array(toolPolicySchema)
+    .max(200)
+    .refine((tools) => unique(tools.map((each) => each.tool)), 'names a tool twice')
+    .default([]),
+  redaction: redactionSchema.default({ detectors: [], patterns: [] }),
+});
+
+export const policiesSchema = policiesInput.meta({ id: 'Policies' });
 
 export type Policies = z.infer<typeof policiesSchema>;
 export type ToolPolicy = Policies['tools'][number];

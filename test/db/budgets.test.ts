@@ -180,8 +180,9 @@ describe('a hold ends exactly once', () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 1_000, reservation_estimate_usd: 1 });
     const act = (how: typeof one | typeof other, runId: string): Promise<unknown> => {
-      if (how === 'cancel')
+      if (how === 'cancel') {
         return cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+      }
       if (how === 'reap') return reapHolds(engine.db, 10, 0);
       return how(runId);
     };

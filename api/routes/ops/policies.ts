@@ -1,4 +1,4 @@
-import { policiesSchema } from '../../../shared/contract/policy.ts';
+import { policiesInput, policiesSchema } from '../../../shared/contract/policy.ts';
 import { readPolicies, replacePolicies } from '../../../shared/db/policies.ts';
 import { answers } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -29,7 +29,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
       description:
         'Replaces the whole; what is absent is unrestricted. Holds for every step that begins after the answer, also ' +
         'in runs that are under way.',
-      body: policiesSchema.meta({
+      body: policiesInput.meta({
         examples: [
           {
             model_allowlist: ['mock', 'openai/gpt-5-mini'],
