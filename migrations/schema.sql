@@ -311,6 +311,7 @@ CREATE TABLE runs (
   lost_since timestamp with time zone,
   checked_at timestamp with time zone,
   budget_exempt boolean DEFAULT false NOT NULL,
+  resuming boolean DEFAULT false NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT runs_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version),

@@ -84,10 +84,19 @@ export async function readStartable(db: Pool, runId: string): Promise<StartableR
   };
 }
 
-/** Puts an execution aside, so that whatever it still says is ignored. */
-export async function supersede(db: Pool, runId: string, execution: string): Promise<void> {
+/**
+ * Puts the newest execution aside, so that whatever it still says is ignored, and lets the one that a resume is about
+ * to start work for the run. Undefined: Temporal knows none.
+ */
+export async function supersede(
+  db: Pool,
+  runId: string,
+  execution: string | undefined,
+): Promise<void> {
   await db.query(sql.prepared('ledger_supersede', z.object({}))`
-    UPDATE runs SET superseded = array_append(superseded, ${execution})
-    WHERE id = ${runId} AND NOT (${execution} = ANY(superseded))
+    UPDATE runs SET resuming = false,
+      superseded = CASE WHEN ${execution ?? null}::text IS NULL OR ${execution ?? null} = ANY(superseded) THEN superseded
+                        ELSE array_append(superseded, ${execution ?? null}::text) END
+    WHERE id = ${runId}
   `);
 }

@@ -104,7 +104,7 @@ async function letGoOn(tx: Tx, runId: string, override: Override | undefined): P
     WITH run AS (
       UPDATE runs SET status = 'running', error = NULL, failure = NULL, finished_at = NULL, evals = NULL,
         failures_granted = failures_reported, resumed_count = resumed_count + 1, phase_since = clock_timestamp(),
-        updated_at = now(), lost_since = NULL,
+        updated_at = now(), lost_since = NULL, resuming = true,
         superseded = CASE WHEN temporal_run_id IS NULL THEN superseded ELSE array_append(superseded, temporal_run_id) END,
         budget_exempt = budget_exempt OR ${override !== undefined},
         cost_cap_micros = CASE WHEN ${override !== undefined} THEN ${override?.capMicros ?? null}::bigint ELSE cost_cap_micros END

@@ -46,12 +46,18 @@ export async function reportFailure(
 ): Promise<FailureVerdict> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('failure_lock_run', failing)`
-      SELECT (${wantsWorkOf(call.execution)}) AS wanted, (${call.execution} = ANY(superseded)) AS superseded,
+      SELECT (${wantsWorkOf(call.execution)}) AS wanted, (${call.execution} = ANY(superseded) OR resuming) AS superseded,
              failures_granted
       FROM runs WHERE id = ${call.run_id} FOR UPDATE
     `);
     if (run === null) return { verdict: 'fail', error: 'Run not found' };
     if (run.superseded) {
+      // The resume that put it aside answers for what it still has to report.
+      await tx.query(sql.prepared('failure_report_late', z.object({}))`
+        UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int),
+          failures_granted = greatest(failures_granted, ${call.n}::int)
+        WHERE id = ${call.run_id}
+      `);
       return { verdict: 'fail', error: 'Carried on by another execution' };
     }
     const outputs = await finishedOutputs(tx, call);
@@ -208,7 +214,7 @@ async function lockOpen(tx: Tx, runId: string, execution: string | undefined): P
   const row = await tx.maybeOne(sql.prepared('lock_open_run', z.object({ id: z.string() }))`
     SELECT id FROM runs
     WHERE id = ${runId} AND status IN ('pending', 'running', 'paused')
-      AND NOT (${execution ?? ''} = ANY(superseded)) FOR UPDATE
+      AND NOT (${execution ?? ''} = ANY(superseded)) AND NOT (resuming AND ${execution !== undefined}) FOR UPDATE
   `);
   return row !== null;
 }

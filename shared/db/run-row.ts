@@ -6,9 +6,9 @@ import { sql } from './pool.ts';
 export const phaseMs = sql.fragment`
   (extract(epoch FROM clock_timestamp() - coalesce(phase_since, created_at)) * 1000)::bigint`;
 
-/** The run is open and this execution was not put aside by a resume. */
+/** The run is open, this execution was not put aside by a resume, and no resume is on its way. */
 export const wantsWorkOf = (execution: string) => sql.fragment`
-  status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded))`;
+  status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded)) AND NOT resuming`;
 
 /** The clocks of a run that stops being active or waiting now. */
 export const stopClocks = sql.fragment`

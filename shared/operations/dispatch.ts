@@ -283,7 +283,7 @@ async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   }
   const fresh =
     plan ?? (current && !run.fromLedger ? await planReset(deps, row, current.runId) : undefined);
-  if (current !== undefined) await supersede(db, row.run_id, current.runId);
+  await supersede(db, row.run_id, current?.runId);
   if (fresh === undefined) {
     const started = await restartFromLedger(deps, row, run, current?.runId);
     return announce(deps, row.run_id, started);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { BudgetInput } from '../../shared/contract/budget.ts';
 import { createBudget, deleteBudget, readBudget, updateBudget } from '../../shared/db/budgets.ts';
+import { supersede } from '../../shared/db/ledger.ts';
 import { reapHolds } from '../../shared/db/holds.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/resumes.ts';
@@ -278,6 +279,7 @@ describe('a resume', () => {
     await fail(runId);
     expect(await status(id)).toMatchObject({ spent_usd: 0.3, reserved_usd: 0 });
     await resumeRun(engine.db, { actor: engine.actor, runId });
+    await supersede(engine.db, runId, 'e');
     expect(await status(id)).toMatchObject({ spent_usd: 0.3, reserved_usd: 0.4 });
     await spend(runId, 0.2, 'b', 'e2');
     await settle(runId, 'e2');

@@ -6,8 +6,9 @@ import {
   hasLiveClaim,
   recordStepError,
 } from '../../shared/db/steps.ts';
+import { supersede } from '../../shared/db/ledger.ts';
 import { resumeRun } from '../../shared/db/resumes.ts';
-import { cancelRun } from '../../shared/db/run-ends.ts';
+import { abandonRun, cancelRun, reportFailure } from '../../shared/db/run-ends.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 
 let engine: Engine;
@@ -108,6 +109,7 @@ describe('a step that errs', () => {
     await resumeRun(engine.db, { actor: engine.actor, runId });
     // The old execution is put aside; the new one has a new round of tries.
     expect(await begin(runId, 'five', 'e1')).toEqual({ outcome: 'refused' });
+    await supersede(engine.db, runId, 'e1');
     expect(await begin(runId, 'six', 'e2')).toMatchObject({ outcome: 'begun', errors: 2 });
     expect(await recordStepError(engine.db, end(runId, 'six'), error(2))).toMatchObject({
       final: false,
@@ -131,5 +133,54 @@ describe('a claim', () => {
     expect(await hasLiveClaim(engine.db, runId)).toBe(true);
     await finishStep(engine.db, end(runId, 'one'), null);
     expect(await hasLiveClaim(engine.db, runId)).toBe(false);
+  });
+});
+
+describe('an execution that a run was resumed without knowing of', () => {
+  const resumed = async () => {
+    const runId = await newRun();
+    await begin(runId, 'one', 'e1');
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    return runId;
+  };
+
+  test('neither works for it nor ends it', async () => {
+    const runId = await resumed();
+    expect(await begin(runId, 'two', 'e2')).toEqual({ outcome: 'refused' });
+    const late = {
+      runId,
+      kind: 'cancelled',
+      error: 'late',
+      execution: 'e2',
+      alerts: false,
+    } as const;
+    expect(await abandonRun(engine.db, late)).toBe(false);
+    expect((await engine.run(runId)).status).toBe('running');
+    await supersede(engine.db, runId, 'e2');
+    expect(await abandonRun(engine.db, late)).toBe(false);
+    expect(await begin(runId, 'three', 'e3')).toMatchObject({ outcome: 'begun' });
+  });
+
+  test('fails in vain: the resume answers for the failure it still reports', async () => {
+    const runId = await resumed();
+    const step = { step_key: 'a', node_id: 'a', label: 'a', kind: 'tool', iteration: [] } as const;
+    const failure = {
+      run_id: runId,
+      control: [],
+      observed: [],
+      n: 1,
+      failed: [{ ...step, iteration: [], error: 'no', reason: 'node' as const }],
+      alerts: false,
+    };
+    expect(await reportFailure(engine.db, { ...failure, execution: 'e2' })).toMatchObject({
+      verdict: 'fail',
+    });
+    expect((await engine.run(runId)).status).toBe('running');
+    await supersede(engine.db, runId, 'e2');
+    // The reset makes the new execution report the same failure once more.
+    expect(await reportFailure(engine.db, { ...failure, execution: 'e3' })).toEqual({
+      verdict: 'resume',
+    });
   });
 });
