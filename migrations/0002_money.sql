@@ -95,3 +95,12 @@ CREATE FUNCTION refuse(reason text, facts json) RETURNS boolean LANGUAGE plpgsql
 BEGIN
   RAISE EXCEPTION '%', reason USING ERRCODE = 'OW001', DETAIL = facts::text;
 END $$;
+
+-- What ran before there were counters counts too.
+INSERT INTO usage_days (workspace_id, day, runs, succeeded, failed, cost_micros, evaluated, checks_passed, checks_total)
+SELECT workspace_id, (created_at AT TIME ZONE 'UTC')::date, count(*), count(*) FILTER (WHERE status = 'success'),
+       count(*) FILTER (WHERE status = 'failed'), sum(cost_micros), count(*) FILTER (WHERE (evals ->> 'total')::int > 0),
+       coalesce(sum((evals ->> 'passed')::int), 0), coalesce(sum((evals ->> 'total')::int), 0)
+FROM runs GROUP BY 1, 2;
+INSERT INTO run_counters (workspace_id, month, shard, runs)
+SELECT workspace_id, date_trunc('month', created_at AT TIME ZONE 'UTC')::date, 0, count(*) FROM runs GROUP BY 1, 2;

@@ -13,12 +13,16 @@ const days = 400;
 const limits = { count: 400, least: 100, budgetMs: 20_000 };
 
 /** What is asked all the time by every dashboard, so it may not cost more with the number of runs. */
-const pages = { 'metrics overview': '/api/metrics/overview', usage: '/api/usage' };
+const pages = {
+  'metrics overview': '/api/metrics/overview',
+  usage: '/api/usage',
+  'budget status': '/api/budgets/bud_overview/status',
+};
 
 /**
  * Reading figures over all runs when there are a million, against the same when there are a thousand, in another
  * database of the same server behind another API process. Both are seeded in SQL: runs, what the writers would have
- * told of them by day, and the counter of the month.
+ * told of them by day, the counter of the month, and a budget with a hold of each run in its ledger.
  */
 export async function overview(stack: Stack, processes: Processes): Promise<Result[]> {
   const name = 'workflows_of_few_runs';
@@ -101,7 +105,22 @@ async function seed(url: string, runs: number): Promise<void> {
      ON CONFLICT (workspace_id, month, shard) DO UPDATE SET runs = c.runs + excluded.runs`,
     values,
   );
-  for (const table of ['runs', 'usage_days', 'usage_deltas', 'run_counters']) {
+  await query(
+    url,
+    `INSERT INTO budgets (id, workspace_id, name, scope, "window", limit_micros, estimate_micros, window_start,
+                          spent_micros)
+     SELECT 'bud_overview', $1, 'Overview', 'workspace', 'total', 1000000000000, 1000, '-infinity', sum(cost_micros)
+     FROM runs WHERE workflow_id = 'wf_overview'`,
+    values,
+  );
+  await query(
+    url,
+    `INSERT INTO budget_holds (budget_id, run_id, n, window_start, estimate_micros, spent_micros, status, closed_at)
+     SELECT 'bud_overview', id, 0, '-infinity', 1000, cost_micros, 'settled', finished_at
+     FROM runs WHERE workflow_id = 'wf_overview'`,
+  );
+  const seeded = ['runs', 'usage_days', 'usage_deltas', 'run_counters', 'budgets', 'budget_holds'];
+  for (const table of seeded) {
     await query(url, `VACUUM ANALYZE ${table}`);
   }
 }
