@@ -199,7 +199,7 @@ async function attemptStep(
     stepKey: call.step_key,
     nodeId: call.node.id,
     claim: claim.claim,
-    spending,
+    spending: amountOf(spending),
   });
   const mayFallBack = async (model: string): Promise<boolean> => {
     const verdict = judgement.fallbackVerdict(model);
@@ -327,6 +327,12 @@ async function stopStep(deps: ExecuteNodeDeps, context: Context, end: StepEnd): 
   }
   await cancelStep(deps.db, end);
   throw new CancelledFailure('Cancelled');
+}
+
+/** What is no amount of money is told as unknown: it must not break the books, nor be counted as less than nothing. */
+function amountOf(spending: Consumption): Consumption {
+  const sound = Number.isSafeInteger(spending.costMicros) && spending.costMicros >= 0;
+  return sound ? spending : { ...spending, costMicros: 0, unpriced: true };
 }
 
 function spendingOf(error: unknown): Consumption {

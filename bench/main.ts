@@ -30,16 +30,16 @@ const alone = { start, policy } satisfies Record<
   string,
   (processes: Processes) => Promise<Result[]>
 >;
-// The overview fills the database: what comes after it would measure something else.
+// The last two leave their traces in the database and the server: what comes after them would be measured with those.
 const onStack = {
   latency,
   trigger,
-  admission,
   approve,
   read,
   throughput,
   scale,
   memory,
+  admission,
   overview,
 } satisfies Record<string, (stack: Stack, processes: Processes) => Promise<Result[]>>;
 const names = [...Object.keys(alone), ...Object.keys(onStack)];

@@ -103,26 +103,26 @@ export const closeHolds = (status: 'settled' | 'reaped' = 'settled') => sql.frag
   ), ${applyMoves(sql.fragment`closed_holds`)}`;
 
 /**
- * Counts what a step cost. Expects a CTE `run` with `id`, `status`, `workspace_id`, `created_at` and the new
- * `cost_micros`. Holds with an estimate grow when the run has cost more than they hold. What is booked after the run
- * ended is added to its last holds.
+ * Counts what a step cost. Expects a CTE `run` that has just locked the run's row: `id`, `workspace_id`, `created_at`,
+ * `resumed_count` and the new `cost_micros`. Open holds with an estimate grow when the run has cost more than they
+ * hold; to those that have ended the cost is added.
+ *
+ * The statement may have waited for that lock, so what it sees of other tables can be older than the run's row. Hence
+ * the holds are found by what never changes, and whether they are open is asked of the row as it is held. Holds that
+ * a resume has placed meanwhile are not seen at all, and need nothing: they began before this cost was added.
  */
 export const chargeHolds = (costMicros: number) => sql.fragment`
   used AS (
     INSERT INTO usage_deltas (workspace_id, day, cost_micros)
     SELECT workspace_id, created_at::date, ${costMicros}::bigint FROM run
-  ), grown AS (
-    UPDATE budget_holds h SET held_micros = run.cost_micros - h.base_micros
-    FROM run WHERE h.run_id = run.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL
-      AND run.cost_micros - h.base_micros > h.held_micros
-    RETURNING h.budget_id, h.window_start, 0::bigint AS spent, new.held_micros - old.held_micros AS reserved
-  ), charged_late AS (
-    UPDATE budget_holds h SET spent_micros = h.spent_micros + ${costMicros}::bigint
-    FROM run WHERE h.run_id = run.id AND h.status <> 'open'
-      AND h.n = (SELECT max(n) FROM budget_holds WHERE run_id = run.id)
-    RETURNING h.budget_id, h.window_start, ${costMicros}::bigint AS spent, 0::bigint AS reserved
   ), charges AS (
-    SELECT * FROM grown UNION ALL SELECT * FROM charged_late
+    UPDATE budget_holds h SET
+      held_micros = CASE WHEN h.status = 'open' AND h.estimate_micros IS NOT NULL
+                         THEN greatest(h.held_micros, run.cost_micros - h.base_micros) ELSE h.held_micros END,
+      spent_micros = CASE WHEN h.status = 'open' THEN h.spent_micros ELSE h.spent_micros + ${costMicros}::bigint END
+    FROM run WHERE h.run_id = run.id AND h.n = run.resumed_count
+    RETURNING h.budget_id, h.window_start, new.spent_micros - old.spent_micros AS spent,
+              new.held_micros - old.held_micros AS reserved
   ), ${applyMoves(sql.fragment`charges`)}`;
 
 /**

@@ -239,6 +239,41 @@ describe('a hold ends exactly once', () => {
     await deleteBudget(engine.db, engine.actor, id);
   });
 
+  test('while steps are still charged: whoever comes first, no cost is lost and none counted twice', async () => {
+    const workflowId = await define();
+    const budgets = [
+      await budget(workflowId, { limit_usd: 1_000, reservation_estimate_usd: 0.05 }),
+      await budget(workflowId, { limit_usd: 1_000 }),
+    ];
+    const keys = ['a', 'b', 'c', 'd'];
+    let total = 0;
+    for (let round = 0; round < 40; round += 1) {
+      const runId = await engine.trigger(workflowId);
+      for (const key of keys) await begin(runId, 'c', key);
+      const finish = (stepKey: string) =>
+        finishStep(
+          engine.db,
+          { runId, stepKey, nodeId: 'a', claim: 'c', spending: { costMicros: 30_000 } },
+          1,
+        );
+      const [one, two, three, four] = keys as [string, string, string, string];
+      await Promise.all([
+        finish(one),
+        fail(runId).then(() => resumeRun(engine.db, { actor: engine.actor, runId })),
+        finish(two),
+        finish(three),
+      ]);
+      await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+      await finish(four);
+      total += Math.round((await engine.run(runId)).cost_usd * 1e6);
+      for (const id of budgets) {
+        const { spent_usd: spent, reserved_usd: reserved } = await status(id);
+        expect([Math.round(spent * 1e6), reserved]).toEqual([total, 0]);
+      }
+    }
+    await agree();
+  });
+
   test('what an attempt costs after the end is still counted', async () => {
     const workflowId = await define();
     const id = await budget(workflowId, { limit_usd: 100, reservation_estimate_usd: 1 });
@@ -253,6 +288,21 @@ describe('a hold ends exactly once', () => {
     expect(await status(id)).toMatchObject({ spent_usd: 0.3, reserved_usd: 0 });
     await expectLedgerToAgree(engine.db);
   });
+
+  test.each([Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY])(
+    'an amount of %d is booked nowhere',
+    async (costMicros) => {
+      const workflowId = await define();
+      const id = await budget(workflowId, { limit_usd: 100, reservation_estimate_usd: 0.1 });
+      const runId = await engine.trigger(workflowId);
+      await begin(runId);
+      const step = { runId, stepKey: 'a', nodeId: 'a', claim: 'c', spending: { costMicros } };
+      await expect(finishStep(engine.db, step, 1)).rejects.toThrow();
+      expect((await engine.run(runId)).cost_usd).toBe(0);
+      expect(await status(id)).toMatchObject({ reserved_usd: 0.1, spent_usd: 0 });
+      await agree();
+    },
+  );
 
   test('failed tries cost too', async () => {
     const workflowId = await define();
