@@ -1,4 +1,4 @@
-import { median, percentile } from './statistics.ts';
+import { median, percentile, type Sample } from './statistics.ts';
 
 export type Unit = 'ms' | 'runs/s' | 'requests/s' | 'events' | 'MB' | 's';
 
@@ -40,7 +40,7 @@ export const figure = (samples: readonly number[]): Figure => ({
 });
 
 /** What both sides come to when the machine leaves them alone, told by the fastest tenth of the samples. */
-export function undisturbed(ours: readonly number[], baseline: readonly number[]): string {
+function undisturbed(ours: readonly number[], baseline: readonly number[]): string {
   const [first, second] = [percentile(ours, 10), percentile(baseline, 10)];
   return `fastest tenth: ${first.toFixed(1)} / ${second.toFixed(1)} ms, ratio ${(first / second).toFixed(2)}`;
 }
@@ -58,4 +58,19 @@ export function compare(
   // A value that could not be computed meets nothing.
   const met = bound.at === 'most' ? value <= bound.value : value >= bound.value;
   return { ...line, value, met, notes: line.notes ?? [] };
+}
+
+/** Judges samples that were taken in turn, and tells of an undisturbed machine before the other notes. */
+export function compareSamples(
+  samples: readonly Sample[],
+  line: Omit<Parameters<typeof compare>[0], 'ours' | 'baseline'>,
+): Result {
+  const ours = samples.map((sample) => sample.ours);
+  const baseline = samples.map((sample) => sample.baseline);
+  return compare({
+    ...line,
+    ours: figure(ours),
+    baseline: figure(baseline),
+    notes: [undisturbed(ours, baseline), ...(line.notes ?? [])],
+  });
 }

@@ -8,7 +8,7 @@ import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { chain } from '../graphs.ts';
 import type { Processes } from '../processes.ts';
-import { atLeast, atMost, compare, figure, type Result, undisturbed } from '../result.ts';
+import { atLeast, atMost, compare, compareSamples, figure, type Result } from '../result.ts';
 import { query, type Stack } from '../stack.ts';
 import { interleave, median, timed } from '../statistics.ts';
 
@@ -49,17 +49,11 @@ async function alone({ service, databaseUrl }: Stack): Promise<Result> {
       timed(() => writeRows(bare, { workspace: actor.workspaceId, workflowId, budgets }));
     await interleave({ count: 100, least: 100, budgetMs: 1_000 }, ours, baseline);
     const samples = await interleave({ count: 600, least: 200, budgetMs: 10_000 }, ours, baseline);
-    const [our, their] = [
-      samples.map((sample) => sample.ours),
-      samples.map((sample) => sample.baseline),
-    ];
-    return compare({
+    return compareSamples(samples, {
       measure: 'admission with key, quota and two budgets / a transaction of the same rows',
       unit: 'ms',
-      ours: figure(our),
-      baseline: figure(their),
       bound: atMost(1.5),
-      notes: [undisturbed(our, their), 'no HTTP and no start on either side'],
+      notes: ['no HTTP and no start on either side'],
     });
   } finally {
     await Promise.all([db.end(), bare.end()]);

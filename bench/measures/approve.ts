@@ -1,5 +1,5 @@
 import { gated } from '../graphs.ts';
-import { atMost, compare, figure, type Result, undisturbed } from '../result.ts';
+import { atMost, compareSamples, type Result } from '../result.ts';
 import { query, type Stack } from '../stack.ts';
 import { interleave, median, now, pause } from '../statistics.ts';
 
@@ -28,19 +28,12 @@ export async function approve({ service, bare, databaseUrl }: Stack): Promise<Re
   await ours();
   await baseline();
   const samples = await interleave({ count: 60, least: 20, budgetMs: 30_000 }, ours, baseline);
-  const [our, their] = [
-    samples.map((sample) => sample.ours),
-    samples.map((sample) => sample.baseline),
-  ];
   return [
-    compare({
+    compareSamples(samples, {
       measure: 'approve to next step started / one bare activity',
       unit: 'ms',
-      ours: figure(our),
-      baseline: figure(their),
       bound: atMost(2),
       notes: [
-        undisturbed(our, their),
         'from the request being sent to `started_at` of the step, both on the clock of this machine',
       ],
     }),

@@ -1,5 +1,5 @@
 import { chain } from '../graphs.ts';
-import { atMost, compare, figure, type Result, undisturbed } from '../result.ts';
+import { atMost, compareSamples, type Result } from '../result.ts';
 import type { Stack } from '../stack.ts';
 import { flood, interleave, timed } from '../statistics.ts';
 
@@ -11,18 +11,11 @@ export async function latency({ service, bare }: Stack): Promise<Result[]> {
   await flood(20, 1, ours);
   await flood(20, 1, baseline);
   const samples = await interleave({ count: 150, least: 30, budgetMs: 30_000 }, ours, baseline);
-  const [our, their] = [
-    samples.map((sample) => sample.ours),
-    samples.map((sample) => sample.baseline),
-  ];
   return [
-    compare({
+    compareSamples(samples, {
       measure: '3-node run, end to end',
       unit: 'ms',
-      ours: figure(our),
-      baseline: figure(their),
       bound: atMost(1.3),
-      notes: [undisturbed(our, their)],
     }),
   ];
 }

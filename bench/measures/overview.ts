@@ -3,7 +3,7 @@ import { databaseUrl } from '../../scripts/stack/databases.ts';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { migrate } from '../../shared/db/migrate.ts';
 import type { Processes } from '../processes.ts';
-import { atMost, compare, figure, type Result, undisturbed } from '../result.ts';
+import { atMost, compareSamples, type Result } from '../result.ts';
 import { query, type Stack } from '../stack.ts';
 import { interleave, timed } from '../statistics.ts';
 
@@ -45,18 +45,12 @@ export async function overview(stack: Stack, processes: Processes): Promise<Resu
     // Both processes compile and prepare first.
     await interleave({ count: 100, least: 100, budgetMs: 0 }, ours, baseline);
     const samples = await interleave(limits, ours, baseline);
-    const [our, their] = [
-      samples.map((sample) => sample.ours),
-      samples.map((sample) => sample.baseline),
-    ];
     results.push(
-      compare({
+      compareSamples(samples, {
         measure: `${page}, 1,000,000 runs / 1,000`,
         unit: 'ms',
-        ours: figure(our),
-        baseline: figure(their),
         bound: atMost(2),
-        notes: [undisturbed(our, their), `both are ours; the runs are spread over ${days} days`],
+        notes: [`both are ours; the runs are spread over ${days} days`],
       }),
     );
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { chain } from '../graphs.ts';
-import { atMost, compare, figure, type Result, undisturbed } from '../result.ts';
+import { atMost, compareSamples, type Result } from '../result.ts';
 import type { Stack } from '../stack.ts';
 import { flood, interleave, timed } from '../statistics.ts';
 
@@ -40,21 +40,12 @@ export async function trigger({ service, bare, databaseUrl }: Stack): Promise<Re
     await flood(10, 1, ours);
     await flood(10, 1, baseline);
     const samples = await interleave({ count: 150, least: 30, budgetMs: 30_000 }, ours, baseline);
-    const [our, their] = [
-      samples.map((sample) => sample.ours),
-      samples.map((sample) => sample.baseline),
-    ];
     return [
-      compare({
+      compareSamples(samples, {
         measure: 'trigger answer / one transaction and one start',
         unit: 'ms',
-        ours: figure(our),
-        baseline: figure(their),
         bound: atMost(1.3),
-        notes: [
-          undisturbed(our, their),
-          'the baseline makes no HTTP request, checks nothing and reads nothing back',
-        ],
+        notes: ['the baseline makes no HTTP request, checks nothing and reads nothing back'],
       }),
     ];
   } finally {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import type { Graph } from '../contract/graph.ts';
-import type { RunSummary } from '../contract/run.ts';
+import type { RunSummary, Trigger } from '../contract/run.ts';
 import { AppError, notFound } from '../errors.ts';
 import { canonicalJson } from '../graph/diff.ts';
 import type { JsonObject } from '../json.ts';
@@ -19,9 +19,6 @@ import {
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { type Db, type Pool, refusalOf, sql } from './pool.ts';
 import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
-
-export const triggers = ['manual', 'webhook', 'mcp', 'schedule'] as const;
-export type Trigger = (typeof triggers)[number];
 
 export interface RunRequest {
   actor: Actor;
