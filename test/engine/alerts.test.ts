@@ -325,7 +325,8 @@ describe('an alert', () => {
       INSERT INTO outbox (run_id, kind, due_at) VALUES (${runId}, 'cancel', now() + interval '1 hour')
       RETURNING id, run_id, kind, payload, attempts
     `);
-    expect(await isFirst(engine.db, row as never)).toBe(true);
+    // The decision's own row goes soon after it was told.
+    await eventually(() => isFirst(engine.db, row as never));
     await engine.db.query(sql.unsafe`UPDATE outbox SET due_at = now() WHERE kind = 'alert'`);
     await reconcileOnce(engine.deps);
     await eventually(async () => (await queued(engine, runId)).length === 0);
