@@ -8,7 +8,8 @@ import {
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
 import { newId } from '../shared/platform/ids.ts';
-import { actorFinder, authenticate } from './authenticate.ts';
+import { createSessionTokens } from '../shared/platform/session-tokens.ts';
+import { authenticate, createAuthenticator } from './authenticate.ts';
 import { refuseUndeclaredRoutes } from './authorize.ts';
 import { acceptJson, BODY_LIMIT_BYTES } from './body.ts';
 import type { ApiDeps, App, RouteContext } from './deps.ts';
@@ -19,6 +20,7 @@ import { documentRoutes } from './openapi.ts';
 import { serveReference } from './reference.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';
+import { authRoutes } from './routes/ops/auth.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
@@ -43,6 +45,7 @@ const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
 /** Every route there is, by resource. */
 const routes = [
   healthRoutes,
+  authRoutes,
   workflowRoutes,
   versionRoutes,
   runRoutes,
@@ -59,9 +62,11 @@ const routes = [
 
 /** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */
 export function buildApp(deps: ApiDeps): App {
+  const tokens = createSessionTokens(deps.config.auth.secretKey);
   const context: RouteContext = {
     ...deps,
-    findActor: actorFinder(deps),
+    tokens,
+    authenticator: createAuthenticator({ ...deps, tokens }),
     untold: createUntold(MAX_UNTOLD),
   };
   const { trustedProxies, corsOrigins } = deps.config.api;

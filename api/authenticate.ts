@@ -1,54 +1,120 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../shared/actor.ts';
+import { API_KEY_PREFIX } from '../shared/contract/api-key.ts';
+import { findKeyHolder, findSessionHolders } from '../shared/db/credentials.ts';
 import { readDefaultOwner } from '../shared/db/workspaces.ts';
 import { AppError } from '../shared/errors.ts';
+import type { Session, SessionTokens } from '../shared/platform/session-tokens.ts';
 import { authorize } from './authorize.ts';
 import type { ApiDeps, RouteContext } from './deps.ts';
 
 /** How long the owner is remembered: open mode asks for it on every request, and it hardly ever changes. */
 const OWNER_TTL_MS = 1_000;
+/** Ours are a quarter of this. */
+const MAX_KEY_LENGTH = 200;
 
-export type FindActor = (presented: boolean) => Promise<Actor>;
+/** What a request was let in by. */
+export type Credential =
+  { kind: 'none' } | { kind: 'session'; session: Session } | { kind: 'api_key'; keyId: string };
 
-/** Whether the request brings a credential in its headers. */
-export const presentsCredential = (headers: IncomingHttpHeaders): boolean =>
-  headers['x-api-key'] !== undefined || headers.authorization !== undefined;
+export interface Caller {
+  actor: Actor;
+  credential: Credential;
+}
+
+export interface Authenticator {
+  /** Who stands behind a request. Throws AppError `unauthenticated`. */
+  identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Promise<Caller>;
+  /** Who stands behind a session token. Throws AppError `unauthenticated`. */
+  identifySession(token: string): Promise<Caller>;
+  /** Whom requests without any credential act as. Throws AppError `unauthenticated` where they may not. */
+  identifyNobody(): Promise<Caller>;
+}
+
+const required = () => new AppError('unauthenticated', 'Authentication required');
+const invalid = () => new AppError('unauthenticated', 'The credential is invalid or revoked');
 
 /** Resolves who asks, and refuses who may not, before a byte of the body is read. */
 export function authenticate(app: FastifyInstance, context: RouteContext): void {
   app.decorateRequest('actor');
+  app.decorateRequest('credential');
   app.addHook('onRequest', async (request) => {
     const { capability } = request.routeOptions.config;
     // A stream is refused with a close code, so its route judges for itself.
     if (capability === undefined || capability === 'public' || request.ws) return;
     refuseForeignOrigin(request.headers, context);
-    request.actor = await context.findActor(presentsCredential(request.headers));
-    authorize(request.actor, capability);
+    const { actor, credential } = await context.authenticator.identify(request.raw);
+    request.actor = actor;
+    request.credential = credential;
+    if (capability !== 'authenticated') authorize(actor, capability);
   });
 }
 
 /**
- * Who stands behind a request. Without a credential that is the owner in open mode and nobody otherwise. No
- * credential can be valid while none can be issued, so a presented one is refused in both modes.
- * Throws AppError `unauthenticated`.
+ * Tells who asks: the holder of the key in `X-API-Key`, else of the session token in `Authorization`, else, in open
+ * mode, the owner. A credential that is presented and not valid is refused in both modes, and so is one that is
+ * presented twice: which of the two counts would depend on who reads them.
  */
-export function actorFinder(deps: Pick<ApiDeps, 'db' | 'config'>): FindActor {
-  let known: { actor: Promise<Actor>; until: number } | undefined;
-  return async (presented) => {
-    if (presented) throw new AppError('unauthenticated', 'The credential is invalid or revoked');
-    if (deps.config.auth.mode !== 'open') {
-      throw new AppError('unauthenticated', 'Authentication required');
-    }
-    if (known === undefined || known.until < Date.now()) {
+export function createAuthenticator(
+  deps: Pick<ApiDeps, 'db' | 'config'> & { tokens: SessionTokens },
+): Authenticator {
+  const { db, config, tokens } = deps;
+  let owner: { actor: Promise<Actor>; until: number } | undefined;
+
+  const identifyKey = async (secret: string): Promise<Caller> => {
+    if (!secret.startsWith(API_KEY_PREFIX) || secret.length > MAX_KEY_LENGTH) throw invalid();
+    const holder = await findKeyHolder(db, createHash('sha256').update(secret).digest());
+    if (holder === undefined) throw invalid();
+    return { actor: holder.actor, credential: { kind: 'api_key', keyId: holder.keyId } };
+  };
+
+  const identifySession = async (token: string): Promise<Caller> => {
+    const session = await tokens.verify(token);
+    if (session === undefined) throw invalid();
+    const holder = (await findSessionHolders(db, [session.memberId])).get(session.memberId);
+    if (holder?.epoch !== session.epoch) throw invalid();
+    return { actor: holder.actor, credential: { kind: 'session', session } };
+  };
+
+  const identifyNobody = async (): Promise<Caller> => {
+    if (config.auth.mode !== 'open') throw required();
+    if (owner === undefined || owner.until < Date.now()) {
       const actor = findOwner(deps);
-      known = { actor, until: Date.now() + OWNER_TTL_MS };
+      owner = { actor, until: Date.now() + OWNER_TTL_MS };
       actor.catch(() => {
-        known = undefined;
+        owner = undefined;
       });
     }
-    return known.actor;
+    return { actor: await owner.actor, credential: { kind: 'none' } };
   };
+
+  return {
+    identifySession,
+    identifyNobody,
+    identify: async ({ headers, rawHeaders }) => {
+      const key = headers['x-api-key'];
+      if (key !== undefined) {
+        if (typeof key !== 'string' || isRepeated(rawHeaders, 'x-api-key')) throw invalid();
+        return identifyKey(key);
+      }
+      const { authorization } = headers;
+      if (authorization === undefined) return identifyNobody();
+      const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+      if (token === undefined || isRepeated(rawHeaders, 'authorization')) throw invalid();
+      return identifySession(token);
+    },
+  };
+}
+
+// Node keeps the first of two such headers and drops the other without a word.
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let seen = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === name) seen += 1;
+  }
+  return seen > 1;
 }
 
 async function findOwner({ db }: Pick<ApiDeps, 'db'>): Promise<Actor> {

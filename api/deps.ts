@@ -5,7 +5,8 @@ import type { Registry } from 'prom-client';
 import type { Actor } from '../shared/actor.ts';
 import type { Capability } from '../shared/capabilities.ts';
 import type { RunDeps } from '../shared/operations/runs.ts';
-import type { FindActor } from './authenticate.ts';
+import type { SessionTokens } from '../shared/platform/session-tokens.ts';
+import type { Authenticator, Credential } from './authenticate.ts';
 import type { Untold } from './untold.ts';
 
 /** What the app is built from. Frames are listened for at `config.database.url`. */
@@ -16,7 +17,8 @@ export interface ApiDeps extends RunDeps {
 
 /** What routes are given: the deps, the one way to tell who asks, and what Temporal is still to be told. */
 export interface RouteContext extends ApiDeps {
-  findActor: FindActor;
+  authenticator: Authenticator;
+  tokens: SessionTokens;
   untold: Untold;
 }
 
@@ -31,15 +33,17 @@ export type App = FastifyInstance<
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call the route. Every route says so; one that does not keeps the app from starting. */
-    capability?: Capability | 'public';
+    capability?: Capability | 'authenticated' | 'public';
   }
   interface FastifyRequest {
     /** Who asks. Unset on public routes. */
     actor: Actor;
+    /** What they were let in by. Unset on public routes. */
+    credential: Credential;
     /** How a stream request was judged before its handshake. */
     admission: StreamAdmission | null;
   }
 }
 
-/** Closed at once with a code, or let in to hear the frames after number `after`. */
-export type StreamAdmission = { close: number } | { after: number };
+/** Closed at once with a code, or let in by a credential to hear the frames after number `after`. */
+export type StreamAdmission = { close: number } | { after: number; credential: Credential };

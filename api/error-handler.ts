@@ -2,7 +2,6 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, errorTable, messageOf } from '../shared/errors.ts';
-import { presentsCredential } from './authenticate.ts';
 import { databaseProblem } from './database-errors.ts';
 import type { RouteContext } from './deps.ts';
 import { describeInvalid } from './invalid-request.ts';
@@ -36,7 +35,7 @@ export function answerErrors(app: FastifyInstance, context: RouteContext): void 
   app.setNotFoundHandler(async (request, reply) => {
     // Who may not call the API does not learn either which of its addresses exist.
     if (request.url.startsWith('/api/')) {
-      await context.findActor(presentsCredential(request.headers));
+      await context.authenticator.identify(request.raw);
     }
     return answer(new AppError('not_found', 'Not found'), request, reply);
   });
@@ -54,10 +53,13 @@ export function answerFrameworkError(
 function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = classify(error);
   if (refusal.code === 'internal') {
-    request.log.error({ err: error, url: request.url }, 'request failed');
+    // Without the query: it may hold a token.
+    const path = request.url.split('?', 1)[0];
+    request.log.error({ err: error, method: request.method, path }, 'request failed');
   } else if (refusal.code === 'unavailable') request.log.warn({ err: error }, 'request refused');
   if (refusal.code === 'unavailable' || refusal.code === 'rate_limited') {
-    reply.header('retry-after', String(RETRY_AFTER_SECONDS));
+    const { retryAfterSeconds } = error as Partial<AppError>;
+    reply.header('retry-after', String(retryAfterSeconds ?? RETRY_AFTER_SECONDS));
   }
   if (refusal.code === 'unauthenticated') reply.header('www-authenticate', 'Bearer');
   return reply

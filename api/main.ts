@@ -1,8 +1,9 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { connectDatabase } from '../shared/db/pool.ts';
+import { connectDatabase, type Pool } from '../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../shared/db/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
 import { findRunnable } from '../shared/operations/find-runnable.ts';
+import { ensureOwnerPassword } from '../shared/operations/sign-in.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';
 import { connectTemporal } from '../shared/platform/temporal.ts';
@@ -21,11 +22,27 @@ const fail = (error: unknown): never => {
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
 
+/** In required mode somebody has to be able to come in, and should know why sessions end with this process. */
+async function prepareSignIn(db: Pool): Promise<void> {
+  if (config.auth.mode !== 'required') return;
+  const set = await ensureOwnerPassword(db, config.auth.ownerPassword);
+  if (set?.generated !== undefined) {
+    // The text, since a field of this name is cut out; it is shown this once.
+    log.warn(`The password of the owner <${set.email}> is: ${set.generated}`);
+  }
+  if (config.auth.secretKey === undefined) {
+    log.warn(
+      'SECRET_KEY is not set: sessions end when this process does, and no other process takes them',
+    );
+  }
+}
+
 async function main(): Promise<void> {
   if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
   const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
   const temporal = connectTemporal(config, db);
   await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
+  await prepareSignIn(db);
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const app = buildApp({ db, temporal, log, config, findRunnable, metrics });

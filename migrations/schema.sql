@@ -1,5 +1,28 @@
 -- Generated from the migrations by npm run schema:dump; a test compares it.
 
+CREATE TABLE api_keys (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  prefix text NOT NULL,
+  secret_hash bytea NOT NULL,
+  role text NOT NULL,
+  member_id text,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  revoked_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_secret_hash_key UNIQUE (secret_hash),
+  CONSTRAINT api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT api_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT api_keys_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'editor'::text, 'viewer'::text]))),
+  CONSTRAINT api_keys_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+
+CREATE INDEX api_keys_by_member ON public.api_keys USING btree (member_id) WHERE (member_id IS NOT NULL);
+CREATE INDEX api_keys_by_workspace ON public.api_keys USING btree (workspace_id, created_at DESC, id DESC);
+
 CREATE TABLE audit_chains (
   workspace_id text NOT NULL,
   head_position bigint DEFAULT 0 NOT NULL,
@@ -30,6 +53,7 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_seq_key UNIQUE (seq)
 );
 
+CREATE INDEX audit_log_by_actor ON public.audit_log USING btree (workspace_id, actor_id, seq DESC) WHERE (actor_id IS NOT NULL);
 CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, seq DESC);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
@@ -195,6 +219,20 @@ CREATE TABLE idempotency_keys (
 
 CREATE INDEX idempotency_keys_by_run ON public.idempotency_keys USING btree (run_id);
 
+CREATE TABLE member_days (
+  workspace_id text NOT NULL,
+  member_id text NOT NULL,
+  day date NOT NULL,
+  actions integer DEFAULT 0 NOT NULL,
+  runs integer DEFAULT 0 NOT NULL,
+  approvals integer DEFAULT 0 NOT NULL,
+  rejections integer DEFAULT 0 NOT NULL,
+  workflows_created integer DEFAULT 0 NOT NULL,
+  cost_micros bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT member_days_pkey PRIMARY KEY (workspace_id, member_id, day),
+  CONSTRAINT member_days_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 CREATE TABLE members (
   id text NOT NULL,
   workspace_id text NOT NULL,
@@ -205,14 +243,26 @@ CREATE TABLE members (
   overrides jsonb DEFAULT '{}'::jsonb NOT NULL,
   is_owner boolean DEFAULT false NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  password_hash text,
+  session_epoch integer DEFAULT 1 NOT NULL,
+  invite_code text,
+  invite_mail_due_at timestamp with time zone,
+  invite_mail_attempts integer DEFAULT 0 NOT NULL,
   CONSTRAINT members_pkey PRIMARY KEY (id),
+  CONSTRAINT members_invite_code_key UNIQUE (invite_code),
   CONSTRAINT members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT members_email_length CHECK (((length(email) >= 3) AND (length(email) <= 320))),
+  CONSTRAINT members_invite CHECK (((status = 'invited'::text) = (invite_code IS NOT NULL))),
+  CONSTRAINT members_invited_has_no_password CHECK (((status <> 'invited'::text) OR (password_hash IS NULL))),
+  CONSTRAINT members_name_length CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'editor'::text, 'viewer'::text]))),
   CONSTRAINT members_status_check CHECK ((status = ANY (ARRAY['active'::text, 'invited'::text, 'pending'::text])))
 );
 
+CREATE INDEX members_by_workspace ON public.members USING btree (workspace_id, created_at, id);
 CREATE UNIQUE INDEX members_email ON public.members USING btree (lower(email));
 CREATE UNIQUE INDEX members_owner ON public.members USING btree (workspace_id) WHERE is_owner;
+CREATE INDEX members_to_mail ON public.members USING btree (invite_mail_due_at) WHERE (invite_mail_due_at IS NOT NULL);
 
 CREATE TABLE migrations (
   name text NOT NULL,
@@ -329,6 +379,16 @@ CREATE INDEX runs_by_workspace ON public.runs USING btree (workspace_id, created
 CREATE INDEX runs_long_lived ON public.runs USING btree (created_at) WHERE ((finished_at - created_at) > '1 day'::interval);
 CREATE INDEX runs_open ON public.runs USING btree (COALESCE(checked_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text]));
 
+CREATE TABLE sign_in_failures (
+  subject text NOT NULL,
+  failures integer NOT NULL,
+  window_ends_at timestamp with time zone NOT NULL,
+  CONSTRAINT sign_in_failures_pkey PRIMARY KEY (subject),
+  CONSTRAINT sign_in_failures_failures_check CHECK ((failures >= 0))
+);
+
+CREATE INDEX sign_in_failures_ended ON public.sign_in_failures USING btree (window_ends_at);
+
 CREATE TABLE steps (
   run_id text NOT NULL,
   step_key text NOT NULL,
@@ -390,6 +450,7 @@ CREATE TABLE usage_deltas (
   evaluated integer DEFAULT 0 NOT NULL,
   checks_passed integer DEFAULT 0 NOT NULL,
   checks_total integer DEFAULT 0 NOT NULL,
+  member_id text,
   CONSTRAINT usage_deltas_pkey PRIMARY KEY (id)
 );
 

@@ -23,3 +23,32 @@ export type CapabilityOverrides = Partial<Record<Capability, boolean | null>>;
 export function holds(role: Role, overrides: CapabilityOverrides, capability: Capability): boolean {
   return overrides[capability] ?? (capabilities[capability] as readonly Role[]).includes(role);
 }
+
+/** Every capability, and whether it is held. */
+export function heldCapabilities(
+  role: Role,
+  overrides: CapabilityOverrides,
+): Record<Capability, boolean> {
+  const names = Object.keys(capabilities) as Capability[];
+  return Object.fromEntries(names.map((name) => [name, holds(role, overrides, name)])) as Record<
+    Capability,
+    boolean
+  >;
+}
+
+/**
+ * The first capability that somebody would gain and whoever gives it does not hold, or undefined. Nobody can give
+ * more than they have: else `manage_members` or `manage_api_keys` alone would be as good as all ten.
+ */
+export function beyondGranter(
+  granter: { role: Role; overrides: CapabilityOverrides },
+  gained: { before?: Record<Capability, boolean>; after: Record<Capability, boolean> },
+): Capability | undefined {
+  const names = Object.keys(capabilities) as Capability[];
+  return names.find(
+    (name) =>
+      gained.after[name] &&
+      gained.before?.[name] !== true &&
+      !holds(granter.role, granter.overrides, name),
+  );
+}

@@ -25,10 +25,17 @@ export type ErrorCode = keyof typeof errorTable;
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
+  /** When to come back, of a refusal that will end by itself. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: ErrorCode, detail: string, options?: ErrorOptions) {
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options?: ErrorOptions & { retryAfterSeconds?: number },
+  ) {
     super(detail, options);
     this.code = code;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 
   get status(): number {

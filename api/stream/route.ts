@@ -7,10 +7,11 @@ import { closeCodes } from '../../shared/contract/stream.ts';
 import { frameCursor } from '../../shared/db/frames.ts';
 import { AppError } from '../../shared/errors.ts';
 import { answers, runParams } from '../answers.ts';
-import { presentsCredential, refuseForeignOrigin } from '../authenticate.ts';
+import { type Caller, refuseForeignOrigin } from '../authenticate.ts';
 import { authorize } from '../authorize.ts';
 import type { App, RouteContext, StreamAdmission } from '../deps.ts';
 import { createFrameBus, type FrameBus } from './bus.ts';
+import { createSessionWatch } from './session-watch.ts';
 
 const MAX_INBOUND_BYTES = 64 * 1024;
 /** A reader this far behind is dropped; it can connect again and read the run anew. */
@@ -41,7 +42,11 @@ export const socketOptions: WebsocketPluginOptions = {
 export function streamRoutes(app: App, context: RouteContext): void {
   const { db, log, config } = context;
   const bus = createFrameBus({ db, log, databaseUrl: config.database.url });
-  app.addHook('onClose', async () => bus.stop());
+  const sessions = createSessionWatch({ db, log });
+  app.addHook('onClose', async () => {
+    sessions.stop();
+    await bus.stop();
+  });
   app.decorateRequest('admission', null);
 
   app.route({
@@ -56,7 +61,11 @@ export function streamRoutes(app: App, context: RouteContext): void {
         '`token` where one is needed, 4403 without the `view` permission, 4404 for an unknown run.',
       params: runParams,
       querystring: z.looseObject({
-        token: z.string().optional().meta({ description: 'Session token' }),
+        // Given twice it is no token, and that is told by the close code.
+        token: z
+          .union([z.string(), z.array(z.string()).transform(() => '')])
+          .optional()
+          .meta({ type: 'string', description: 'Session token' }),
       }),
       response: answers(
         { 101: z.undefined().meta({ description: 'Switching to WebSocket' }) },
@@ -80,7 +89,9 @@ export function streamRoutes(app: App, context: RouteContext): void {
     wsHandler: (socket: WebSocket, request: FastifyRequest<{ Params: { id: string } }>) => {
       const admission = request.admission ?? { close: closeCodes.unauthenticated };
       if ('close' in admission) return socket.close(admission.close);
-      return follow(socket, bus, { runId: request.params.id, after: admission.after });
+      const { after, credential } = admission;
+      if (credential.kind === 'session') sessions.add(socket, credential.session);
+      return follow(socket, bus, { runId: request.params.id, after });
     },
   });
 }
@@ -96,20 +107,32 @@ async function admit(
 ): Promise<StreamAdmission> {
   try {
     refuseForeignOrigin(headers, context);
-    // Keys never open a stream, and no token can be valid while none can be issued.
-    const presented = presentsCredential(headers) || token !== undefined;
-    const actor = await context.findActor(presented);
+    const { actor, credential } = await identify(context, headers, token);
     authorize(actor, 'view');
     const after = await frameCursor(context.db, { workspaceId: actor.workspaceId, runId });
     if (after === undefined) return { close: closeCodes.not_found };
     const full = bus.count() >= MAX_SOCKETS || bus.count(runId) >= MAX_SOCKETS_PER_RUN;
-    return full ? { close: closeCodes.too_many } : { after };
+    return full ? { close: closeCodes.too_many } : { after, credential };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'unauthenticated') return { close: closeCodes.unauthenticated };
     if (error.code === 'forbidden') return { close: closeCodes.forbidden };
     throw error;
   }
+}
+
+/** A token in the query is the one credential of a stream; in headers, where browsers cannot put it, it is none. */
+async function identify(
+  { authenticator }: RouteContext,
+  headers: IncomingHttpHeaders,
+  token: string | undefined,
+): Promise<Caller> {
+  if (headers['x-api-key'] !== undefined || headers.authorization !== undefined) {
+    throw new AppError('unauthenticated', 'A stream takes a session token in its query only');
+  }
+  return token === undefined
+    ? authenticator.identifyNobody()
+    : authenticator.identifySession(token);
 }
 
 function follow(socket: WebSocket, bus: FrameBus, from: { runId: string; after: number }): void {

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { AlertChannel } from '../alerts.ts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../contract/session.ts';
 
 /**
  * The one place that reads the environment. Names carry their unit; an empty variable counts as unset.
@@ -69,6 +70,8 @@ export const environmentSchema = z.object({
   RECONCILE_GRACE_SECONDS: z.coerce.number().min(0.1).default(30),
 
   AUTH_MODE: z.enum(['open', 'required']).default('open'),
+  SECRET_KEY: z.string().optional(),
+  OWNER_PASSWORD: z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH).optional(),
   OWNER_EMAIL: z.email({ pattern: z.regexes.html5Email }).default('owner@localhost'),
   ENCRYPTION_KEY: z.string().optional(),
 
@@ -141,7 +144,12 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
       intervalMs: e.RECONCILE_INTERVAL_SECONDS * 1000,
       graceMs: e.RECONCILE_GRACE_SECONDS * 1000,
     },
-    auth: { mode: e.AUTH_MODE, ownerEmail: e.OWNER_EMAIL },
+    auth: {
+      mode: e.AUTH_MODE,
+      secretKey: e.SECRET_KEY,
+      ownerEmail: e.OWNER_EMAIL,
+      ownerPassword: e.OWNER_PASSWORD,
+    },
     encryptionKey: e.ENCRYPTION_KEY,
     egressAllow: e.EGRESS_ALLOW,
     chatWebhookUrl: e.CHAT_WEBHOOK_URL,

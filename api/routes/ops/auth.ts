@@ -1,0 +1,144 @@
+import { heldCapabilities } from '../../../shared/capabilities.ts';
+import { memberSchema } from '../../../shared/contract/member.ts';
+import {
+  acceptInviteInput,
+  type Identity,
+  identitySchema,
+  loginInput,
+  passwordChange,
+  sessionSchema,
+  signupInput,
+} from '../../../shared/contract/session.ts';
+import { toMember } from '../../../shared/db/members.ts';
+import { type Account, readAccount } from '../../../shared/db/sign-ins.ts';
+import { AppError } from '../../../shared/errors.ts';
+import {
+  joinByInvite,
+  replacePassword,
+  requestMembership,
+  signIn,
+} from '../../../shared/operations/sign-in.ts';
+import { answers } from '../../answers.ts';
+import type { Caller } from '../../authenticate.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Sign-in'];
+const session = answers(
+  { 200: sessionSchema },
+  'too_large',
+  'unsupported_media_type',
+  'rate_limited',
+);
+
+export function authRoutes(app: App, { db, tokens }: RouteContext): void {
+  const openSession = async (account: Account) => {
+    const { token, expiresAt } = await tokens.issue({
+      memberId: account.id,
+      epoch: account.session_epoch,
+    });
+    const member = toMember(account, { inviteCode: false });
+    return { token, expires_at: expiresAt.toISOString(), member };
+  };
+
+  app.route({
+    method: 'POST',
+    url: '/api/auth/login',
+    schema: {
+      tags,
+      operationId: 'login',
+      summary: 'Sign in with e-mail and password',
+      description:
+        'Answers 401 alike for an unknown e-mail and a wrong password, 403 while the account waits for approval, ' +
+        '429 after too many failures of the account or the address.',
+      security: [],
+      body: loginInput,
+      response: session,
+    },
+    config: { capability: 'public' },
+    handler: async ({ body, ip }) => openSession(await signIn(db, { ...body, address: ip })),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/auth/signup',
+    schema: {
+      tags,
+      operationId: 'signup',
+      summary: 'Ask to become a member; an administrator approves it',
+      security: [],
+      body: signupInput,
+      response: answers(
+        { 201: memberSchema },
+        'too_large',
+        'unsupported_media_type',
+        'rate_limited',
+      ),
+    },
+    config: { capability: 'public' },
+    handler: async ({ body, ip }, reply) => {
+      const row = await requestMembership(db, body, ip);
+      return reply.code(201).send(toMember(row, { inviteCode: false }));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/auth/accept-invite',
+    schema: {
+      tags,
+      operationId: 'acceptInvite',
+      summary: 'Become a member by an invite code, which works once',
+      security: [],
+      body: acceptInviteInput,
+      response: session,
+    },
+    config: { capability: 'public' },
+    handler: async ({ body }) => openSession(await joinByInvite(db, body)),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/auth/password',
+    schema: {
+      tags,
+      operationId: 'changePassword',
+      summary: 'Change your own password; every session ends, and a new one is answered',
+      body: passwordChange,
+      response: session,
+    },
+    config: { capability: 'authenticated' },
+    handler: async ({ body, credential }) => {
+      if (credential.kind !== 'session') {
+        throw new AppError('forbidden', 'A password is changed in a session of its member');
+      }
+      const given = { current: body.current_password, next: body.new_password };
+      return openSession(await replacePassword(db, credential.session, given));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/auth/me',
+    schema: {
+      tags,
+      operationId: 'getIdentity',
+      summary: 'Tell whom the credential stands for and what they may do',
+      response: answers({ 200: identitySchema }),
+    },
+    config: { capability: 'authenticated' },
+    handler: async ({ actor, credential }): Promise<Identity> => {
+      const account = actor.id === null ? undefined : await readAccount(db, actor.id);
+      return toIdentity({ actor, credential }, account);
+    },
+  });
+}
+
+const toIdentity = ({ actor, credential }: Caller, account: Account | undefined): Identity => ({
+  id: actor.id,
+  name: actor.name,
+  email: account?.email ?? null,
+  role: actor.role,
+  workspace_id: actor.workspaceId,
+  credential: credential.kind,
+  capabilities: heldCapabilities(actor.role, actor.overrides),
+});

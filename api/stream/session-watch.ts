@@ -1,0 +1,61 @@
+import type { WebSocket } from 'ws';
+import { holds } from '../../shared/capabilities.ts';
+import { closeCodes } from '../../shared/contract/stream.ts';
+import { findSessionHolders } from '../../shared/db/credentials.ts';
+import type { Db } from '../../shared/db/pool.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
+import type { Session } from '../../shared/platform/session-tokens.ts';
+
+/** How often the sessions of all sockets are looked at; a socket outlives its session by this at most. */
+const LOOK_EVERY_MS = 2_000;
+
+export interface SessionWatch {
+  /** Closes the socket when the session it was opened with ends or may no longer view runs. */
+  add(socket: WebSocket, session: Session): void;
+  stop(): void;
+}
+
+/**
+ * A socket is authorised once, when it opens; this asks again while it is open, in one statement for all sockets of
+ * the process. Expiry, removal and a new password close it with 4401, the loss of `view` with 4403.
+ */
+export function createSessionWatch({ db, log }: { db: Db; log: Logger }): SessionWatch {
+  const watched = new Map<WebSocket, Session>();
+  let timer: NodeJS.Timeout | undefined;
+  let looking = false;
+
+  const look = async () => {
+    if (looking || watched.size === 0) return;
+    looking = true;
+    try {
+      const sockets = [...watched];
+      const ids = new Set(sockets.map(([, session]) => session.memberId));
+      const holders = await findSessionHolders(db, [...ids]);
+      for (const [socket, session] of sockets) {
+        const holder = holders.get(session.memberId);
+        const ended = holder?.epoch !== session.epoch || session.expiresAt * 1000 <= Date.now();
+        if (holder === undefined || ended) socket.close(closeCodes.unauthenticated);
+        else if (!holds(holder.actor.role, holder.actor.overrides, 'view')) {
+          socket.close(closeCodes.forbidden);
+        }
+      }
+    } catch (error) {
+      // While the database cannot be asked no frames come from it either.
+      log.warn({ err: error }, 'could not look at the sessions of streams');
+    } finally {
+      looking = false;
+    }
+  };
+
+  return {
+    add: (socket, session) => {
+      watched.set(socket, session);
+      socket.on('close', () => watched.delete(socket));
+      if (timer === undefined) {
+        timer = setInterval(() => void look(), LOOK_EVERY_MS);
+        timer.unref();
+      }
+    },
+    stop: () => clearInterval(timer),
+  };
+}

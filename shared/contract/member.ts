@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { capabilities, type Capability, roles } from '../capabilities.ts';
+import { timestamp } from './common.ts';
+
+export const memberStatuses = ['active', 'invited', 'pending'] as const;
+export type MemberStatus = (typeof memberStatuses)[number];
+
+export const roleSchema = z.enum(roles);
+
+/**
+ * An e-mail address as a caller gives it. Told apart without regard to case, kept as given. Only ASCII: what two
+ * systems take for the same letter in other case differs beyond it.
+ */
+export const emailInput = z
+  .email({ pattern: z.regexes.html5Email, error: 'must be an e-mail address' })
+  .max(254)
+  .meta({ examples: ['ada@example.com'] });
+
+export const memberName = z.string().trim().min(1).max(200);
+
+export const memberSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    email: z.string(),
+    role: roleSchema,
+    status: z.enum(memberStatuses),
+    is_owner: z.boolean().meta({ description: 'Whom requests without credentials act as, if any' }),
+    invite_code: z.string().nullable().meta({
+      description: 'Only while invited, and only shown to who may manage members',
+    }),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Member' });
+export type Member = z.infer<typeof memberSchema>;
+
+const perCapability = <T extends z.ZodType>(value: T) =>
+  z.object(
+    Object.fromEntries(Object.keys(capabilities).map((name) => [name, value])) as Record<
+      Capability,
+      T
+    >,
+  );
+
+/** Capability → whether it is held. */
+export const heldCapabilities = perCapability(z.boolean());
+export type HeldCapabilities = z.infer<typeof heldCapabilities>;
+
+export const capabilitySetting = z.object({
+  default: z.boolean().meta({ description: "What the member's role has" }),
+  override: z.boolean().nullable(),
+  effective: z.boolean().meta({ description: 'The override if there is one, else the default' }),
+});
+
+/** Capability → default, override and effective value. */
+export const capabilitySettings = perCapability(capabilitySetting);

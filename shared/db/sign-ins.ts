@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import type { AcceptInviteInput, SignupInput } from '../contract/session.ts';
+import { AppError } from '../errors.ts';
+import { newId } from '../platform/ids.ts';
+import { recordAudit } from './audit.ts';
+import { memberColumns, memberRow, type MemberRow } from './members.ts';
+import { type Db, type Pool, sql, type Tx } from './pool.ts';
+
+/** How many may have signed up to the installation and wait: nobody has to sign in to add one more. */
+const MAX_PENDING = 1_000;
+
+const accountColumns = sql.fragment`${memberColumns}, m.password_hash, m.session_epoch`;
+const accountRow = memberRow.extend({
+  password_hash: z.string().nullable(),
+  session_epoch: z.number(),
+});
+export type Account = z.infer<typeof accountRow>;
+
+const nothing = z.object({});
+
+/** The account of an e-mail address, in whatever letter case. */
+export async function findAccount(db: Db, email: string): Promise<Account | undefined> {
+  const row = await db.maybeOne(sql.prepared('sign_ins_find', accountRow)`
+    SELECT ${accountColumns} FROM members m WHERE lower(m.email) = lower(${email})
+  `);
+  return row ?? undefined;
+}
+
+/** The account of an active member. */
+export async function readAccount(db: Db, memberId: string): Promise<Account | undefined> {
+  const row = await db.maybeOne(sql.prepared('sign_ins_read', accountRow)`
+    SELECT ${accountColumns} FROM members m WHERE m.id = ${memberId} AND m.status = 'active'
+  `);
+  return row ?? undefined;
+}
+
+/**
+ * Adds a viewer who waits for approval to the default workspace. Throws AppError `invalid` when the e-mail belongs to
+ * a member, `rate_limited` when too many wait already.
+ */
+export async function signUp(
+  db: Pool,
+  { name, email, passwordHash }: Omit<SignupInput, 'password'> & { passwordHash: string },
+): Promise<MemberRow> {
+  return db.transaction(async (tx) => {
+    const workspaceId = await tx.oneFirst(sql.prepared(
+      'sign_ins_default_workspace',
+      z.object({ id: z.string() }),
+    )`
+      SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1
+    `);
+    const row = await tx.maybeOne(sql.prepared('sign_ins_sign_up', memberRow)`
+      INSERT INTO members AS m (id, workspace_id, name, email, role, status, password_hash)
+      SELECT ${newId('member')}, ${workspaceId}, ${name}, ${email}, 'viewer', 'pending', ${passwordHash}
+      WHERE (SELECT count(*) FROM (SELECT FROM members WHERE status = 'pending' LIMIT ${MAX_PENDING}) p) < ${MAX_PENDING}
+      ON CONFLICT (lower(email)) DO NOTHING
+      RETURNING ${memberColumns}
+    `);
+    if (row === null) {
+      if ((await findAccount(tx, email)) !== undefined) throw emailTaken();
+      throw new AppError('rate_limited', 'Too many sign-ups wait for approval; try again later');
+    }
+    await auditOwnAct(tx, row, 'signup');
+    return row;
+  });
+}
+
+/** The refusal of an e-mail address that belongs to a member already. */
+export const emailTaken = (): AppError =>
+  new AppError('invalid', 'A member with this e-mail exists already');
+
+/** Whether an invitation with this code is open. */
+export async function isInvited(db: Db, inviteCode: string): Promise<boolean> {
+  return db.exists(sql.prepared('sign_ins_is_invited', nothing)`
+    SELECT FROM members WHERE invite_code = ${inviteCode}
+  `);
+}
+
+/** Makes an invited member active, once per code; undefined when the code is of no open invitation. */
+export async function acceptInvite(
+  db: Pool,
+  {
+    invite_code,
+    name,
+    passwordHash,
+  }: Omit<AcceptInviteInput, 'password'> & { passwordHash: string },
+): Promise<Account | undefined> {
+  return db.transaction(async (tx) => {
+    const row = await tx.maybeOne(sql.prepared('sign_ins_accept', accountRow)`
+      UPDATE members m
+      SET status = 'active', invite_code = NULL, invite_mail_due_at = NULL, password_hash = ${passwordHash},
+          name = coalesce(${name ?? null}::text, m.name)
+      WHERE m.invite_code = ${invite_code}
+      RETURNING ${accountColumns}
+    `);
+    if (row === null) return undefined;
+    await auditOwnAct(tx, row, 'accept_invite');
+    return row;
+  });
+}
+
+/**
+ * Sets a new password and voids every session, also the one it was changed in. Undefined when that one is void
+ * already, as after a change at the same time.
+ */
+export async function changePassword(
+  db: Pool,
+  change: { memberId: string; epoch: number; passwordHash: string },
+): Promise<Account | undefined> {
+  return db.transaction(async (tx) => {
+    const row = await tx.maybeOne(sql.prepared('sign_ins_change_password', accountRow)`
+      UPDATE members m SET password_hash = ${change.passwordHash}, session_epoch = m.session_epoch + 1
+      WHERE m.id = ${change.memberId} AND m.session_epoch = ${change.epoch} AND m.status = 'active'
+      RETURNING ${accountColumns}
+    `);
+    if (row === null) return undefined;
+    await auditOwnAct(tx, row, 'password_change');
+    return row;
+  });
+}
+
+/**
+ * Sets the password of an active member on the operator's behalf and voids their sessions. `onlyFirst` leaves a
+ * password alone that is there. Returns whether it was set.
+ */
+export async function setPassword(
+  db: Pool,
+  set: { memberId: string; passwordHash: string; onlyFirst: boolean },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const row = await tx.maybeOne(sql.prepared('sign_ins_set_password', memberRow)`
+      UPDATE members m SET password_hash = ${set.passwordHash}, session_epoch = m.session_epoch + 1
+      WHERE m.id = ${set.memberId} AND m.status = 'active' AND (NOT ${set.onlyFirst} OR m.password_hash IS NULL)
+      RETURNING ${memberColumns}
+    `);
+    if (row === null) return false;
+    await recordAudit(
+      tx,
+      { workspaceId: row.workspace_id, id: null, name: 'operator' },
+      { action: 'password_set', targetType: 'member', targetId: row.id },
+    );
+    return true;
+  });
+}
+
+const auditOwnAct = (
+  tx: Tx,
+  member: MemberRow,
+  action: 'signup' | 'accept_invite' | 'password_change',
+): Promise<void> =>
+  recordAudit(
+    tx,
+    { workspaceId: member.workspace_id, id: member.id, name: member.name },
+    { action, targetType: 'member', targetId: member.id, details: { email: member.email } },
+  );
+
+const ownerRow = z.object({ id: z.string(), email: z.string(), has_password: z.boolean() });
+
+/** The owner of the default workspace. */
+export async function readOwnerAccount(
+  db: Db,
+): Promise<{ id: string; email: string; hasPassword: boolean } | undefined> {
+  const row = await db.maybeOne(sql.prepared('sign_ins_owner', ownerRow)`
+    SELECT m.id, m.email, m.password_hash IS NOT NULL AS has_password
+    FROM (SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1) w
+    JOIN members m ON m.workspace_id = w.id AND m.is_owner
+  `);
+  if (row === null) return undefined;
+  return { id: row.id, email: row.email, hasPassword: row.has_password };
+}

@@ -1,0 +1,169 @@
+import { createHash, randomBytes } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
+import type { AcceptInviteInput, SignupInput } from '../contract/session.ts';
+import type { MemberRow } from '../db/members.ts';
+import type { Pool } from '../db/pool.ts';
+import { countAttempt, dropEndedWindows, forgiveAttempt } from '../db/sign-in-failures.ts';
+import {
+  type Account,
+  acceptInvite,
+  changePassword,
+  findAccount,
+  isInvited,
+  readAccount,
+  readOwnerAccount,
+  setPassword,
+  signUp,
+} from '../db/sign-ins.ts';
+import { AppError } from '../errors.ts';
+import { hashPassword, verifyPassword } from '../platform/passwords.ts';
+import type { Session } from '../platform/session-tokens.ts';
+
+/**
+ * Attempts that may fail in a quarter of an hour. The account as such has a high bound, and one address alone cannot
+ * reach it: otherwise anybody could lock anybody out.
+ */
+const MAX_FAILURES = {
+  /** Of one address at one account. */
+  pair: 10,
+  account: 100,
+  address: 100,
+  /** Of changing a password with the wrong current one. */
+  change: 10,
+  /** Each counts, whether it succeeds or not. */
+  signup: 100,
+} as const;
+/** Whoever counts removes some of what is over, so that the table does not grow. */
+const DROP_BATCH = 20;
+
+type Bound = keyof typeof MAX_FAILURES;
+
+/** The member behind an e-mail and password. Throws AppError `unauthenticated`, `forbidden` or `rate_limited`. */
+export async function signIn(
+  db: Pool,
+  given: { email: string; password: string; address: string },
+): Promise<Account> {
+  const account = given.email.toLowerCase();
+  const address = addressBlock(given.address);
+  const attempt = await beginAttempt(db, {
+    pair: `${address} ${account}`,
+    account,
+    address,
+  });
+  const found = await findAccount(db, given.email);
+  if (!(await verifyPassword(found?.password_hash ?? null, given.password))) {
+    throw new AppError('unauthenticated', 'Wrong e-mail or password');
+  }
+  await attempt.forgive();
+  if (found === undefined || found.status !== 'active') {
+    throw new AppError('forbidden', 'This account waits for the approval of an administrator');
+  }
+  return found;
+}
+
+/** A new member who waits for approval. Throws AppError `invalid` for an e-mail in use, or `rate_limited`. */
+export async function requestMembership(
+  db: Pool,
+  { password, ...profile }: SignupInput,
+  address: string,
+): Promise<MemberRow> {
+  await beginAttempt(db, { signup: addressBlock(address) });
+  return signUp(db, { ...profile, passwordHash: await hashPassword(password) });
+}
+
+/** The member of an invitation, active from now on. Throws AppError `invalid` when the code is of none that is open. */
+export async function joinByInvite(
+  db: Pool,
+  { password, ...accepted }: AcceptInviteInput,
+): Promise<Account> {
+  // Looked up first: hashing takes a core, and codes are guessed for nothing.
+  const open = await isInvited(db, accepted.invite_code);
+  const account = open
+    ? await acceptInvite(db, { ...accepted, passwordHash: await hashPassword(password) })
+    : undefined;
+  if (account !== undefined) return account;
+  throw new AppError('invalid', 'The invite code is not valid or was used already');
+}
+
+/**
+ * Replaces the password of the session's member, which ends all sessions; the account returned is of the epoch after
+ * that. Throws AppError `invalid` for a wrong current password, `unauthenticated` when the session ended meanwhile,
+ * `rate_limited` after too many failures.
+ */
+export async function replacePassword(
+  db: Pool,
+  session: Session,
+  given: { current: string; next: string },
+): Promise<Account> {
+  const attempt = await beginAttempt(db, { change: session.memberId });
+  const account = await readAccount(db, session.memberId);
+  if (!(await verifyPassword(account?.password_hash ?? null, given.current))) {
+    throw new AppError('invalid', 'Invalid body: current_password is wrong');
+  }
+  await attempt.forgive();
+  const changed = await changePassword(db, {
+    memberId: session.memberId,
+    epoch: session.epoch,
+    passwordHash: await hashPassword(given.next),
+  });
+  if (changed === undefined) throw new AppError('unauthenticated', 'The session has ended');
+  return changed;
+}
+
+/**
+ * Makes sure that the owner of the default workspace can sign in: sets the password given, or a generated one, if
+ * there is none. Returns the e-mail, and the password when it was generated here and now; undefined when there was
+ * nothing to do. Of processes that start at once, one does it.
+ */
+export async function ensureOwnerPassword(
+  db: Pool,
+  password: string | undefined,
+): Promise<{ email: string; generated: string | undefined } | undefined> {
+  const owner = await readOwnerAccount(db);
+  if (owner === undefined || owner.hasPassword) return undefined;
+  const generated = password === undefined ? generatePassword() : undefined;
+  const set = await setPassword(db, {
+    memberId: owner.id,
+    passwordHash: await hashPassword(password ?? generated ?? ''),
+    onlyFirst: true,
+  });
+  return set ? { email: owner.email, generated } : undefined;
+}
+
+/** 144 random bits, in characters that survive being copied. */
+export const generatePassword = (): string => randomBytes(18).toString('base64url');
+
+/**
+ * Counts an attempt before it is made. Throws AppError `rate_limited` when too many have failed; that attempt is not
+ * made and does not count, so that to go on trying does not keep others out for longer.
+ */
+async function beginAttempt(
+  db: Pool,
+  whose: Partial<Record<Bound, string>>,
+): Promise<{ forgive: () => Promise<void> }> {
+  const bounds = new Map<string, number>();
+  for (const [bound, name] of Object.entries(whose) as [Bound, string][]) {
+    // Hashed: names of any length come in, and the table need not tell who tries to sign in.
+    const digest = createHash('sha256').update(name).digest('base64url');
+    bounds.set(`${bound}:${digest}`, MAX_FAILURES[bound]);
+  }
+  const subjects = [...bounds.keys()];
+  const counted = await countAttempt(db, subjects);
+  const over = counted.filter((each) => each.failures > (bounds.get(each.subject) ?? 0));
+  if (over.length > 0) {
+    await forgiveAttempt(db, subjects);
+    throw new AppError('rate_limited', 'Too many attempts; try again later', {
+      retryAfterSeconds: Math.max(...over.map((each) => each.seconds)),
+    });
+  }
+  await dropEndedWindows(db, DROP_BATCH);
+  return { forgive: () => forgiveAttempt(db, subjects) };
+}
+
+/** The address, of IPv6 the network of 64 bits that one customer is given. */
+function addressBlock(text: string): string {
+  if (!ipaddr.isValid(text)) return text;
+  const address = ipaddr.process(text);
+  if (address.kind() === 'ipv4') return address.toString();
+  return address.toNormalizedString().split(':').slice(0, 4).join(':');
+}

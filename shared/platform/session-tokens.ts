@@ -1,0 +1,83 @@
+import { hkdfSync, randomBytes, webcrypto } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+
+/** How long a session lasts without signing in again. */
+export const SESSION_SECONDS = 7 * 24 * 60 * 60;
+/** How far the clocks of two API processes may be apart. */
+const CLOCK_TOLERANCE_SECONDS = 5;
+/** Ours are a fifth of this. */
+const MAX_TOKEN_LENGTH = 2_000;
+
+const ALGORITHM = 'HS256';
+const ISSUER = 'durable-workflows';
+const AUDIENCE = 'session';
+
+/** What a token says: whose session it is, and of which epoch of that member's sessions. */
+export interface Session {
+  memberId: string;
+  epoch: number;
+  /** Unix seconds. */
+  expiresAt: number;
+}
+
+export interface SessionTokens {
+  issue(member: { memberId: string; epoch: number }): Promise<{ token: string; expiresAt: Date }>;
+  /** What a token says that is ours and has not expired; undefined for anything else. */
+  verify(token: string): Promise<Session | undefined>;
+}
+
+const claims = z.object({ sub: z.string().min(1), epoch: z.int(), exp: z.int() });
+
+/**
+ * Tokens are JWTs signed with HMAC-SHA256 under a key derived from the secret, so that a secret of any length serves
+ * and other uses of it get keys of their own. Without one the key is random: it dies with the process, and no other
+ * process knows it.
+ */
+export function createSessionTokens(secret: string | undefined): SessionTokens {
+  const material = secret ?? randomBytes(32);
+  // Imported once: a key given as bytes is imported anew for every token, which takes longer than the rest of it.
+  const key = webcrypto.subtle.importKey(
+    'raw',
+    hkdfSync('sha256', material, '', 'session tokens', 32),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['sign', 'verify'],
+  );
+  return {
+    issue: async ({ memberId, epoch }) => {
+      const issuedAt = Math.floor(Date.now() / 1000);
+      const expiresAt = issuedAt + SESSION_SECONDS;
+      const token = await new SignJWT({ epoch })
+        .setProtectedHeader({ alg: ALGORITHM })
+        .setSubject(memberId)
+        .setIssuer(ISSUER)
+        .setAudience(AUDIENCE)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expiresAt)
+        .sign(await key);
+      return { token, expiresAt: new Date(expiresAt * 1000) };
+    },
+    verify: async (token) => {
+      if (token.length > MAX_TOKEN_LENGTH) return undefined;
+      try {
+        const { payload } = await jwtVerify(token, await key, {
+          algorithms: [ALGORITHM],
+          issuer: ISSUER,
+          audience: AUDIENCE,
+          // With it, a token from the future is refused as well.
+          maxTokenAge: SESSION_SECONDS,
+          clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        });
+        const said = claims.safeParse(payload);
+        if (!said.success) return undefined;
+        const { sub, epoch, exp } = said.data;
+        return { memberId: sub, epoch, expiresAt: exp };
+      } catch (error) {
+        // Why a token is no good is of use only to who forges one.
+        if (error instanceof errors.JOSEError) return undefined;
+        throw error;
+      }
+    },
+  };
+}
