@@ -131,9 +131,16 @@ export function refuseForeignOrigin(
   headers: IncomingHttpHeaders,
   deps: Pick<ApiDeps, 'config'>,
 ): void {
-  const { origin, host } = headers;
-  if (origin === undefined || deps.config.auth.mode !== 'open') return;
-  const { corsOrigins, publicUrl } = deps.config.api;
+  if (deps.config.auth.mode === 'open') requireKnownOrigin(headers, deps);
+}
+
+/** Throws AppError `forbidden` for a page of an origin that is neither ours nor in `CORS_ORIGINS`. */
+export function requireKnownOrigin(
+  { origin, host }: IncomingHttpHeaders,
+  { config }: Pick<ApiDeps, 'config'>,
+): void {
+  if (origin === undefined) return;
+  const { corsOrigins, publicUrl } = config.api;
   if (corsOrigins.includes(origin) || origin === new URL(publicUrl).origin) return;
   if (URL.canParse(origin) && new URL(origin).host === host) return;
   throw new AppError('forbidden', 'Requests from this origin are not allowed');

@@ -7,7 +7,7 @@ import { closeCodes } from '../../shared/contract/stream.ts';
 import { frameCursor } from '../../shared/db/frames.ts';
 import { AppError } from '../../shared/errors.ts';
 import { answers, runParams } from '../answers.ts';
-import { type Caller, refuseForeignOrigin } from '../authenticate.ts';
+import { type Caller, requireKnownOrigin } from '../authenticate.ts';
 import { authorize } from '../authorize.ts';
 import type { App, RouteContext, StreamAdmission } from '../deps.ts';
 import { createFrameBus, type FrameBus } from './bus.ts';
@@ -106,7 +106,8 @@ async function admit(
   }: { runId: string; headers: IncomingHttpHeaders; token: string | undefined },
 ): Promise<StreamAdmission> {
   try {
-    refuseForeignOrigin(headers, context);
+    // In both modes: CORS, which keeps pages from reading answers, does not hold for sockets.
+    requireKnownOrigin(headers, context);
     const { actor, credential } = await identify(context, headers, token);
     authorize(actor, 'view');
     const after = await frameCursor(context.db, { workspaceId: actor.workspaceId, runId });

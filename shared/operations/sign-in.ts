@@ -8,6 +8,7 @@ import {
   type Account,
   acceptInvite,
   changePassword,
+  emailTaken,
   findAccount,
   isInvited,
   readAccount,
@@ -68,6 +69,7 @@ export async function requestMembership(
   address: string,
 ): Promise<MemberRow> {
   await beginAttempt(db, { signup: addressBlock(address) });
+  if ((await findAccount(db, profile.email)) !== undefined) throw emailTaken();
   return signUp(db, { ...profile, passwordHash: await hashPassword(password) });
 }
 
