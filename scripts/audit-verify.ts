@@ -1,11 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { AuditVerification } from '../shared/contract/audit.ts';
 import { type ChainPlace, listAuditedWorkspaces, verifyAudit } from '../shared/db/audit-chain.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
 import { messageOf } from '../shared/errors.ts';
-import { loadConfig } from '../shared/platform/config.ts';
+import { findDatabase } from './running-service.ts';
 
 /**
  * `npm run audit:verify [-- --json] [-- --head <workspace>:<position>:<hash>]`: checks the audit log of every
@@ -13,24 +11,8 @@ import { loadConfig } from '../shared/platform/config.ts';
  * whole, 1 when something was tampered with, 2 when it could not be checked. `--head`, also several, names a head
  * that an earlier check printed and that was kept elsewhere: the chain has to hold it.
  */
-const projectDir = join(import.meta.dirname, '..');
-
 interface Checked extends AuditVerification {
   workspace_id: string;
-}
-
-function findDatabase(): string {
-  const envFile = join(projectDir, '.env');
-  if (existsSync(envFile)) process.loadEnvFile(envFile);
-  const config = loadConfig();
-  if (config.database.url !== undefined) return config.database.url;
-  const path = join(config.dataDir, 'endpoints.json');
-  if (!existsSync(path)) {
-    throw new Error(
-      `${path} is not there: start the service with npm start, or set DATABASE_URL to its database`,
-    );
-  }
-  return (JSON.parse(readFileSync(path, 'utf8')) as { database: string }).database;
 }
 
 function parseHeads(given: readonly string[]): Map<string, ChainPlace> {

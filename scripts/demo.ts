@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { GraphReport } from '../shared/contract/graph.ts';
@@ -7,23 +5,27 @@ import type { Run, RunStatus } from '../shared/contract/run.ts';
 import type { StreamFrame } from '../shared/contract/stream.ts';
 import type { Workflow } from '../shared/contract/workflow.ts';
 import { messageOf } from '../shared/errors.ts';
-import { loadConfig } from '../shared/platform/config.ts';
 import { answerTickets, bookPayment, checks, mistaken } from './demo/graphs.ts';
 import * as print from './demo/print.ts';
-import { type Answer, call, exchange, type Method, type RequestContent } from './seed/api.ts';
+import { findApi } from './running-service.ts';
+import {
+  type Answer,
+  call,
+  exchange,
+  type Method,
+  type RequestContent,
+  type Service,
+} from './seed/api.ts';
 
 /**
- * `npm run demo [-- --api <url>] [-- --keep]`: the tour of README.md against a running service, every request and
+ * `npm run demo [-- --api <url>] [-- --token <session token>] [-- --keep]`: the tour of README.md against a running service, every request and
  * answer printed. Ends with code 1 at the first thing that is not as it should be, so it also serves as a check of
  * an installation. What it made is deleted at the end, unless `--keep` is given.
  */
-const projectDir = join(import.meta.dirname, '..');
-
 const PATIENCE_MS = 15_000;
 const POLL_MS = 25;
 
-interface Tour {
-  apiUrl: string;
+interface Tour extends Service {
   workflowIds: string[];
 }
 
@@ -47,7 +49,7 @@ interface Sending extends RequestContent {
 }
 
 async function send<T>(
-  { apiUrl }: Tour,
+  tour: Tour,
   method: Method,
   path: string,
   { status = 200, show, ...content }: Sending = {},
@@ -55,9 +57,14 @@ async function send<T>(
   print.request(method, path, content.headers ?? {});
   if (content.body !== undefined) print.json(content.body);
   const started = performance.now();
-  const answer = await exchange<T>(apiUrl, method, path, content);
+  const answer = await exchange<T>(tour, method, path, content);
   print.answer(answer.status, performance.now() - started);
   showBody(answer.body, answer.status === status ? show : undefined);
+  if (answer.status === 401) {
+    throw new DemoFailure(
+      'The service needs a credential: sign in and give --token <session token>',
+    );
+  }
   if (answer.status !== status) throw new DemoFailure(`Expected ${status}, not ${answer.status}`);
   return answer;
 }
@@ -80,7 +87,7 @@ async function until(
 ): Promise<Run> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
-    const { body } = await call<Run>(tour.apiUrl, 'GET', `/api/runs/${runId}`);
+    const { body } = await call<Run>(tour, 'GET', `/api/runs/${runId}`);
     const resting = body.status !== 'pending' && body.status !== 'running';
     if (resting || performance.now() > deadline) {
       const { body: run } = await send<Run>(tour, 'GET', `/api/runs/${runId}`, { show });
@@ -98,10 +105,10 @@ interface FrameLog {
   close(): Promise<void>;
 }
 
-async function follow({ apiUrl }: Tour, runId: string): Promise<FrameLog> {
+async function follow({ apiUrl, token }: Tour, runId: string): Promise<FrameLog> {
   const url = `${apiUrl.replace(/^http/, 'ws')}/api/runs/${runId}/stream`;
   console.log(`\n   WS ${url}`);
-  const socket = new WebSocket(url);
+  const socket = new WebSocket(token === undefined ? url : `${url}?token=${token}`);
   const frames: StreamFrame[] = [];
   socket.addEventListener('message', ({ data }) => {
     print.frame(String(data));
@@ -232,25 +239,15 @@ async function cleanUp(tour: Tour): Promise<void> {
   }
 }
 
-/** The address given, or the one that `npm start` left in its data folder. */
-function findApi(given: string | undefined): string {
-  if (given !== undefined) return given.replace(/\/+$/, '');
-  const envFile = join(projectDir, '.env');
-  if (existsSync(envFile)) process.loadEnvFile(envFile);
-  const path = join(loadConfig().dataDir, 'endpoints.json');
-  if (!existsSync(path)) {
-    throw new DemoFailure(
-      `${path} is not there: start the service with npm start, or give --api <url>`,
-    );
-  }
-  return (JSON.parse(readFileSync(path, 'utf8')) as { api: string }).api;
-}
-
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { api: { type: 'string' }, keep: { type: 'boolean', default: false } },
+    options: {
+      api: { type: 'string' },
+      token: { type: 'string' },
+      keep: { type: 'boolean', default: false },
+    },
   });
-  const tour: Tour = { apiUrl: findApi(values.api), workflowIds: [] };
+  const tour: Tour = { apiUrl: findApi(values.api), token: values.token, workflowIds: [] };
   const started = performance.now();
   console.log(`The tour of README.md at ${tour.apiUrl}`);
   await approve(tour, await draw(tour));

@@ -3,15 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Run } from '../shared/contract/run.ts';
 import type { Workflow } from '../shared/contract/workflow.ts';
 import { messageOf } from '../shared/errors.ts';
-import { call, Refusal } from './seed/api.ts';
+import { call, Refusal, type Service } from './seed/api.ts';
 import { type Example, examples, type ExampleRun } from './seed/index.ts';
 
 /** How long the example runs may take to come to rest. A start goes on without them after that. */
 const SETTLE_MS = 5_000;
 const POLL_MS = 15;
 
-export interface SeedOptions {
-  apiUrl: string;
+export interface SeedOptions extends Service {
   /** Told what could not be done; nothing when all went well. */
   log?: (text: string) => void;
 }
@@ -40,18 +39,18 @@ interface SeededRun {
  * start. What went wrong is told to `log`.
  */
 export async function seed(options: SeedOptions): Promise<SeedResult> {
-  const { apiUrl, log = (text) => console.error(text) } = options;
+  const { log = (text) => console.error(text), ...service } = options;
   const result: SeedResult = { workflows: {}, runs: {} };
   try {
-    const present = await listByName(apiUrl);
+    const present = await listByName(service);
     const started: Promise<SeededRun>[] = [];
     // The list of workflows shows the newest first: the one to read first is made last.
     for (const example of examples.toReversed()) {
       const found = present.get(example.name);
       if (found !== undefined && !isDeepStrictEqual(found.graph, example.graph)) continue;
-      const workflowId = await settleWorkflow(apiUrl, example, found);
+      const workflowId = await settleWorkflow(service, example, found);
       result.workflows[example.name] = workflowId;
-      for (const wanted of example.runs) started.push(settleRun(apiUrl, workflowId, wanted));
+      for (const wanted of example.runs) started.push(settleRun(service, workflowId, wanted));
     }
     const runs = await Promise.all(started);
     for (const { key, run } of runs) {
@@ -61,7 +60,7 @@ export async function seed(options: SeedOptions): Promise<SeedResult> {
       }
       if (run.status === 'paused') {
         result.gateRunId = run.id;
-        result.approveUrl = `${apiUrl}/api/runs/${run.id}/approve`;
+        result.approveUrl = `${service.apiUrl}/api/runs/${run.id}/approve`;
       }
     }
   } catch (error) {
@@ -70,15 +69,15 @@ export async function seed(options: SeedOptions): Promise<SeedResult> {
   return result;
 }
 
-async function listByName(apiUrl: string): Promise<Map<string, Workflow>> {
-  const { body } = await call<Workflow[]>(apiUrl, 'GET', '/api/workflows');
+async function listByName(service: Service): Promise<Map<string, Workflow>> {
+  const { body } = await call<Workflow[]>(service, 'GET', '/api/workflows');
   // Oldest last in the list, so it is the one that stays: a later workflow may have been given the same name.
   return new Map(body.map((workflow) => [workflow.name, workflow]));
 }
 
 /** Makes the workflow, or finishes one that an interrupted start left a draft. One that is published is left alone. */
 async function settleWorkflow(
-  apiUrl: string,
+  service: Service,
   example: Example,
   present: Workflow | undefined,
 ): Promise<string> {
@@ -86,21 +85,24 @@ async function settleWorkflow(
   const { name, description, graph, checks } = example;
   const workflow =
     present ??
-    (await call<Workflow>(apiUrl, 'POST', '/api/workflows', { body: { name, description, graph } }))
-      .body;
-  await call(apiUrl, 'PUT', `/api/workflows/${workflow.id}/checks`, { body: checks });
-  await call(apiUrl, 'POST', `/api/workflows/${workflow.id}/publish`);
+    (
+      await call<Workflow>(service, 'POST', '/api/workflows', {
+        body: { name, description, graph },
+      })
+    ).body;
+  await call(service, 'PUT', `/api/workflows/${workflow.id}/checks`, { body: checks });
+  await call(service, 'POST', `/api/workflows/${workflow.id}/publish`);
   return workflow.id;
 }
 
 /** Triggers the run, or finds the one of an earlier start, and waits until it rests. */
 async function settleRun(
-  apiUrl: string,
+  service: Service,
   workflowId: string,
   wanted: ExampleRun,
 ): Promise<SeededRun> {
   let run = (
-    await call<Run>(apiUrl, 'POST', `/api/workflows/${workflowId}/runs`, {
+    await call<Run>(service, 'POST', `/api/workflows/${workflowId}/runs`, {
       body: wanted.input,
       headers: { 'idempotency-key': wanted.key },
     })
@@ -108,14 +110,14 @@ async function settleRun(
   const deadline = performance.now() + SETTLE_MS;
   while ((run.status === 'pending' || run.status === 'running') && performance.now() < deadline) {
     await sleep(POLL_MS);
-    run = (await call<Run>(apiUrl, 'GET', `/api/runs/${run.id}`)).body;
+    run = (await call<Run>(service, 'GET', `/api/runs/${run.id}`)).body;
   }
   return { key: wanted.key, run };
 }
 
 function reasonOf(error: unknown): string {
   if (error instanceof Refusal && error.status === 401) {
-    return 'requests need credentials (AUTH_MODE=required); set SEED=off to start without examples';
+    return 'requests need credentials (AUTH_MODE=required)';
   }
   // fetch says only that it failed; why stands in its cause.
   return error instanceof Error && error.cause !== undefined

@@ -3,8 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { migrate } from '../shared/db/migrate.ts';
+import { connectDatabase } from '../shared/db/pool.ts';
+import { readOwnerAccount } from '../shared/db/sign-ins.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
+import { createSessionTokens } from '../shared/platform/session-tokens.ts';
 import { seed } from './seed.ts';
 import { startChild } from './stack/children.ts';
 import type { Child } from './stack/children.ts';
@@ -107,7 +110,12 @@ function writeTemporalProfile(config: Config, address: string): string {
   return path;
 }
 
-function childEnvironment(config: Config, addresses: Addresses, bundle: string): NodeJS.ProcessEnv {
+function childEnvironment(
+  config: Config,
+  addresses: Addresses,
+  bundle: string,
+  secretKey: string,
+): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([key]) =>
       // The person's settings for another Temporal (keys, TLS) must not be tried on the embedded one.
@@ -128,6 +136,7 @@ function childEnvironment(config: Config, addresses: Addresses, bundle: string):
     TEMPORAL_UI_URL: addresses.temporalUi,
     WORKFLOW_BUNDLE: bundle,
     ENCRYPTION_KEY: encryptionKey(config),
+    SECRET_KEY: secretKey,
     EGRESS_ALLOW: process.env['EGRESS_ALLOW'] || localEgress,
     // Parsing and compiling their imports is most of what API and worker do before they are ready.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
@@ -282,6 +291,14 @@ function banner(
     `  Logs         ${inDataDir('logs')}`,
     `  Ready in     ${total.toFixed(1)} s (${parts})`,
   ];
+  if (config.auth.mode === 'required') {
+    lines.push(
+      `  Sign in      POST ${addresses.api}/api/auth/login as ${config.auth.ownerEmail}`,
+      ...(config.auth.secretKey === undefined
+        ? ['  Note         SECRET_KEY is not set: sessions end when this stops']
+        : []),
+    );
+  }
   if (!process.env['EGRESS_ALLOW']) {
     lines.push(
       `  Note         tools and webhooks may reach this machine itself (EGRESS_ALLOW=${localEgress})`,
@@ -300,6 +317,27 @@ function banner(
   return lines.join('\n');
 }
 
+/** The examples are the owner's. Where requests need a session, this one is opened with the key that signs them all. */
+async function seedAsOwner(
+  config: Config,
+  { api: apiUrl, databaseUrl }: Addresses,
+  secretKey: string,
+): Promise<Seeded> {
+  if (config.auth.mode === 'open') return seed({ apiUrl });
+  const db = await connectDatabase(databaseUrl, { maxPoolSize: 1 });
+  try {
+    const owner = await readOwnerAccount(db);
+    if (owner === undefined) throw new Error('The default workspace has no owner');
+    const { token } = await createSessionTokens(secretKey).issue({
+      memberId: owner.id,
+      epoch: owner.sessionEpoch,
+    });
+    return await seed({ apiUrl, token });
+  } finally {
+    await db.end();
+  }
+}
+
 async function launch(config: Config, supervisor: Supervisor): Promise<string> {
   const seconds: Seconds = new Map();
   const time = timer(seconds);
@@ -307,12 +345,16 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
     startServers(config, supervisor, time),
     time('workflow bundle', cachedWorkflowBundle(projectDir)),
   );
-  const env = childEnvironment(config, addresses, bundle);
+  // Made up when there is none, as the API would: sessions then end with this start.
+  const secretKey = config.auth.secretKey ?? randomBytes(32).toString('base64');
+  const env = childEnvironment(config, addresses, bundle, secretKey);
   await both(
     time('api', startProcess('api', config, env, supervisor)),
     time('worker', startProcess('worker', config, env, supervisor)),
   );
-  const seeded = config.seed ? await time('examples', seed({ apiUrl: addresses.api })) : undefined;
+  const seeded = config.seed
+    ? await time('examples', seedAsOwner(config, addresses, secretKey))
+    : undefined;
   writeEndpoints(config, addresses, supervisor, seeded);
   // Counted from the start of this process, its own loading included.
   return banner(config, addresses, seconds, performance.now() / 1_000, seeded);

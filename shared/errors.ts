@@ -48,6 +48,10 @@ export const notFound = (noun: string): AppError => new AppError('not_found', `$
 
 export const conflict = (detail: string): AppError => new AppError('conflict', detail);
 
+/** The refusal of an e-mail address that belongs to a member, of whichever workspace. */
+export const emailTaken = (): AppError =>
+  new AppError('invalid', 'A member with this e-mail exists already');
+
 /** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

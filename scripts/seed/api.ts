@@ -3,6 +3,12 @@ import type { JsonObject } from '../../shared/json.ts';
 /** How long one request may take before the service counts as gone. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
+/** A running service, and the session to call it in where it needs one. */
+export interface Service {
+  apiUrl: string;
+  token?: string | undefined;
+}
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface RequestContent {
@@ -30,7 +36,7 @@ export class Refusal extends Error {
 
 /** One request to the service, whatever it answers. Throws the error of fetch when it cannot be reached. */
 export async function exchange<T>(
-  apiUrl: string,
+  { apiUrl, token }: Service,
   method: Method,
   path: string,
   content: RequestContent = {},
@@ -38,7 +44,11 @@ export async function exchange<T>(
   const { body, headers } = content;
   const response = await fetch(new URL(path, apiUrl), {
     method,
-    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
@@ -48,12 +58,12 @@ export async function exchange<T>(
 
 /** The same, for requests that have to succeed. Throws Refusal for anything but a 2xx. */
 export async function call<T>(
-  apiUrl: string,
+  service: Service,
   method: Method,
   path: string,
   content: RequestContent = {},
 ): Promise<Answer<T>> {
-  const answer = await exchange<T>(apiUrl, method, path, content);
+  const answer = await exchange<T>(service, method, path, content);
   if (answer.status >= 200 && answer.status < 300) return answer;
   throw new Refusal(`${method} ${path}`, answer.status, detailOf(answer.body));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AcceptInviteInput, SignupInput } from '../contract/session.ts';
-import { AppError } from '../errors.ts';
+import { AppError, emailTaken } from '../errors.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { memberColumns, memberRow, type MemberRow } from './members.ts';
@@ -64,10 +64,6 @@ export async function signUp(
     return row;
   });
 }
-
-/** The refusal of an e-mail address that belongs to a member already. */
-export const emailTaken = (): AppError =>
-  new AppError('invalid', 'A member with this e-mail exists already');
 
 /** Whether an invitation with this code is open. */
 export async function isInvited(db: Db, inviteCode: string): Promise<boolean> {
@@ -154,17 +150,27 @@ const auditOwnAct = (
     { action, targetType: 'member', targetId: member.id, details: { email: member.email } },
   );
 
-const ownerRow = z.object({ id: z.string(), email: z.string(), has_password: z.boolean() });
+const ownerRow = z.object({
+  id: z.string(),
+  email: z.string(),
+  has_password: z.boolean(),
+  session_epoch: z.number(),
+});
 
 /** The owner of the default workspace. */
 export async function readOwnerAccount(
   db: Db,
-): Promise<{ id: string; email: string; hasPassword: boolean } | undefined> {
+): Promise<{ id: string; email: string; hasPassword: boolean; sessionEpoch: number } | undefined> {
   const row = await db.maybeOne(sql.prepared('sign_ins_owner', ownerRow)`
-    SELECT m.id, m.email, m.password_hash IS NOT NULL AS has_password
+    SELECT m.id, m.email, m.password_hash IS NOT NULL AS has_password, m.session_epoch
     FROM (SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1) w
     JOIN members m ON m.workspace_id = w.id AND m.is_owner
   `);
   if (row === null) return undefined;
-  return { id: row.id, email: row.email, hasPassword: row.has_password };
+  return {
+    id: row.id,
+    email: row.email,
+    hasPassword: row.has_password,
+    sessionEpoch: row.session_epoch,
+  };
 }

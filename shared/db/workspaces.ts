@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import { roles } from '../capabilities.ts';
 import { type Workspace, workspaceSchema, type WorkspaceUpdate } from '../contract/workspace.ts';
-import { notFound } from '../errors.ts';
+import { emailTaken, notFound } from '../errors.ts';
 import { type PlanName, planNames } from '../plans.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
@@ -49,6 +49,34 @@ export async function ensureDefaultWorkspace(
       INSERT INTO members (id, workspace_id, name, email, role, status, is_owner)
       VALUES (${newId('member')}, ${id}, 'Owner', ${owner.ownerEmail}, 'admin', 'active', true)
     `);
+    return id;
+  });
+}
+
+/**
+ * Another workspace with an owner who can sign in. Returns its id. Throws AppError `invalid` when the e-mail belongs to
+ * a member of any workspace.
+ */
+export async function createWorkspace(
+  db: Pool,
+  { name, owner }: { name: string; owner: { name: string; email: string; passwordHash: string } },
+): Promise<string> {
+  const id = newId('workspace');
+  return db.transaction(async (tx) => {
+    await tx.query(sql.prepared('workspace_create', z.object({}))`
+      INSERT INTO workspaces (id, name) VALUES (${id}, ${name})
+    `);
+    const { rowCount } = await tx.query(sql.prepared('workspace_create_owner', z.object({}))`
+      INSERT INTO members (id, workspace_id, name, email, role, status, is_owner, password_hash)
+      VALUES (${newId('member')}, ${id}, ${owner.name}, ${owner.email}, 'admin', 'active', true, ${owner.passwordHash})
+      ON CONFLICT (lower(email)) DO NOTHING
+    `);
+    if (rowCount === 0) throw emailTaken();
+    await recordAudit(
+      tx,
+      { workspaceId: id, id: null, name: 'operator' },
+      { action: 'create', targetType: 'workspace', targetId: id, details: { owner: owner.email } },
+    );
     return id;
   });
 }

@@ -8,7 +8,6 @@ import {
   type Account,
   acceptInvite,
   changePassword,
-  emailTaken,
   findAccount,
   isInvited,
   readAccount,
@@ -16,7 +15,7 @@ import {
   setPassword,
   signUp,
 } from '../db/sign-ins.ts';
-import { AppError } from '../errors.ts';
+import { AppError, emailTaken } from '../errors.ts';
 import { hashPassword, verifyPassword } from '../platform/passwords.ts';
 import type { Session } from '../platform/session-tokens.ts';
 

@@ -56,8 +56,8 @@ function launch(env: Record<string, string> = {}): Launch {
   return started;
 }
 
-async function ready(started: Launch): Promise<Endpoints> {
-  const path = join(dataDir, 'endpoints.json');
+async function ready(started: Launch, folder = dataDir): Promise<Endpoints> {
+  const path = join(folder, 'endpoints.json');
   const deadline = Date.now() + 25_000;
   while (!started.output().includes('Ctrl-C stops everything')) {
     if (started.process.exitCode !== null) throw new Error(`start ended:\n${started.output()}`);
@@ -183,6 +183,49 @@ describe('npm start', () => {
     expect(alive(processes)).toEqual([]);
     expect((await fetch(`${after.api}/api/health`)).status).toBe(200);
   });
+
+  test('in required mode tells the owner how to sign in, once, and makes the examples all the same', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'start-'));
+    chmodSync(folder, 0o755);
+    const required = { AUTH_MODE: 'required', SEED: 'on', DATA_DIR: folder };
+    const login = async (api: string, password: string) =>
+      fetch(`${api}/api/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ email: 'owner@localhost', password }),
+      });
+    const list = async (api: string, token?: string) =>
+      fetch(`${api}/api/workflows`, {
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      });
+    try {
+      const first = launch(required);
+      const { api } = await ready(first, folder);
+      const password = /The password of the owner <owner@localhost> is: (\S+)/.exec(
+        first.output(),
+      )?.[1];
+      expect(first.output()).toContain(
+        `Sign in      POST ${api}/api/auth/login as owner@localhost`,
+      );
+      expect(first.output()).toContain('SECRET_KEY is not set');
+      expect((await list(api)).status).toBe(401);
+      const { token } = (await (await login(api, password ?? '')).json()) as { token: string };
+      expect(await (await list(api, token)).json()).toHaveLength(4);
+      first.process.kill('SIGINT');
+      await first.ended;
+
+      const second = launch({ ...required, OWNER_PASSWORD: 'of no use any more' });
+      await ready(second, folder);
+      expect(second.output()).not.toContain('The password of the owner');
+      expect((await list(api, token)).status).toBe(401);
+      expect((await login(api, 'of no use any more')).status).toBe(401);
+      expect((await login(api, password ?? '')).status).toBe(200);
+      second.process.kill('SIGINT');
+      await second.ended;
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 60_000);
 
   test('asked to stop while it still starts leaves nothing behind', async () => {
     const started = launch();

@@ -13,8 +13,7 @@ describe('seeding an empty installation', () => {
   let service: Installation;
   let result: SeedResult;
   const log: string[] = [];
-  const get = async <T>(path: string): Promise<T> =>
-    (await call<T>(service.apiUrl, 'GET', path)).body;
+  const get = async <T>(path: string): Promise<T> => (await call<T>(service, 'GET', path)).body;
   const runOf = (key: string): Promise<Run> => get(`/api/runs/${result.runs[key]}`);
 
   beforeAll(async () => {
@@ -36,7 +35,7 @@ describe('seeding an empty installation', () => {
       const workflow = workflows.find(({ name }) => name === example.name)!;
       expect(workflow.id).toBe(result.workflows[example.name]);
       expect(workflow.checks).toEqual(example.checks);
-      const { body } = await call(service.apiUrl, 'POST', `/api/workflows/${workflow.id}/validate`);
+      const { body } = await call(service, 'POST', `/api/workflows/${workflow.id}/validate`);
       expect(body).toEqual({ valid: true, errors: [], warnings: [] });
     }
   });
@@ -75,18 +74,18 @@ describe('seeding an empty installation', () => {
   test('leaves an example alone that somebody has changed', async () => {
     const id = result.workflows['Launch kit']!;
     const path = `/api/workflows/${id}`;
-    await call(service.apiUrl, 'PUT', path, { body: { description: 'ours now' } });
-    await call(service.apiUrl, 'PUT', `${path}/checks`, { body: [] });
+    await call(service, 'PUT', path, { body: { description: 'ours now' } });
+    await call(service, 'PUT', `${path}/checks`, { body: [] });
     await seed({ apiUrl: service.apiUrl });
     expect(await get(path)).toMatchObject({ description: 'ours now', checks: [], version: 1 });
   });
 
   test('brings about what an interrupted start left undone', async () => {
     const id = result.workflows['Research loop']!;
-    await call(service.apiUrl, 'DELETE', `/api/workflows/${id}`);
+    await call(service, 'DELETE', `/api/workflows/${id}`);
     // What a start leaves behind that ended right after its first request.
     const { name, graph } = examples.find((example) => example.name === 'Research loop')!;
-    await call(service.apiUrl, 'POST', '/api/workflows', { body: { name, graph } });
+    await call(service, 'POST', '/api/workflows', { body: { name, graph } });
     const repaired = await seed({ apiUrl: service.apiUrl });
     const workflow = await get<Workflow>(`/api/workflows/${repaired.workflows[name]}`);
     expect(workflow).toMatchObject({ status: 'published', stats: { total: 1, success: 1 } });
@@ -97,7 +96,7 @@ describe('seeding an empty installation', () => {
   test('shows in the failed run what a resume does', async () => {
     const before = await runOf('example-invoices');
     expect(before.resumable).toBe(true);
-    await call(service.apiUrl, 'POST', `/api/runs/${before.id}/resume`);
+    await call(service, 'POST', `/api/runs/${before.id}/resume`);
     let run = before;
     for (const end = Date.now() + 10_000; run.status !== 'success' && Date.now() < end;) {
       run = await runOf('example-invoices');
@@ -113,7 +112,7 @@ describe('seeding an empty installation', () => {
   });
 
   test('says no more that a run waits when it has been approved', async () => {
-    await call(service.apiUrl, 'POST', `/api/runs/${result.gateRunId}/approve`);
+    await call(service, 'POST', `/api/runs/${result.gateRunId}/approve`);
     const after = await seed({ apiUrl: service.apiUrl });
     expect(after.gateRunId).toBeUndefined();
     expect(after.runs).toEqual({ ...result.runs, 'example-research': expect.any(String) });
@@ -132,12 +131,12 @@ describe('seeding beside work of the same names', () => {
   test('neither changes nor runs it, draft or published, and makes the others', async () => {
     const graph = { nodes: [], edges: [] };
     const post = async (path: string, body?: unknown): Promise<Workflow> =>
-      (await call<Workflow>(service.apiUrl, 'POST', `/api/workflows${path}`, { body })).body;
+      (await call<Workflow>(service, 'POST', `/api/workflows${path}`, { body })).body;
     await post('', { name: 'Support triage', graph });
     const { id } = await post('', { name: 'Launch kit', graph });
     await post(`/${id}/publish`);
     const list = async (): Promise<Workflow[]> =>
-      (await call<Workflow[]>(service.apiUrl, 'GET', '/api/workflows')).body;
+      (await call<Workflow[]>(service, 'GET', '/api/workflows')).body;
     const own = await list();
     const log: string[] = [];
     const result = await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });
@@ -162,7 +161,7 @@ describe('a start whose examples cannot be made', () => {
       const log: string[] = [];
       await seed({ apiUrl: service.apiUrl, log: (text) => log.push(text) });
       expect(log).toEqual([
-        'The examples could not be written: requests need credentials (AUTH_MODE=required); set SEED=off to start without examples',
+        'The examples could not be written: requests need credentials (AUTH_MODE=required)',
       ]);
     } finally {
       await service.close();

@@ -1,0 +1,39 @@
+import { parseArgs } from 'node:util';
+import { connectDatabase } from '../shared/db/pool.ts';
+import { findAccount, setPassword } from '../shared/db/sign-ins.ts';
+import { messageOf } from '../shared/errors.ts';
+import { generatePassword } from '../shared/operations/sign-in.ts';
+import { hashPassword } from '../shared/platform/passwords.ts';
+import { findDatabase } from './running-service.ts';
+
+/**
+ * `npm run password:reset -- --email <e-mail>`: gives an active member, in whichever workspace, a new password in the
+ * database of `DATABASE_URL`, or of the running `npm start`, and prints it, this once. All their sessions end. For who
+ * has lost theirs and has nobody else to let them in. Ends with code 1 when nothing was changed.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { email: { type: 'string' } } });
+  if (values.email === undefined) {
+    throw new Error('Usage: npm run password:reset -- --email <e-mail>');
+  }
+  const password = generatePassword();
+  const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
+  try {
+    const account = await findAccount(db, values.email);
+    const passwordHash = await hashPassword(password);
+    const set =
+      account !== undefined &&
+      (await setPassword(db, { memberId: account.id, passwordHash, onlyFirst: false }));
+    if (!set) throw new Error(`no active member has the e-mail ${values.email}`);
+    console.log(`The password of ${account.email} is now: ${password}`);
+  } finally {
+    await db.end();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`The password was not reset: ${messageOf(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../shared/platform/config.ts';
+
+/** What commands run beside the service need to find it: the settings, or else what `npm start` left in `DATA_DIR`. */
+const projectDir = join(import.meta.dirname, '..');
+
+interface Endpoints {
+  api: string;
+  /** A connection string, with its password. */
+  database: string;
+}
+
+/** The URL of the API. Throws when neither a setting nor a running `npm start` tells it. */
+export function findApi(given: string | undefined): string {
+  if (given !== undefined) return given.replace(/\/+$/, '');
+  return readEndpoints('give --api <url>').api;
+}
+
+/** The connection string of the database. Throws when neither a setting nor a running `npm start` tells it. */
+export function findDatabase(): string {
+  loadSettings();
+  return loadConfig().database.url ?? readEndpoints('set DATABASE_URL to its database').database;
+}
+
+function readEndpoints(otherwise: string): Endpoints {
+  loadSettings();
+  const path = join(loadConfig().dataDir, 'endpoints.json');
+  if (!existsSync(path)) {
+    throw new Error(`${path} is not there: start the service with npm start, or ${otherwise}`);
+  }
+  return JSON.parse(readFileSync(path, 'utf8')) as Endpoints;
+}
+
+function loadSettings(): void {
+  const envFile = join(projectDir, '.env');
+  if (existsSync(envFile)) process.loadEnvFile(envFile);
+}

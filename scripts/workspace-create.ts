@@ -1,0 +1,55 @@
+import { parseArgs } from 'node:util';
+import { emailInput, memberName } from '../shared/contract/member.ts';
+import { workspaceUpdate } from '../shared/contract/workspace.ts';
+import { connectDatabase } from '../shared/db/pool.ts';
+import { createWorkspace } from '../shared/db/workspaces.ts';
+import { messageOf } from '../shared/errors.ts';
+import { generatePassword } from '../shared/operations/sign-in.ts';
+import { hashPassword } from '../shared/platform/passwords.ts';
+import { findDatabase } from './running-service.ts';
+
+/**
+ * `npm run workspace:create -- --name <name> --owner-email <e-mail> [--owner-name <name>] [--json]`: another workspace
+ * in the database of `DATABASE_URL`, or of the running `npm start`, on the plan `free`, with an owner who can sign in
+ * at once. The owner's password is generated and printed, this once. Ends with code 1 when it was not made.
+ */
+const usage = 'Usage: npm run workspace:create -- --name <name> --owner-email <e-mail>';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      name: { type: 'string' },
+      'owner-email': { type: 'string' },
+      'owner-name': { type: 'string', default: 'Owner' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const { name } = workspaceUpdate.safeParse({ name: values.name }).data ?? {};
+  const email = emailInput.safeParse(values['owner-email']).data;
+  const ownerName = memberName.safeParse(values['owner-name']).data;
+  if (name === undefined) throw new Error(`--name has to be a name. ${usage}`);
+  if (email === undefined) throw new Error(`--owner-email has to be an e-mail address. ${usage}`);
+  if (ownerName === undefined) throw new Error(`--owner-name has to be a name. ${usage}`);
+  const password = generatePassword();
+  const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
+  try {
+    const workspaceId = await createWorkspace(db, {
+      name,
+      owner: { name: ownerName, email, passwordHash: await hashPassword(password) },
+    });
+    console.log(
+      values.json
+        ? JSON.stringify({ workspace_id: workspaceId, email, password }, null, 2)
+        : `Workspace ${workspaceId} is made. Its owner signs in as ${email} with the password ${password}`,
+    );
+  } finally {
+    await db.end();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`The workspace was not made: ${messageOf(error)}`);
+  process.exitCode = 1;
+}
