@@ -8,6 +8,7 @@ import { memory } from './measures/memory.ts';
 import { overview } from './measures/overview.ts';
 import { policy } from './measures/policy.ts';
 import { read } from './measures/read.ts';
+import { signIn } from './measures/sign-in.ts';
 import { scale } from './measures/scale.ts';
 import { start } from './measures/start.ts';
 import { throughput } from './measures/throughput.ts';
@@ -36,6 +37,7 @@ const onStack = {
   trigger,
   approve,
   read,
+  'sign-in': signIn,
   throughput,
   scale,
   memory,
