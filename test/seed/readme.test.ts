@@ -9,12 +9,26 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-/** The shell lines of the tour, and the lines that it promises to print, in order. */
-function tour(): { script: string; promised: string[] } {
-  const block = /<!-- tour:begin -->\n```sh\n([^]*?)```\n<!-- tour:end -->/.exec(readme);
-  if (block === null) throw new Error('README.md has no tour');
+/** The shell lines of a tour, and the lines that it promises to print, in order. */
+function tour(name: string): { script: string; promised: string[] } {
+  const block = new RegExp(
+    `<!-- ${name}:begin -->\n\`\`\`sh\n([^]*?)\`\`\`\n<!-- ${name}:end -->`,
+  ).exec(readme);
+  if (block === null) throw new Error(`README.md has no ${name}`);
   const script = block[1]!;
   return { script, promised: [...script.matchAll(/^#=> (.*)$/gm)].map((match) => match[1]!) };
+}
+
+async function printsWhatItPromises(name: string, apiUrl: string): Promise<void> {
+  const { script, promised } = tour(name);
+  expect(promised.length).toBeGreaterThanOrEqual(5);
+  const { stdout, stderr } = await run('sh', ['-euc', script], {
+    env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, API: apiUrl },
+    timeout: 25_000,
+  });
+  expect(stderr).toBe('');
+  const printed = stdout.split('\n');
+  expect(printed.filter((line) => promised.includes(line))).toEqual(promised);
 }
 
 function linksIn(path: string): string[] {
@@ -30,15 +44,19 @@ describe('the tours', () => {
   afterAll(() => service.close());
 
   test('the one in README.md prints what it promises', async () => {
-    const { script, promised } = tour();
-    expect(promised.length).toBeGreaterThanOrEqual(5);
-    const { stdout, stderr } = await run('sh', ['-euc', script], {
-      env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, API: service.apiUrl },
-      timeout: 25_000,
+    await printsWhatItPromises('tour', service.apiUrl);
+  });
+
+  test('the one with people in README.md prints what it promises', async () => {
+    const required = await startInstallation({
+      AUTH_MODE: 'required',
+      OWNER_PASSWORD: 'open sesame, please',
     });
-    expect(stderr).toBe('');
-    const printed = stdout.split('\n');
-    expect(printed.filter((line) => promised.includes(line))).toEqual(promised);
+    try {
+      await printsWhatItPromises('people', required.apiUrl);
+    } finally {
+      await required.close();
+    }
   });
 
   test('`npm run demo` finds everything as it should be', async () => {
