@@ -107,7 +107,7 @@ describe('its examples', () => {
       });
       executed += 1;
     }
-    expect(executed).toBe(13);
+    expect(executed).toBe(14);
   });
 
   test('of every body that is not empty are there', () => {
