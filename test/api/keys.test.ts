@@ -391,10 +391,10 @@ describe('a key linked to a member', () => {
       `)
       ).length === 0;
     expect(await isLocked()).toBe(false);
-    const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [held, release] = [Promise.withResolvers(), Promise.withResolvers()];
     const holding = api.db.transaction(async (tx) => {
       await run(sql.fragment`LOCK TABLE audit_log IN SHARE MODE`, tx);
-      held.resolve();
+      held.resolve(undefined);
       await release.promise;
     });
     await held.promise;
@@ -403,7 +403,7 @@ describe('a key linked to a member', () => {
     try {
       await eventually(isLocked);
     } finally {
-      release.resolve();
+      release.resolve(undefined);
       await holding;
     }
     expect((await answer).status).toBe(201);
