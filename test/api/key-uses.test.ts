@@ -118,6 +118,23 @@ describe('when a key was last used', () => {
     expect(await stored(keys[0]!.id)).toBe(before);
   });
 
+  test('is written by several processes at once, and none stands in the way of another', async () => {
+    await run(sql.fragment`
+      INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
+      SELECT 'key_many_' || i, ${api.workspaceId}, 'Many', 'ops_x', sha256(i::text::bytea), 'viewer'
+      FROM generate_series(1, 1000) AS i
+    `);
+    const ids = Array.from({ length: 1_000 }, (_, i) => `key_many_${i + 1}`);
+    for (let round = 1; round <= 20; round += 1) {
+      const turns = Array.from({ length: 4 }, (_, i) => {
+        const uses = ids.map((id) => [id, new Date(round * 10 + i)] as const);
+        return i % 2 === 0 ? uses : uses.reverse();
+      });
+      await Promise.all(turns.map((uses) => recordKeyUses(api.db, uses)));
+      expect(await stored('key_many_500')).toBe(round * 10 + 3);
+    }
+  });
+
   test('is of no harm for a key that was revoked meanwhile, or is none', async () => {
     const [revoked, kept] = [await make(), await make()];
     const began = Date.now();
