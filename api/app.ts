@@ -15,6 +15,7 @@ import { acceptJson, BODY_LIMIT_BYTES } from './body.ts';
 import type { ApiDeps, App, RouteContext } from './deps.ts';
 import { answerErrors, answerFrameworkError, answerSocketError } from './error-handler.ts';
 import { refuseUnsafeInput } from './input-guard.ts';
+import { createKeyUses } from './key-uses.ts';
 import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
 import { serveReference } from './reference.ts';
@@ -24,6 +25,7 @@ import { authRoutes } from './routes/ops/auth.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
+import { keyRoutes } from './routes/ops/keys.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
@@ -50,6 +52,7 @@ const routes = [
   versionRoutes,
   runRoutes,
   approvalRoutes,
+  keyRoutes,
   workspaceRoutes,
   usageRoutes,
   auditRoutes,
@@ -63,10 +66,12 @@ const routes = [
 /** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */
 export function buildApp(deps: ApiDeps): App {
   const tokens = createSessionTokens(deps.config.auth.secretKey);
+  const keyUses = createKeyUses(deps);
   const context: RouteContext = {
     ...deps,
     tokens,
-    authenticator: createAuthenticator({ ...deps, tokens }),
+    keyUses,
+    authenticator: createAuthenticator({ ...deps, tokens, keyUses }),
     untold: createUntold(MAX_UNTOLD),
   };
   const { trustedProxies, corsOrigins } = deps.config.api;
@@ -98,7 +103,9 @@ export function buildApp(deps: ApiDeps): App {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
-  app.addHook('onClose', async () => context.untold.told());
+  app.addHook('onClose', async () => {
+    await Promise.all([context.untold.told(), keyUses.stop()]);
+  });
   answerErrors(app, context);
   acceptJson(app);
   refuseUndeclaredRoutes(app);

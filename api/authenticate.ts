@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../shared/actor.ts';
@@ -6,9 +5,11 @@ import { API_KEY_PREFIX } from '../shared/contract/api-key.ts';
 import { findKeyHolder, findSessionHolders } from '../shared/db/credentials.ts';
 import { readDefaultOwner } from '../shared/db/workspaces.ts';
 import { AppError } from '../shared/errors.ts';
+import { hashApiKeySecret } from '../shared/platform/api-key-secrets.ts';
 import type { Session, SessionTokens } from '../shared/platform/session-tokens.ts';
 import { authorize } from './authorize.ts';
 import type { ApiDeps, RouteContext } from './deps.ts';
+import type { KeyUses } from './key-uses.ts';
 
 /** How long the owner is remembered: open mode asks for it on every request, and it hardly ever changes. */
 const OWNER_TTL_MS = 1_000;
@@ -58,15 +59,16 @@ export function authenticate(app: FastifyInstance, context: RouteContext): void 
  * presented twice: which of the two counts would depend on who reads them.
  */
 export function createAuthenticator(
-  deps: Pick<ApiDeps, 'db' | 'config'> & { tokens: SessionTokens },
+  deps: Pick<ApiDeps, 'db' | 'config'> & { tokens: SessionTokens; keyUses: KeyUses },
 ): Authenticator {
-  const { db, config, tokens } = deps;
+  const { db, config, tokens, keyUses } = deps;
   let owner: { actor: Promise<Actor>; until: number } | undefined;
 
   const identifyKey = async (secret: string): Promise<Caller> => {
     if (!secret.startsWith(API_KEY_PREFIX) || secret.length > MAX_KEY_LENGTH) throw invalid();
-    const holder = await findKeyHolder(db, createHash('sha256').update(secret).digest());
+    const holder = await findKeyHolder(db, hashApiKeySecret(secret));
     if (holder === undefined) throw invalid();
+    keyUses.note(holder.keyId);
     return { actor: holder.actor, credential: { kind: 'api_key', keyId: holder.keyId } };
   };
 

@@ -7,6 +7,7 @@ import type { Capability } from '../shared/capabilities.ts';
 import type { RunDeps } from '../shared/operations/runs.ts';
 import type { SessionTokens } from '../shared/platform/session-tokens.ts';
 import type { Authenticator, Credential } from './authenticate.ts';
+import type { KeyUses } from './key-uses.ts';
 import type { Untold } from './untold.ts';
 
 /** What the app is built from. Frames are listened for at `config.database.url`. */
@@ -15,9 +16,13 @@ export interface ApiDeps extends RunDeps {
   metrics?: Registry;
 }
 
-/** What routes are given: the deps, the one way to tell who asks, and what Temporal is still to be told. */
+/**
+ * What routes are given: the deps, the one way to tell who asks, when keys were last used, and what Temporal is still
+ * to be told.
+ */
 export interface RouteContext extends ApiDeps {
   authenticator: Authenticator;
+  keyUses: KeyUses;
   tokens: SessionTokens;
   untold: Untold;
 }

@@ -23,7 +23,9 @@ const parseRows: Interceptor = {
     if (parser === undefined) return row;
     const parsed = parser.safeParse(row);
     if (!parsed.success) {
-      throw new SchemaValidationError(query, row as never, parsed.error.issues as never);
+      // Without the row and the values: errors are logged, and these may be hashes and codes.
+      const { issues } = parsed.error;
+      throw new SchemaValidationError({ ...query, values: [] }, {}, issues as never);
     }
     return parsed.data as typeof row;
   },
@@ -53,6 +55,18 @@ export function refusalOf(error: unknown): { reason: string; facts: unknown } | 
   }
   return undefined;
 }
+
+/** The detail that Postgres adds to an error quotes rows, and errors are logged. Ours is for the caller and stays. */
+const quoteNoRows: Interceptor = {
+  name: 'quote-no-rows',
+  queryExecutionError: (_context, _query, error) => {
+    if (refusalOf(error) !== undefined) return null;
+    for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+      if ('detail' in cause) cause.detail = undefined;
+    }
+    return null;
+  },
+};
 
 /** Errors after which a connection is as good as before: our own, and those a statement raised on purpose. */
 const isRefusal = (error: unknown): boolean =>
@@ -105,7 +119,7 @@ export async function connectDatabase(
     // The default sends DISCARD ALL whenever a connection is given back: one more round trip per statement, and
     // prepared statements are lost. Nothing of ours leaves state in a session.
     resetConnection: async () => undefined,
-    interceptors: [parseRows],
+    interceptors: [parseRows, quoteNoRows],
     typeParsers: [
       { name: 'timestamptz', parse: isoTime },
       { name: 'int8', parse: Number },

@@ -159,6 +159,18 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
       entry: { action: 'delete', target_type: 'budget', target_id: id },
     };
   },
+  'POST /api/keys': async () => ({
+    url: '/api/keys',
+    body: { name: 'Recipe', role: 'viewer' },
+    entry: { action: 'create', target_type: 'api_key' },
+  }),
+  'DELETE /api/keys/{id}': async ({ call }) => {
+    const { id } = await call('POST', '/api/keys', { name: 'Recipe', role: 'viewer' });
+    return {
+      url: `/api/keys/${id}`,
+      entry: { action: 'revoke', target_type: 'api_key', target_id: id },
+    };
+  },
   'PUT /api/workspace/policies': async ({ workspaceId }) => ({
     url: '/api/workspace/policies',
     body: { model_allowlist: null },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type DetectorName, detectorNames } from '../../shared/contract/policy.ts';
+import { newApiKeySecret } from '../../shared/platform/api-key-secrets.ts';
 import { compileRedaction } from '../../shared/policy/redaction.ts';
 
 /** What each detector takes out of a text (between « and »), and what it must leave alone. */
@@ -218,6 +219,13 @@ const hostile = [
   '\u00e9', 'DE89 ', 'DE893704004405320130', 'fax ', 'ssn 1', 'sk-', 'token=', 'secret: aaaaaaaaaaaaaa1', 'Bearer a',
   'eyJaaaaaaaa-', 'eyJaaaaaaaa.', 'SG.aaaaaaaaaaaaaaaaaaaa-', '-----BEGIN PRIVATE KEY-----', '-', 'v1.2.3.4 ',
 ]; // prettier-ignore
+
+test('every secret of our API keys is found as one', () => {
+  for (let i = 0; i < 1_000; i += 1) {
+    const { secret } = newApiKeySecret();
+    expect(only('api_key')?.redact(`use ${secret}.`)).toBe('use [REDACTED:api_key].');
+  }
+});
 
 describe('a hostile text', () => {
   test.each(hostile)('of %j takes time in proportion to its length', (unit) => {

@@ -1,0 +1,70 @@
+import { recordKeyUses } from '../shared/db/api-keys.ts';
+import type { Db } from '../shared/db/pool.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+
+/** How long a use may wait to be written. */
+const WRITE_EVERY_MS = 2_000;
+/** Keys that wait at most; past that the one whose use is longest ago is forgotten. */
+const MAX_WAITING = 10_000;
+
+export interface KeyUses {
+  /** Notes that a key was used now. Costs no statement. */
+  note(keyId: string): void;
+  /** When a key was last used as far as this process knows and the database does not yet. */
+  latest(keyId: string): Date | undefined;
+  /** Writes what waits; resolves also when that fails. What is noted from now on is not written. */
+  stop(): Promise<void>;
+}
+
+/**
+ * When keys were last used. A write per request would cost more than most requests do, so uses wait here and one
+ * statement writes them all; what could not be written waits for the next one.
+ */
+export function createKeyUses({ db, log }: { db: Db; log: Logger }): KeyUses {
+  // In the order of use: a key that is used again stands last.
+  const waiting = new Map<string, Date>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+  let stopped = false;
+
+  const write = async () => {
+    const uses = [...waiting];
+    if (uses.length === 0) return;
+    try {
+      await recordKeyUses(db, uses);
+      for (const [keyId, at] of uses) {
+        if (waiting.get(keyId) === at) waiting.delete(keyId);
+      }
+    } catch (error) {
+      log.warn({ err: error, keys: uses.length }, 'could not write when keys were last used');
+    }
+  };
+
+  const arm = () => {
+    if (stopped || timer !== undefined || waiting.size === 0) return;
+    timer = setTimeout(() => {
+      writing = write().then(() => {
+        timer = undefined;
+        arm();
+      });
+    }, WRITE_EVERY_MS);
+    timer.unref();
+  };
+
+  return {
+    note: (keyId) => {
+      waiting.delete(keyId);
+      waiting.set(keyId, new Date());
+      const [oldest = keyId] = waiting.keys();
+      if (waiting.size > MAX_WAITING) waiting.delete(oldest);
+      arm();
+    },
+    latest: (keyId) => waiting.get(keyId),
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await writing;
+      await write();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import {
+  type ApiKey,
+  apiKeyInput,
+  apiKeyListQuery,
+  apiKeySchema,
+  createdApiKeySchema,
+} from '../../../shared/contract/api-key.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../../shared/db/api-keys.ts';
+import { answers, nothing } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+import type { KeyUses } from '../../key-uses.ts';
+
+const tags = ['API keys'];
+
+export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/keys',
+    schema: {
+      tags,
+      operationId: 'listApiKeys',
+      summary: 'List API keys, newest first, revoked ones among them',
+      querystring: apiKeyListQuery,
+      response: answers({ 200: z.array(apiKeySchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query }) => {
+      const keys = await listApiKeys(db, { workspaceId: actor.workspaceId, ...query });
+      return keys.map((key) => withLatestUse(key, keyUses));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/keys',
+    schema: {
+      tags,
+      operationId: 'createApiKey',
+      summary: 'Make an API key; its secret is shown this once',
+      description:
+        'A key linked to a member may do what the member may do, as it is now; without `member_id` it has what its ' +
+        '`role` has by default. Nobody can make a key that may do more than they may.',
+      body: apiKeyInput,
+      response: answers(
+        { 201: createdApiKeySchema },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'manage_api_keys' },
+    handler: async ({ actor, body }, reply) =>
+      reply.code(201).send(await createApiKey(db, actor, body)),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/keys/:id',
+    schema: {
+      tags,
+      operationId: 'revokeApiKey',
+      summary: 'Revoke an API key; it stays in the list',
+      description: 'Effective for the next request. A key that is revoked already stays as it is.',
+      params: z.strictObject({ id: z.string().min(1) }),
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { capability: 'manage_api_keys' },
+    handler: async ({ actor, params }, reply) => {
+      await revokeApiKey(db, actor, params.id);
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** Uses are written a moment after they happen; those this process knows of are shown at once. */
+function withLatestUse(key: ApiKey, keyUses: KeyUses): ApiKey {
+  const latest = keyUses.latest(key.id)?.toISOString();
+  const known = key.last_used_at ?? '';
+  return latest !== undefined && latest > known ? { ...key, last_used_at: latest } : key;
+}

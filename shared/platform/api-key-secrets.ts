@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+import { API_KEY_PREFIX } from '../contract/api-key.ts';
+import { randomText } from './ids.ts';
+
+/** 240 random bits, of which 200 stay unknown to who sees the prefix. */
+const SECRET_LENGTH = 48;
+const SHOWN_LENGTH = 8;
+
+/** A new secret, and what is kept of it. */
+export function newApiKeySecret(): { secret: string; prefix: string; hash: Buffer } {
+  const secret = API_KEY_PREFIX + randomText(SECRET_LENGTH);
+  return {
+    secret,
+    prefix: secret.slice(0, API_KEY_PREFIX.length + SHOWN_LENGTH),
+    hash: hashApiKeySecret(secret),
+  };
+}
+
+/** SHA-256: random secrets of this length need no slow hash, and every request computes it. */
+export const hashApiKeySecret = (secret: string): Buffer =>
+  createHash('sha256').update(secret).digest();
