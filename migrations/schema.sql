@@ -155,6 +155,28 @@ CREATE TABLE budgets (
 CREATE INDEX budgets_by_workflow ON public.budgets USING btree (workflow_id) WHERE (workflow_id IS NOT NULL);
 CREATE INDEX budgets_by_workspace ON public.budgets USING btree (workspace_id, id);
 
+CREATE TABLE custom_tools (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  label text DEFAULT ''::text NOT NULL,
+  description text DEFAULT ''::text NOT NULL,
+  kind text DEFAULT 'http'::text NOT NULL,
+  endpoint_url text NOT NULL,
+  method text DEFAULT 'POST'::text NOT NULL,
+  headers json DEFAULT '{}'::json NOT NULL,
+  mcp_tool text,
+  input_schema json,
+  timeout_seconds integer DEFAULT 60 NOT NULL,
+  retry_count integer DEFAULT 1 NOT NULL,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT custom_tools_pkey PRIMARY KEY (id),
+  CONSTRAINT custom_tools_workspace_id_name_key UNIQUE (workspace_id, name),
+  CONSTRAINT custom_tools_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT custom_tools_kind_check CHECK ((kind = ANY (ARRAY['http'::text, 'mcp'::text])))
+);
+
 CREATE TABLE gates (
   run_id text NOT NULL,
   step_key text NOT NULL,
@@ -362,6 +384,7 @@ CREATE TABLE runs (
   checked_at timestamp with time zone,
   budget_exempt boolean DEFAULT false NOT NULL,
   resuming boolean DEFAULT false NOT NULL,
+  schedule_id text,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT runs_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version),
@@ -376,8 +399,38 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_by_workflow ON public.runs USING btree (workflow_id, created_at DESC, id DESC);
 CREATE INDEX runs_by_workspace ON public.runs USING btree (workspace_id, created_at DESC, id DESC);
+CREATE INDEX runs_live_by_schedule ON public.runs USING btree (schedule_id) WHERE ((schedule_id IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text])));
 CREATE INDEX runs_long_lived ON public.runs USING btree (created_at) WHERE ((finished_at - created_at) > '1 day'::interval);
 CREATE INDEX runs_open ON public.runs USING btree (COALESCE(checked_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text]));
+
+CREATE TABLE schedules (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  workflow_id text NOT NULL,
+  name text,
+  cron text NOT NULL,
+  timezone text DEFAULT 'UTC'::text NOT NULL,
+  input json DEFAULT '{}'::json NOT NULL,
+  enabled boolean DEFAULT true NOT NULL,
+  overlap text DEFAULT 'skip'::text NOT NULL,
+  revision integer DEFAULT 1 NOT NULL,
+  told_revision integer DEFAULT 0 NOT NULL,
+  last_run_at timestamp with time zone,
+  last_run_id text,
+  last_skip_at timestamp with time zone,
+  last_skip_reason text,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT schedules_pkey PRIMARY KEY (id),
+  CONSTRAINT schedules_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT schedules_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT schedules_check CHECK (((last_skip_at IS NULL) = (last_skip_reason IS NULL))),
+  CONSTRAINT schedules_overlap_check CHECK ((overlap = ANY (ARRAY['skip'::text, 'allow'::text])))
+);
+
+CREATE INDEX schedules_by_workflow ON public.schedules USING btree (workflow_id);
+CREATE INDEX schedules_by_workspace ON public.schedules USING btree (workspace_id, created_at DESC, id DESC);
+CREATE INDEX schedules_to_tell ON public.schedules USING btree (id) WHERE (told_revision < revision);
 
 CREATE TABLE sign_in_failures (
   subject text NOT NULL,
@@ -425,6 +478,24 @@ CREATE TABLE steps (
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text])))
 );
 
+CREATE TABLE templates (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  description text DEFAULT ''::text NOT NULL,
+  graph json NOT NULL,
+  checks json DEFAULT '[]'::json NOT NULL,
+  sample_input json DEFAULT '{}'::json NOT NULL,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT templates_pkey PRIMARY KEY (id),
+  CONSTRAINT templates_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT templates_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+CREATE INDEX templates_by_workspace ON public.templates USING btree (workspace_id, created_at DESC, id DESC);
+
 CREATE TABLE usage_days (
   workspace_id text NOT NULL,
   day date NOT NULL,
@@ -456,6 +527,17 @@ CREATE TABLE usage_deltas (
 
 CREATE INDEX usage_deltas_by_workspace ON public.usage_deltas USING btree (workspace_id);
 
+CREATE TABLE webhook_events (
+  workflow_id text NOT NULL,
+  event_id text NOT NULL,
+  run_id text NOT NULL,
+  received_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT webhook_events_pkey PRIMARY KEY (workflow_id, event_id),
+  CONSTRAINT webhook_events_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
+);
+
+CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (received_at);
+
 CREATE TABLE workflow_versions (
   workflow_id text NOT NULL,
   version integer NOT NULL,
@@ -464,6 +546,22 @@ CREATE TABLE workflow_versions (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT workflow_versions_pkey PRIMARY KEY (workflow_id, version),
   CONSTRAINT workflow_versions_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
+);
+
+CREATE TABLE workflow_webhooks (
+  workflow_id text NOT NULL,
+  workspace_id text NOT NULL,
+  secret text,
+  require_signature boolean DEFAULT false NOT NULL,
+  timestamp_tolerance_seconds integer DEFAULT 300 NOT NULL,
+  dedup_window_seconds integer DEFAULT 0 NOT NULL,
+  event_id_field text DEFAULT 'event_id'::text NOT NULL,
+  CONSTRAINT workflow_webhooks_pkey PRIMARY KEY (workflow_id),
+  CONSTRAINT workflow_webhooks_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_webhooks_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT workflow_webhooks_dedup_window_seconds_check CHECK ((dedup_window_seconds >= 0)),
+  CONSTRAINT workflow_webhooks_secret_check CHECK ((secret ~ '^[0-9a-f]{32}$'::text)),
+  CONSTRAINT workflow_webhooks_timestamp_tolerance_seconds_check CHECK ((timestamp_tolerance_seconds > 0))
 );
 
 CREATE TABLE workflows (
