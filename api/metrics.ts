@@ -47,11 +47,13 @@ export function measureRequests(app: App, deps: ApiDeps): void {
   });
 }
 
+const subjects: Record<string, string> = { runs: 'runId', workflows: 'workflowId' };
+
 /** Whose and what the request was about, under the keys that all logs use. */
 function subjectOf(request: FastifyRequest): Record<string, string> {
   const { id } = (request.params ?? {}) as { id?: string };
   const { workspaceId } = (request.actor as Actor | undefined) ?? {};
-  const noun = request.routeOptions.url?.startsWith('/api/runs/') === true ? 'runId' : 'workflowId';
+  const noun = subjects[request.routeOptions.url?.split('/')[2] ?? ''] ?? 'targetId';
   return {
     ...(workspaceId === undefined ? {} : { workspaceId }),
     ...(id === undefined ? {} : { [noun]: id }),

@@ -1,13 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { hash, verify } from '@node-rs/argon2';
+import { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
-
-/** OWASP's second choice for argon2id (the library's only default type): 19 MiB, two passes, one lane. */
-const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+import type { PasswordTask } from './password-hasher.ts';
 
 /**
- * Passwords worked on at once. Each takes a core for some 10 ms and 19 MiB, so that a flood of sign-ins would starve
- * everything else on the machine: half of the cores are left to it.
+ * Passwords worked on at once, each in a thread of low priority. A flood of sign-ins has to leave the machine to
+ * everything else: half of its cores are for it at most, and only what is left of them.
  */
 const AT_ONCE = Math.max(1, Math.floor(availableParallelism() / 2));
 /** Those that may wait for their turn, about a second's worth; more are told to come back. */
@@ -20,12 +18,19 @@ const MAX_WAITING = 100;
 const NOBODY =
   '$argon2id$v=19$m=19456,t=2,p=1$CdcGJ6ZiSaB9Ws8Lfex5hw$3nOpDngPmuHH/jKk3EWKnvC9jfXVUgOLz7KyFQBJ7HE';
 
-let working = 0;
-const waiting: (() => void)[] = [];
+interface Waiting {
+  task: PasswordTask;
+  resolve: (result: string | boolean) => void;
+  reject: (error: Error) => void;
+}
+
+const waiting: Waiting[] = [];
+const idle: Worker[] = [];
+let hashers = 0;
 
 /** The argon2id hash of a password, as a PHC string. Throws AppError `unavailable` when too many wait already. */
 export async function hashPassword(password: string): Promise<string> {
-  return inTurn(() => hash(password, COST));
+  return String(await inTurn({ password }));
 }
 
 /**
@@ -36,25 +41,50 @@ export async function verifyPassword(
   passwordHash: string | null,
   password: string,
 ): Promise<boolean> {
-  const matches = await inTurn(() => verify(passwordHash ?? NOBODY, password));
-  return matches && passwordHash !== null;
+  const matches = await inTurn({ password, passwordHash: passwordHash ?? NOBODY });
+  return matches === true && passwordHash !== null;
 }
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (working >= AT_ONCE) {
-    if (waiting.length >= MAX_WAITING) {
-      throw new AppError('unavailable', 'Too many sign-ins at once; try again');
-    }
-    await new Promise<void>((resolve) => waiting.push(resolve));
-  } else {
-    working += 1;
+async function inTurn(task: PasswordTask): Promise<string | boolean> {
+  if (waiting.length >= MAX_WAITING) {
+    throw new AppError('unavailable', 'Too many sign-ins at once; try again');
   }
-  try {
-    return await work();
-  } finally {
-    // The place is handed over rather than given back, so that nobody who comes later takes it first.
-    const next = waiting.shift();
-    if (next === undefined) working -= 1;
-    else next();
+  return new Promise((resolve, reject) => {
+    waiting.push({ task, resolve, reject });
+    const hasher = idle.pop() ?? (hashers < AT_ONCE ? startHasher() : undefined);
+    if (hasher !== undefined) workOn(hasher);
+  });
+}
+
+function startHasher(): Worker {
+  hashers += 1;
+  const hasher = new Worker(new URL('password-hasher.ts', import.meta.url));
+  // It waits for work most of the time, which must not keep the process up.
+  hasher.unref();
+  return hasher;
+}
+
+/** Has the thread work on what waits until nothing does. */
+function workOn(hasher: Worker): void {
+  const next = waiting.shift();
+  if (next === undefined) {
+    idle.push(hasher);
+    return;
   }
+  const done = (result: string | boolean): void => {
+    hasher.off('error', failed);
+    hasher.unref();
+    next.resolve(result);
+    workOn(hasher);
+  };
+  const failed = (error: Error): void => {
+    // Whatever it was, memory perhaps: the thread is gone, and another one takes its place.
+    hashers -= 1;
+    next.reject(error);
+    if (waiting.length > 0) workOn(startHasher());
+  };
+  hasher.once('message', done);
+  hasher.once('error', failed);
+  hasher.ref();
+  hasher.postMessage(next.task);
 }

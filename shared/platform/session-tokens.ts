@@ -6,6 +6,8 @@ import { z } from 'zod';
 export const SESSION_SECONDS = 7 * 24 * 60 * 60;
 /** How far the clocks of two API processes may be apart. */
 const CLOCK_TOLERANCE_SECONDS = 5;
+/** Tokens whose signature has been checked; the one checked longest ago is forgotten first. */
+const MAX_REMEMBERED = 1_000;
 /** Ours are a fifth of this. */
 const MAX_TOKEN_LENGTH = 2_000;
 
@@ -44,6 +46,15 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
     false,
     ['sign', 'verify'],
   );
+  // A signature that held once holds for good, and checking it takes longer than asking whose session it is. What may
+  // change, the session's end and its member, is looked at every time.
+  const remembered = new Map<string, Session>();
+  const remember = (token: string, session: Session): Session => {
+    remembered.set(token, session);
+    const [oldest = token] = remembered.keys();
+    if (remembered.size > MAX_REMEMBERED) remembered.delete(oldest);
+    return session;
+  };
   return {
     issue: async ({ memberId, epoch }) => {
       const issuedAt = Math.floor(Date.now() / 1000);
@@ -60,6 +71,8 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
     },
     verify: async (token) => {
       if (token.length > MAX_TOKEN_LENGTH) return undefined;
+      const known = remembered.get(token);
+      if (known !== undefined) return known.expiresAt * 1000 > Date.now() ? known : undefined;
       try {
         const { payload } = await jwtVerify(token, await key, {
           algorithms: [ALGORITHM],
@@ -72,7 +85,7 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
         const said = claims.safeParse(payload);
         if (!said.success) return undefined;
         const { sub, epoch, exp } = said.data;
-        return { memberId: sub, epoch, expiresAt: exp };
+        return remember(token, { memberId: sub, epoch, expiresAt: exp });
       } catch (error) {
         // Why a token is no good is of use only to who forges one.
         if (error instanceof errors.JOSEError) return undefined;
