@@ -54,9 +54,14 @@ export const serverOptions = (limits: ConnectionLimits) => ({
 export function boundConnections(app: App, limits: ConnectionLimits): void {
   const { server } = app;
   server.maxConnections = limits.connections;
-  // An answer that nobody reads is kept in memory, and nothing else ends it.
+  const counts = new WeakMap<Socket, number>();
   server.prependListener('request', (request, response) => {
     const { socket } = request;
+    const count = (counts.get(socket) ?? 0) + 1;
+    counts.set(socket, count);
+    // The server refuses the requests after the last one, and leaves the connection open for more of them.
+    if (count >= limits.requestsPerConnection) response.shouldKeepAlive = false;
+    // An answer that nobody reads is kept in memory, and nothing else ends it.
     const timer = setTimeout(() => socket.destroy(), limits.exchangeMs).unref();
     response.once('close', () => clearTimeout(timer));
   });

@@ -436,17 +436,21 @@ describe('a connection', () => {
     expect(read()).toBe(before);
     expect(before).toBeLessThan(4_000_000);
     gate.resolve(undefined);
+    // Since it goes on sending, it may lose some of its answers; it cannot stay.
     const { text } = await closed;
-    expect(text.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(1_000);
+    expect(text.match(/HTTP\/1\.1 200 OK/g)?.length).toBeGreaterThan(0);
+    expect(text).not.toMatch(/HTTP\/1\.1 503/);
   });
 
-  test('that pipelines 1,000 requests gets 1,000 answers', async () => {
+  test('that pipelines 1,000 requests gets 1,000 answers, the last of which says that it is', async () => {
     const { open } = await start();
-    const { socket, until } = open();
+    const { socket, closed } = open();
     socket.write(requestHead('GET', '/api/workflows').repeat(999));
     socket.write(requestHead('GET', '/api/x'));
-    const text = await until(/404 Not Found[^]*Not found/);
+    const { text } = await closed;
     expect(text.match(/HTTP\/1\.1 200 OK/g)?.length).toBe(999);
+    expect(text.match(/\r\nconnection: close/gi)?.length).toBe(1);
+    expect(text).toMatch(/HTTP\/1\.1 404 [^]*\{"detail":"Not found"\}$/);
   });
 
   test('beyond the number a process holds is refused at once, and let in when there is room', async () => {
