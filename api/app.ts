@@ -11,10 +11,10 @@ import { actorFinder, authenticate } from './authenticate.ts';
 import { refuseUndeclaredRoutes } from './authorize.ts';
 import { acceptJson, BODY_LIMIT_BYTES } from './body.ts';
 import {
-  boundConnections,
   type ConnectionLimits,
   connectionLimits,
-  serverOptions,
+  leaveLargeBodies,
+  serverFactory,
 } from './connections.ts';
 import type { ApiDeps, App, RouteContext } from './deps.ts';
 import {
@@ -87,7 +87,8 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
     },
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    ...serverOptions(limits),
+    serverFactory: serverFactory(limits),
+    handlerTimeout: limits.handlerMs,
     forceCloseConnections: true,
     return503OnClosing: true,
     routerOptions: { maxParamLength: 1_000 },
@@ -103,7 +104,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   acceptJson(app);
   refuseUndeclaredRoutes(app);
   measureRequests(app, deps);
-  boundConnections(app, limits);
+  leaveLargeBodies(app);
   // First, since it ends the sockets of handshakes that any of the others refuses.
   app.register(websocket, socketOptions).after(() => {
     app.websocketServer.on('wsClientError', answerHandshakeError);

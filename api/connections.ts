@@ -1,3 +1,9 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import { Socket } from 'node:net';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import type { App } from './deps.ts';
@@ -41,19 +47,30 @@ export const connectionLimits: ConnectionLimits = {
   requestsPerConnection: 1_000,
 };
 
-/** The limits that the HTTP server holds by itself. */
-export const serverOptions = (limits: ConnectionLimits) => ({
-  http: { headersTimeout: limits.headMs, connectionsCheckingInterval: limits.checkEveryMs },
-  requestTimeout: limits.requestMs,
-  handlerTimeout: limits.handlerMs,
-  keepAliveTimeout: limits.idleMs,
-  maxRequestsPerSocket: limits.requestsPerConnection,
-});
+/** Makes HTTP servers that hold these limits; an application that listens on several addresses has one for each. */
+export const serverFactory =
+  (limits: ConnectionLimits) =>
+  (handler: RequestListener): Server => {
+    const server = createServer(
+      {
+        headersTimeout: limits.headMs,
+        requestTimeout: limits.requestMs,
+        connectionsCheckingInterval: limits.checkEveryMs,
+        keepAliveTimeout: limits.idleMs,
+      },
+      handler,
+    );
+    server.maxConnections = limits.connections;
+    server.maxRequestsPerSocket = limits.requestsPerConnection;
+    boundExchanges(server, limits);
+    // After a request to upgrade the server does not know the socket any more. A WebSocket clears its timeout.
+    server.on('upgrade', (_request, socket) => {
+      if (socket instanceof Socket) socket.setTimeout(limits.handshakeMs, () => socket.destroy());
+    });
+    return server;
+  };
 
-/** The limits that it does not. */
-export function boundConnections(app: App, limits: ConnectionLimits): void {
-  const { server } = app;
-  server.maxConnections = limits.connections;
+function boundExchanges(server: Server, limits: ConnectionLimits): void {
   const counts = new WeakMap<Socket, number>();
   server.prependListener('request', (request, response) => {
     const { socket } = request;
@@ -65,11 +82,10 @@ export function boundConnections(app: App, limits: ConnectionLimits): void {
     const timer = setTimeout(() => socket.destroy(), limits.exchangeMs).unref();
     response.once('close', () => clearTimeout(timer));
   });
-  // After a request to upgrade the server does not know the socket any more. A WebSocket clears its timeout.
-  server.on('upgrade', (_request, socket) => {
-    if (socket instanceof Socket) socket.setTimeout(limits.handshakeMs, () => socket.destroy());
-  });
-  // To keep the connection the rest of a refused body would be read and thrown away, however long it is.
+}
+
+/** To keep the connection, the rest of a refused body would be read and thrown away, however long it is. */
+export function leaveLargeBodies(app: App): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!request.raw.complete && announcedBytes(request.headers) > BODY_LIMIT_BYTES) {
       reply.header('connection', 'close');
@@ -78,7 +94,7 @@ export function boundConnections(app: App, limits: ConnectionLimits): void {
   });
 }
 
-function announcedBytes(headers: Record<string, string | string[] | undefined>): number {
+function announcedBytes(headers: IncomingHttpHeaders): number {
   if (headers['transfer-encoding'] !== undefined) return Infinity;
   return Number(headers['content-length'] ?? 0);
 }

@@ -1,3 +1,4 @@
+import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
@@ -38,11 +39,11 @@ interface Start {
   settings?: Partial<TestApi['config']['api']>;
   authMode?: 'required';
   extend?: (app: App) => void;
-  deps?: Partial<Parameters<typeof buildApp>[0]>;
+  host?: string;
 }
 
 /** A process that listens, with shorter limits than the product's where a test waits for one. */
-const start = async ({ limits, settings, authMode, extend, deps }: Start = {}) => {
+const start = async ({ limits, settings, authMode, extend, host = '127.0.0.1' }: Start = {}) => {
   const config = {
     ...api.config,
     api: { ...api.config.api, ...settings },
@@ -50,12 +51,12 @@ const start = async ({ limits, settings, authMode, extend, deps }: Start = {}) =
   };
   const { db, temporal, app: first } = api;
   const app = buildApp(
-    { db, temporal, config, log: first.log as never, findRunnable, ...deps },
+    { db, temporal, config, log: first.log as never, findRunnable },
     { ...connectionLimits, ...limits },
   );
   apps.add(app);
   extend?.(app);
-  const base = await app.listen({ host: '127.0.0.1', port: 0 });
+  const base = await app.listen({ host, port: 0 });
   const port = Number(new URL(base).port);
   const open = (options?: Parameters<typeof openConnection>[1]) => {
     const connection = openConnection(port, options);
@@ -312,6 +313,15 @@ describe('a client that is slow', () => {
     expect(ms).toBeGreaterThan(500);
     expect(ms).toBeLessThan(2_500);
     expect(asked).toBe(0);
+  });
+
+  test('is cut off on every address that a name stands for', async () => {
+    const { app } = await start({ limits: { headMs: 200, checkEveryMs: 50 }, host: 'localhost' });
+    for (const { address, port } of app.addresses() as AddressInfo[]) {
+      const socket = connect(port, address);
+      socket.on('error', () => undefined).resume();
+      await new Promise((resolve) => socket.on('close', resolve));
+    }
   });
 
   test('to close after it was refused is dropped all the same', async () => {
