@@ -59,8 +59,8 @@ function isLimited({ routeOptions: { url } }: FastifyRequest): boolean {
 function countedAddress({ ips, ip }: FastifyRequest): string {
   const address = ips?.findLast((hop) => isIP(hop) !== 0) ?? ip;
   if (isIP(address) === 0) return address;
-  // A zone names the interface here, not the sender.
-  const parsed = ipaddr.process(address.replace(/%.*$/, ''));
+  const parsed = ipaddr.process(address);
   if (parsed.kind() === 'ipv4') return parsed.toString();
+  // The network leaves out the zone as well, which names our interface and not the sender.
   return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_BITS}`).toString();
 }
