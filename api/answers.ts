@@ -7,6 +7,7 @@ const anyRoute: readonly ErrorCode[] = [
   'invalid',
   'unauthenticated',
   'forbidden',
+  'rate_limited',
   'internal',
   'unavailable',
 ];

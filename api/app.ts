@@ -1,5 +1,4 @@
 import cors from '@fastify/cors';
-import helmet from '@fastify/helmet';
 import websocket from '@fastify/websocket';
 import fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import {
@@ -12,12 +11,24 @@ import { createSessionTokens } from '../shared/platform/session-tokens.ts';
 import { authenticate, createAuthenticator } from './authenticate.ts';
 import { refuseUndeclaredRoutes } from './authorize.ts';
 import { acceptJson, BODY_LIMIT_BYTES } from './body.ts';
+import {
+  type ConnectionLimits,
+  connectionLimits,
+  leaveLargeBodies,
+  serverFactory,
+} from './connections.ts';
 import type { ApiDeps, App, RouteContext } from './deps.ts';
-import { answerErrors, answerFrameworkError, answerSocketError } from './error-handler.ts';
+import {
+  answerErrors,
+  answerFrameworkError,
+  answerHandshakeError,
+  answerSocketError,
+} from './error-handler.ts';
 import { refuseUnsafeInput } from './input-guard.ts';
 import { createKeyUses } from './key-uses.ts';
 import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
+import { limitRate, rateLimitHeaders } from './rate-limit.ts';
 import { serveReference } from './reference.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';
@@ -33,13 +44,11 @@ import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
 import { workspaceRoutes } from './routes/ops/workspace.ts';
+import { prepareAnswer } from './security-headers.ts';
+import { dropDeadSockets } from './stream/heartbeat.ts';
 import { socketOptions, streamRoutes } from './stream/route.ts';
 import { createUntold } from './untold.ts';
 
-/** How long a whole request may take to arrive. */
-const REQUEST_TIMEOUT_MS = 30_000;
-/** How long a handler may take; just above the database's own statement timeout. */
-const HANDLER_TIMEOUT_MS = 35_000;
 /** Starts, decisions and the like on their way to Temporal that no request waits for. */
 const MAX_UNTOLD = 200;
 const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
@@ -64,7 +73,7 @@ const routes = [
 ];
 
 /** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */
-export function buildApp(deps: ApiDeps): App {
+export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
   const tokens = createSessionTokens(deps.config.auth.secretKey);
   const keyUses = createKeyUses(deps);
   const context: RouteContext = {
@@ -74,7 +83,7 @@ export function buildApp(deps: ApiDeps): App {
     authenticator: createAuthenticator({ ...deps, tokens, keyUses }),
     untold: createUntold(MAX_UNTOLD),
   };
-  const { trustedProxies, corsOrigins } = deps.config.api;
+  const { trustedProxies, corsOrigins, rateLimitPerMinute } = deps.config.api;
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     logController: new LogController({
@@ -88,9 +97,8 @@ export function buildApp(deps: ApiDeps): App {
     },
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    handlerTimeout: HANDLER_TIMEOUT_MS,
-    keepAliveTimeout: 72_000,
+    serverFactory: serverFactory(limits),
+    handlerTimeout: limits.handlerMs,
     forceCloseConnections: true,
     return503OnClosing: true,
     routerOptions: { maxParamLength: 1_000 },
@@ -100,9 +108,7 @@ export function buildApp(deps: ApiDeps): App {
 
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-  });
+  app.addHook('onRequest', async (_request, reply) => prepareAnswer(reply));
   app.addHook('onClose', async () => {
     await Promise.all([context.untold.told(), keyUses.stop()]);
   });
@@ -110,22 +116,22 @@ export function buildApp(deps: ApiDeps): App {
   acceptJson(app);
   refuseUndeclaredRoutes(app);
   measureRequests(app, deps);
+  leaveLargeBodies(app);
+  // First, since it ends the sockets of handshakes that any of the others refuses.
+  app.register(websocket, socketOptions).after(() => {
+    app.websocketServer.on('wsClientError', answerHandshakeError);
+  });
+  dropDeadSockets(app, limits.pingEveryMs);
   app.register(cors, {
     origin: corsOrigins,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'idempotent-replayed', 'retry-after'],
+    exposedHeaders: ['x-request-id', 'idempotent-replayed', 'retry-after', ...rateLimitHeaders],
     maxAge: 600,
+    // Strictness would answer an OPTIONS that no browser sent in words of its own.
+    strictPreflight: false,
   });
-  app.register(helmet, {
-    // Answers are data; only the reference page is a document, and it brings a policy of its own.
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-    },
-    // Whoever terminates TLS in front of us decides about HSTS.
-    strictTransportSecurity: false,
-  });
-  app.register(websocket, socketOptions);
+  // After CORS, so that a page can read why it was refused. Preflights are not counted: they cost what a refusal does.
+  limitRate(app, rateLimitPerMinute);
   documentRoutes(app);
   app.register(async (scope) => {
     authenticate(scope, context);

@@ -1,13 +1,18 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, errorTable, messageOf } from '../shared/errors.ts';
 import { databaseProblem } from './database-errors.ts';
 import type { RouteContext } from './deps.ts';
 import { describeInvalid } from './invalid-request.ts';
+import { countUnrouted } from './rate-limit.ts';
+import { prepareAnswer, securityHeaders } from './security-headers.ts';
 
 /** When a caller told "not now" should come back. */
 const RETRY_AFTER_SECONDS = 2;
+/** How long a refused socket may take to read why. */
+const GOODBYE_MS = 1_000;
 
 /** What the framework refuses by itself, in our words. */
 const frameworkRefusals: Record<string, { code: ErrorCode; detail: string }> = {
@@ -41,13 +46,17 @@ export function answerErrors(app: FastifyInstance, context: RouteContext): void 
   });
 }
 
+/** What the framework refuses before a route is looked for. No hook runs, so what they do is done here. */
 export function answerFrameworkError(
   error: FastifyError,
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  reply.header('x-request-id', request.id);
-  void answer(error, request, reply);
+  prepareAnswer(reply);
+  countUnrouted(request, reply).then(
+    () => answer(error, request, reply),
+    (refusal: unknown) => answer(refusal, request, reply),
+  );
 }
 
 function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -57,7 +66,8 @@ function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): F
     const path = request.url.split('?', 1)[0];
     request.log.error({ err: error, method: request.method, path }, 'request failed');
   } else if (refusal.code === 'unavailable') request.log.warn({ err: error }, 'request refused');
-  if (refusal.code === 'unavailable' || refusal.code === 'rate_limited') {
+  // A limit knows better than we do when it ends.
+  if (errorTable[refusal.code].retryable && !reply.hasHeader('retry-after')) {
     const { retryAfterSeconds } = error as Partial<AppError>;
     reply.header('retry-after', String(retryAfterSeconds ?? RETRY_AFTER_SECONDS));
   }
@@ -89,15 +99,35 @@ export function classify(error: unknown): { code: ErrorCode; detail: string } {
 
 /** Bytes that are no HTTP request never reach a route: they are answered on the bare socket. */
 export function answerSocketError(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+  if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
   const status =
     { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
-  const body = JSON.stringify({ detail: STATUS_CODES[status] ?? 'Bad Request' });
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  answerOnSocket(socket, status, STATUS_CODES[status] ?? 'Bad Request');
+}
+
+/** A request to upgrade that is no sound WebSocket handshake. */
+export function answerHandshakeError(error: Error, socket: Duplex): void {
+  answerOnSocket(socket, 400, error.message);
+}
+
+function answerOnSocket(socket: Duplex, status: number, detail: string): void {
+  if (socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify({ detail });
+  const headers = {
+    ...securityHeaders,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  // The other side need not ever close its half.
+  const timer = setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
+  socket.once('close', () => clearTimeout(timer));
 }

@@ -31,6 +31,9 @@ const description = `Workflows, runs, human gates and the workspace around them.
 Times are ISO 8601 in UTC, money is in US dollars, durations are in milliseconds. Every refusal is \`{"detail": "..."}\`;
 \`x-request-id\` names the request in the logs.`;
 
+/** How long a copy of the document may be kept. */
+const TTL_SECONDS = 60;
+
 const document: OpenAPIV3_1.Document = {
   openapi: '3.1.0',
   info: { title: 'Operations API', version: packageJson.version, description },
@@ -73,7 +76,10 @@ export function documentRoutes(app: FastifyInstance): void {
       config: { capability: 'public' },
       handler: async (_request, reply) => {
         text ??= JSON.stringify(app.swagger());
-        return reply.type('application/json; charset=utf-8').send(text);
+        return reply
+          .header('cache-control', `public, max-age=${TTL_SECONDS}`)
+          .type('application/json; charset=utf-8')
+          .send(text);
       },
     });
   });

@@ -15,14 +15,14 @@ import { createSessionWatch } from './session-watch.ts';
 
 const MAX_INBOUND_BYTES = 64 * 1024;
 /** A reader this far behind is dropped; it can connect again and read the run anew. */
-const MAX_BEHIND_BYTES = 1024 * 1024;
+export const MAX_BEHIND_BYTES = 1024 * 1024;
 const MAX_SOCKETS_PER_RUN = 100;
 const MAX_SOCKETS = 5_000;
 /** How long a socket may take to say goodbye when the process stops. */
 const GOODBYE_MS = 200;
 
 export const socketOptions: WebsocketPluginOptions = {
-  options: { maxPayload: MAX_INBOUND_BYTES, perMessageDeflate: false },
+  options: { maxPayload: MAX_INBOUND_BYTES, perMessageDeflate: false, autoPong: false },
   errorHandler: (error, socket, request) => {
     request.log.debug({ err: error }, 'socket failed');
     socket.terminate();

@@ -23,12 +23,7 @@ import type { Caller } from '../../authenticate.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Sign-in'];
-const session = answers(
-  { 200: sessionSchema },
-  'too_large',
-  'unsupported_media_type',
-  'rate_limited',
-);
+const session = answers({ 200: sessionSchema }, 'too_large', 'unsupported_media_type');
 
 export function authRoutes(app: App, { db, tokens }: RouteContext): void {
   const openSession = async (account: Account) => {
@@ -67,12 +62,7 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
       summary: 'Ask to become a member; an administrator approves it',
       security: [],
       body: signupInput,
-      response: answers(
-        { 201: memberSchema },
-        'too_large',
-        'unsupported_media_type',
-        'rate_limited',
-      ),
+      response: answers({ 201: memberSchema }, 'too_large', 'unsupported_media_type'),
     },
     config: { capability: 'public' },
     handler: async ({ body, ip }, reply) => {
