@@ -24,6 +24,7 @@ import { authRoutes } from './routes/ops/auth.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
+import { memberRoutes } from './routes/ops/members.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
@@ -46,6 +47,7 @@ const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
 const routes = [
   healthRoutes,
   authRoutes,
+  memberRoutes,
   workflowRoutes,
   versionRoutes,
   runRoutes,

@@ -17,6 +17,13 @@ export const idPrefixes = {
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
+/** Random characters of the alphabet, five bits each. */
+export function randomText(length: number): string {
+  let text = '';
+  for (const byte of randomBytes(length)) text += ALPHABET.charAt(byte & 31);
+  return text;
+}
+
 /**
  * A prefixed id: 10 characters of milliseconds (sorts by creation time), then 80 random bits.
  * Same layout and alphabet as ULID, in lower case.
@@ -28,7 +35,5 @@ export function newId(noun: keyof typeof idPrefixes): string {
     head = ALPHABET.charAt(time % 32) + head;
     time = Math.floor(time / 32);
   }
-  let tail = '';
-  for (const byte of randomBytes(16)) tail += ALPHABET.charAt(byte & 31);
-  return `${idPrefixes[noun]}_${head}${tail}`;
+  return `${idPrefixes[noun]}_${head}${randomText(16)}`;
 }
