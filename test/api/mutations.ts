@@ -50,7 +50,37 @@ const onWorkflow = (action: string, id: string) => ({
   target_type: 'workflow',
   target_id: id,
 });
+const onMember = (action: string, id: string) => ({
+  action,
+  target_type: 'member',
+  target_id: id,
+});
 const onRun = (action: string, id: string) => ({ action, target_type: 'run', target_id: id });
+
+let invited = 0;
+const invitation = (): Json => {
+  invited += 1;
+  return { name: 'Recipe', email: `recipe-${invited}@example.com`, role: 'viewer' };
+};
+const member = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/members/invite', invitation())).id;
+
+const roleChange = async (kitchen: Kitchen): Promise<Dish> => {
+  const id = await member(kitchen);
+  return {
+    url: `/api/members/${id}`,
+    body: { role: 'editor' },
+    entry: onMember('role_change', id),
+  };
+};
+const permissionsChange = async (kitchen: Kitchen): Promise<Dish> => {
+  const id = await member(kitchen);
+  return {
+    url: `/api/members/${id}/permissions`,
+    body: { overrides: { run_workflows: true } },
+    entry: onMember('permissions_change', id),
+  };
+};
 
 /**
  * How to call each route that changes something, by method and path as in the OpenAPI document. A route without a
@@ -169,4 +199,25 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: { prices: [] },
     entry: { action: 'price_update', target_type: 'workspace', target_id: workspaceId },
   }),
+  'POST /api/members/invite': async () => ({
+    url: '/api/members/invite',
+    body: invitation(),
+    entry: { action: 'invite', target_type: 'member' },
+  }),
+  'PATCH /api/members/{id}': roleChange,
+  'PUT /api/members/{id}': roleChange,
+  'PATCH /api/members/{id}/permissions': permissionsChange,
+  'PUT /api/members/{id}/permissions': permissionsChange,
+  'POST /api/members/{id}/approve': async ({ call }) => {
+    const { id } = await call('POST', '/api/auth/signup', {
+      name: 'Recipe',
+      email: 'pending@example.com',
+      password: 'correct horse battery',
+    });
+    return { url: `/api/members/${id}/approve`, entry: onMember('approve_member', id) };
+  },
+  'DELETE /api/members/{id}': async (kitchen) => {
+    const id = await member(kitchen);
+    return { url: `/api/members/${id}`, entry: onMember('remove', id) };
+  },
 };
