@@ -1,13 +1,12 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { Actor } from '../shared/actor.ts';
 import { type Capability, holds } from '../shared/capabilities.ts';
-import { missingCapability } from '../shared/errors.ts';
+import { forbiddenWithout } from '../shared/errors.ts';
 import { isReferencePage } from './reference.ts';
 
 /** Throws AppError `forbidden` when the actor lacks the capability. */
 export function authorize(actor: Actor, capability: Capability): void {
-  if (holds(actor.role, actor.overrides, capability)) return;
-  throw missingCapability(capability);
+  if (!holds(actor.role, actor.overrides, capability)) throw forbiddenWithout(capability);
 }
 
 /** A route that does not say who may call it keeps the app from starting. */

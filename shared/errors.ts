@@ -46,8 +46,8 @@ export class AppError extends Error {
 /** The 404 for a noun, the same for an id that never existed and for another workspace's id. */
 export const notFound = (noun: string): AppError => new AppError('not_found', `${noun} not found`);
 
-/** The 403 of who lacks a capability, or would give one that they lack. */
-export const missingCapability = (capability: string): AppError =>
+/** The 403 for whoever lacks a capability, or would give one away that they lack. */
+export const forbiddenWithout = (capability: string): AppError =>
   new AppError('forbidden', `This action requires the '${capability}' permission`);
 
 export const conflict = (detail: string): AppError => new AppError('conflict', detail);

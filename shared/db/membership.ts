@@ -16,7 +16,7 @@ import type {
   MemberStatus,
   OverridesChange,
 } from '../contract/member.ts';
-import { AppError, missingCapability, notFound } from '../errors.ts';
+import { AppError, forbiddenWithout, notFound } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { newId, randomText } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
@@ -91,13 +91,19 @@ export async function changeRole(
     if (before.role !== role) {
       const after = { ...before, role };
       refuseBeyond(manager, { before: heldBy(before), after: heldBy(after) });
-      const heir = await findHeir(tx, { before, after, refusal: 'lose the admin role' });
+      const successor = await requireSuccessor(tx, {
+        before,
+        after,
+        refusal: 'lose the admin role',
+      });
       await tx.query(sql.prepared('membership_change_role', nothing)`
         UPDATE members SET role = ${role}, is_owner = is_owner AND ${role === 'admin'}
         WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
       `);
       await audit(tx, manager, 'role_change', memberId, { from: before.role, to: role });
-      if (heir !== undefined) await passOwnership(tx, manager, { from: memberId, to: heir });
+      if (successor !== undefined) {
+        await passOwnership(tx, manager, { from: memberId, to: successor });
+      }
     }
     return readMember(tx, manager, memberId);
   });
@@ -121,8 +127,8 @@ export async function changeOverrides(
       const overrides = merged(before.overrides, change);
       const after = { ...before, overrides };
       refuseBeyond(manager, { before: heldBy(before), after: heldBy(after) });
-      const denied = adminNeeds.find((name) => change[name] === false);
-      await findHeir(tx, { before, after, refusal: `be denied '${denied ?? ''}'` });
+      const denied = adminNeeds.filter((name) => change[name] === false).join("' and '");
+      await requireSuccessor(tx, { before, after, refusal: `be denied '${denied}'` });
       await tx.query(sql.prepared('membership_change_overrides', nothing)`
         UPDATE members SET overrides = ${JSON.stringify(overrides)}::jsonb
         WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
@@ -142,14 +148,20 @@ export async function removeMember(db: Pool, actor: Actor, memberId: string): Pr
   await db.transaction(async (tx) => {
     const manager = await takeTurn(tx, actor);
     const before = await holdMember(tx, manager, memberId);
-    const heir = await findHeir(tx, { before, after: undefined, refusal: 'be removed' });
+    const successor = await requireSuccessor(tx, {
+      before,
+      after: undefined,
+      refusal: 'be removed',
+    });
     await tx.query(sql.prepared('membership_remove', nothing)`
       DELETE FROM members WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
     `);
     const { name, email, role } = before;
     await audit(tx, manager, 'remove', memberId, { name, email, role });
-    await revokeKeysOf(tx, manager, memberId);
-    if (heir !== undefined) await passOwnership(tx, manager, { from: memberId, to: heir });
+    await revokeKeysOf(tx, manager, before);
+    if (successor !== undefined) {
+      await passOwnership(tx, manager, { from: memberId, to: successor });
+    }
   });
 }
 
@@ -174,7 +186,7 @@ async function takeTurn(tx: Tx, actor: Actor): Promise<Actor> {
           WHERE id = ${actor.id} AND workspace_id = ${actor.workspaceId} AND status = 'active'
         `);
   if (now === null || !holds(now.role, now.overrides, 'manage_members')) {
-    throw missingCapability('manage_members');
+    throw forbiddenWithout('manage_members');
   }
   return { ...actor, name: now.name, role: now.role, overrides: now.overrides };
 }
@@ -194,7 +206,7 @@ const heldBy = (member: { role: Role; overrides: CapabilityOverrides }) =>
 
 function refuseBeyond(granter: Actor, gained: Parameters<typeof beyondGranter>[1]): void {
   const missing = beyondGranter(granter, gained);
-  if (missing !== undefined) throw missingCapability(missing);
+  if (missing !== undefined) throw forbiddenWithout(missing);
 }
 
 function changedOverrides(
@@ -228,10 +240,10 @@ const isFullAdmin = ({ role, status, overrides }: Standing): boolean =>
   adminNeeds.every((capability) => holds(role, overrides, capability));
 
 /**
- * Who takes over when the owner stops being an admin; undefined when ownership stays. Throws AppError `invalid` when
- * nobody would be left to administer the workspace.
+ * Who takes over when the owner stops being an admin: whoever has been a member longest of those who could. Undefined
+ * when ownership stays. Throws AppError `invalid` when nobody would be left to administer the workspace.
  */
-async function findHeir(
+async function requireSuccessor(
   tx: Tx,
   change: { before: MemberRow; after: Standing | undefined; refusal: string },
 ): Promise<string | undefined> {
@@ -239,17 +251,20 @@ async function findHeir(
   const ownerLeaves = before.is_owner && after?.role !== 'admin';
   const adminLeaves = isFullAdmin(before) && (after === undefined || !isFullAdmin(after));
   if (!ownerLeaves && !adminLeaves) return undefined;
-  const heir = await tx.maybeOneFirst(sql.prepared('membership_heir', z.object({ id: z.string() }))`
+  const successor = await tx.maybeOneFirst(sql.prepared(
+    'membership_successor',
+    z.object({ id: z.string() }),
+  )`
     SELECT id FROM members
     WHERE workspace_id = ${before.workspace_id} AND id <> ${before.id} AND status = 'active' AND role = 'admin'
       AND (overrides ->> 'manage_members')::boolean IS NOT FALSE
       AND (overrides ->> 'manage_workspace')::boolean IS NOT FALSE
     ORDER BY created_at, id LIMIT 1
   `);
-  if (heir === null) {
+  if (successor === null) {
     throw new AppError('invalid', `The last active admin cannot ${change.refusal}`);
   }
-  return ownerLeaves ? heir : undefined;
+  return ownerLeaves ? successor : undefined;
 }
 
 /** The row of the owner before is gone, or no owner's any more. */
@@ -264,21 +279,32 @@ async function passOwnership(
   await audit(tx, manager, 'owner_change', ids.to, ids);
 }
 
-const revokedKey = z.object({ id: z.string(), name: z.string() });
+const revokedKey = z.object({
+  id: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  role: z.enum(roles),
+  member_id: z.string(),
+});
 
 /** After the member is gone: a key that is being made for them meanwhile is in the table by then, or is refused. */
-async function revokeKeysOf(tx: Tx, manager: Actor, memberId: string): Promise<void> {
+async function revokeKeysOf(tx: Tx, manager: Actor, member: MemberRow): Promise<void> {
+  // In one order with whoever else holds several keys.
   const keys = await tx.any(sql.prepared('membership_revoke_keys', revokedKey)`
-    UPDATE api_keys SET revoked_at = now()
-    WHERE member_id = ${memberId} AND workspace_id = ${manager.workspaceId} AND revoked_at IS NULL
-    RETURNING id, name
+    WITH held AS MATERIALIZED (
+      SELECT id FROM api_keys
+      WHERE member_id = ${member.id} AND workspace_id = ${manager.workspaceId} AND revoked_at IS NULL
+      ORDER BY id FOR NO KEY UPDATE
+    )
+    UPDATE api_keys k SET revoked_at = now() FROM held WHERE k.id = held.id
+    RETURNING k.id, k.name, k.prefix, k.member_id, ${member.role} AS role
   `);
-  for (const { id, name } of keys) {
+  for (const { id, ...details } of keys) {
     await recordAudit(tx, manager, {
       action: 'revoke',
       targetType: 'api_key',
       targetId: id,
-      details: { name, member_id: memberId },
+      details,
     });
   }
 }

@@ -385,7 +385,16 @@ describe('members', () => {
       });
       const revoked = entries.slice(0, 2);
       expect(revoked.map((each) => each.target_id).sort()).toEqual(keys);
-      expect(revoked[0]).toMatchObject({ action: 'revoke', target_type: 'api_key' });
+      expect(revoked[0]).toMatchObject({
+        action: 'revoke',
+        target_type: 'api_key',
+        details: {
+          name: expect.any(String),
+          prefix: 'ops_x',
+          role: 'editor',
+          member_id: person.id,
+        },
+      });
       expect(entries[3]).toMatchObject({ action: 'create', actor_name: 'Rosa' });
       const { rows } = await other.query(
         'SELECT id FROM api_keys WHERE revoked_at IS NULL AND id = ANY($1)',
@@ -560,7 +569,7 @@ describe('the last active admin', () => {
     await refuses(override(id, { manage_workspace: false }), `be denied 'manage_workspace'`);
     await refuses(
       override(id, { view: true, manage_workspace: false, manage_members: false }),
-      `be denied 'manage_members'`,
+      `be denied 'manage_members' and 'manage_workspace'`,
     );
     expect([await get('/api/members'), await total()]).toEqual([before, audited]);
     expect((await override(id, { delete_workflows: false, manage_members: true })).status).toBe(
