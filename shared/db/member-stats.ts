@@ -29,7 +29,8 @@ export const countSealed = (sealed: FragmentSqlToken, workspaceId: string) => sq
       (workspace_id, member_id, day, actions, runs, approvals, rejections, workflows_created)
     SELECT a.workspace_id, a.actor_id, ${dayOf}, ${counted}
     FROM ${sealed} s
-    JOIN audit_log a ON a.seq = s.seq AND a.workspace_id = ${workspaceId}
+    -- Looked up one by one: the planner would rather read all entries of the workspace.
+    CROSS JOIN LATERAL (SELECT * FROM audit_log WHERE seq = s.seq AND workspace_id = ${workspaceId} OFFSET 0) a
     JOIN workspaces w ON w.id = a.workspace_id
     WHERE a.actor_id IS NOT NULL
     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
@@ -80,7 +81,8 @@ export async function readMemberStats(
         FROM member_days WHERE workspace_id = ${workspaceId} AND member_id = ${memberId}
         UNION ALL
         SELECT ${dayOf}, ${counted}, 0
-        FROM audit_unsealed u JOIN audit_log a ON a.seq = u.seq AND a.workspace_id = u.workspace_id
+        FROM audit_unsealed u
+        CROSS JOIN LATERAL (SELECT * FROM audit_log WHERE seq = u.seq AND workspace_id = u.workspace_id OFFSET 0) a
         WHERE u.workspace_id = ${workspaceId} AND a.actor_id = ${memberId} GROUP BY 1
         UNION ALL
         SELECT day, 0, 0, 0, 0, 0, cost_micros
