@@ -37,6 +37,7 @@ import { budgetRoutes } from './routes/ops/budgets.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
 import { keyRoutes } from './routes/ops/keys.ts';
+import { memberRoutes } from './routes/ops/members.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
@@ -57,6 +58,7 @@ const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
 const routes = [
   healthRoutes,
   authRoutes,
+  memberRoutes,
   workflowRoutes,
   versionRoutes,
   runRoutes,

@@ -42,6 +42,7 @@ const document: OpenAPIV3_1.Document = {
     { name: 'Runs', description: 'Executions, the gates they wait at and the frames they send' },
     { name: 'Sign-in', description: 'Sessions, and how to become a member' },
     { name: 'API keys', description: 'Credentials of programs' },
+    { name: 'Members', description: 'Who belongs to the workspace, and what each may do' },
     { name: 'Workspace', description: 'Settings of the workspace, its plan and its figures' },
     { name: 'Audit', description: 'What was done, by whom, and whether the record is whole' },
     { name: 'Budgets', description: 'Caps on what runs may cost in a window' },

@@ -23,7 +23,10 @@ export interface AlertTexts {
 
 const SENDER = '[Service]';
 
-/** What people read. A name is free text; in a subject, which is a single line, its line breaks become spaces. */
+/** A name is free text; in a subject, which is a single line, its line breaks become spaces. */
+export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+
+/** What people read. */
 export function alertTexts(alert: Alert): AlertTexts {
   const run = `Run ${alert.run_id} of '${alert.workflow_name}'`;
   const failed = alert.event === 'failed';
@@ -31,6 +34,9 @@ export function alertTexts(alert: Alert): AlertTexts {
     ? `${run} failed: ${alert.text}`
     : `${run} is paused at a human gate: ${alert.text}`;
   const title = failed ? 'Run failed' : 'Approval needed';
-  const name = alert.workflow_name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
-  return { chat: `${SENDER} ${body}`, subject: `${SENDER} ${title} - ${name}`, body };
+  return {
+    chat: `${SENDER} ${body}`,
+    subject: `${SENDER} ${title} - ${oneLine(alert.workflow_name)}`,
+    body,
+  };
 }

@@ -46,7 +46,7 @@ const BACKGROUND_SLOTS = 50;
 
 /**
  * The workers of a process, control (workflow tasks, bookkeeping), steps (nodes) and background (alerts, sweeps), and
- * what goes on beside them: the reconciler, the audit log's sealer, the folding of usage.
+ * what goes on beside them: the reconciler, the audit log's sealer, the folding of usage, the mailing of invitations.
  * Apart, so that however many steps are slow, gates open and runs settle at once, and so that an alert whose receiver
  * hangs takes no step's slot.
  */
@@ -110,7 +110,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const reconciler = startReconciler({ db, temporal, log, config }, (settled) =>
     deps.metrics?.settledByReconciler.inc(settled),
   );
-  const bookkeeping = startBookkeeping({ db, config, log });
+  const bookkeeping = startBookkeeping({ db, config, log, mailer });
   const workers = [control, steps, background];
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   let stopping: Promise<void> | undefined;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { capabilities, type Capability, roles } from '../capabilities.ts';
-import { timestamp } from './common.ts';
+import { auditEntrySchema } from './audit.ts';
+import { dollars, MAX_PAGE, timestamp } from './common.ts';
 
 export const memberStatuses = ['active', 'invited', 'pending'] as const;
 export type MemberStatus = (typeof memberStatuses)[number];
@@ -27,7 +28,7 @@ export const memberSchema = z
     status: z.enum(memberStatuses),
     is_owner: z.boolean().meta({ description: 'Whom requests without credentials act as, if any' }),
     invite_code: z.string().nullable().meta({
-      description: 'Only while invited, and only shown to who may manage members',
+      description: 'Only while invited, and only shown to who may give what it gives',
     }),
     created_at: timestamp,
   })
@@ -54,3 +55,57 @@ export const capabilitySetting = z.object({
 
 /** Capability → default, override and effective value. */
 export const capabilitySettings = perCapability(capabilitySetting);
+
+export const memberDetailSchema = memberSchema
+  .extend({
+    capabilities: capabilitySettings,
+    api_key_count: z.int().meta({ description: 'Keys of the member that are not revoked' }),
+  })
+  .meta({ id: 'MemberDetail' });
+export type MemberDetail = z.infer<typeof memberDetailSchema>;
+
+export const memberListQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(MAX_PAGE),
+  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+});
+export type MemberPage = z.infer<typeof memberListQuery>;
+
+export const inviteInput = z
+  .strictObject({ name: memberName, email: emailInput, role: roleSchema })
+  .meta({ examples: [{ name: 'Grace', email: 'grace@example.com', role: 'editor' }] });
+export type InviteInput = z.infer<typeof inviteInput>;
+
+export const roleChange = z
+  .strictObject({ role: roleSchema })
+  .meta({ examples: [{ role: 'editor' }] });
+
+const override = z
+  .boolean()
+  .nullable()
+  .optional()
+  .meta({ description: 'Null clears it: the default of the role holds' });
+
+export const permissionsChange = z
+  .strictObject({
+    overrides: z
+      .strictObject(perCapability(override).shape)
+      .meta({ description: 'What is not named stays as it is' }),
+  })
+  .meta({ examples: [{ overrides: { run_workflows: false, approve_gates: null } }] });
+export type OverridesChange = z.infer<typeof permissionsChange>['overrides'];
+
+export const memberStatsSchema = z
+  .object({
+    member_id: z.string(),
+    runs_triggered: z.int(),
+    approvals: z.int(),
+    rejections: z.int(),
+    workflows_created: z.int(),
+    total_cost_usd: dollars.meta({ description: 'Of the runs that the member triggered' }),
+    activity: z
+      .array(z.object({ date: z.string(), count: z.int() }))
+      .meta({ description: 'Audited actions per UTC day, the last 30, oldest first' }),
+    recent_actions: z.array(auditEntrySchema).meta({ description: 'The 15 newest, newest first' }),
+  })
+  .meta({ id: 'MemberStats' });
+export type MemberStats = z.infer<typeof memberStatsSchema>;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AuditVerification } from '../contract/audit.ts';
+import { countSealed } from './member-stats.ts';
 import { type Db, type FragmentSqlToken, type Pool, sql, type Tx } from './pool.ts';
 
 /** Entries of one workspace sealed in one transaction. */
@@ -89,7 +90,7 @@ async function appendSeals(
       SELECT ${workspaceId}, position, audit_id, decode(previous_hash, 'hex'), decode(hash, 'hex') FROM s
     ), done AS (
       DELETE FROM audit_unsealed u USING s WHERE u.workspace_id = ${workspaceId} AND u.seq = s.seq
-    )
+    ), ${countSealed(sql.fragment`s`, workspaceId)}
     UPDATE audit_chains SET head_position = ${position}, head_hash = decode(${hash}, 'hex')
     WHERE workspace_id = ${workspaceId}
   `);

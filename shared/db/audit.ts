@@ -25,6 +25,22 @@ export async function recordAudit(
   `);
 }
 
+const entryColumns = sql.fragment`
+  a.id, a.action, a.actor_id, a.actor_name, a.target_type, a.target_id, a.details, a.created_at`;
+
+/** What a member did last, newest first. */
+export async function listActionsOf(
+  db: Db,
+  of: { workspaceId: string; actorId: string; limit: number },
+): Promise<LoggedEntry[]> {
+  const entries = await db.any(sql.prepared('audit_list_actions', auditEntrySchema)`
+    SELECT ${entryColumns} FROM audit_log a
+    WHERE a.workspace_id = ${of.workspaceId} AND a.actor_id = ${of.actorId}
+    ORDER BY a.seq DESC LIMIT ${of.limit}
+  `);
+  return [...entries];
+}
+
 const total = z.object({ total: z.number() });
 
 /**
@@ -37,7 +53,7 @@ export async function listAudit(
 ): Promise<{ logs: LoggedEntry[]; total: number }> {
   // The page is found in the index alone, so that entries passed over are not read.
   const logs = await db.any(sql.prepared('audit_list', auditEntrySchema)`
-    SELECT a.id, a.action, a.actor_id, a.actor_name, a.target_type, a.target_id, a.details, a.created_at
+    SELECT ${entryColumns}
     FROM (SELECT seq FROM audit_log WHERE workspace_id = ${page.workspaceId}
           ORDER BY seq DESC LIMIT ${page.limit} OFFSET ${page.offset}) p
     JOIN audit_log a ON a.seq = p.seq AND a.workspace_id = ${page.workspaceId}

@@ -104,8 +104,8 @@ export const closeHolds = (status: 'settled' | 'reaped' = 'settled') => sql.frag
 
 /**
  * Counts what a step cost. Expects a CTE `run` that has just locked the run's row: `id`, `workspace_id`, `created_at`,
- * `resumed_count` and the new `cost_micros`. Open holds with an estimate grow when the run has cost more than they
- * hold; to those that have ended the cost is added.
+ * `created_by`, `resumed_count` and the new `cost_micros`. Open holds with an estimate grow when the run has cost more
+ * than they hold; to those that have ended the cost is added.
  *
  * The statement may have waited for that lock, so what it sees of other tables can be older than the run's row. Hence
  * the holds are found by what never changes, and whether they are open is asked of the row as it is held. Holds that
@@ -113,8 +113,8 @@ export const closeHolds = (status: 'settled' | 'reaped' = 'settled') => sql.frag
  */
 export const chargeHolds = (costMicros: number) => sql.fragment`
   used AS (
-    INSERT INTO usage_deltas (workspace_id, day, cost_micros)
-    SELECT workspace_id, created_at::date, ${costMicros}::bigint FROM run
+    INSERT INTO usage_deltas (workspace_id, day, cost_micros, member_id)
+    SELECT workspace_id, created_at::date, ${costMicros}::bigint, created_by FROM run
   ), charges AS (
     UPDATE budget_holds h SET
       held_micros = CASE WHEN h.status = 'open' AND h.estimate_micros IS NOT NULL

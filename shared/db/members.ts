@@ -1,7 +1,23 @@
 import { z } from 'zod';
-import { roles } from '../capabilities.ts';
-import { type Member, memberStatuses } from '../contract/member.ts';
-import { sql } from './pool.ts';
+import type { Actor } from '../actor.ts';
+import {
+  beyondGranter,
+  capabilities,
+  type Capability,
+  type CapabilityOverrides,
+  heldCapabilities,
+  holds,
+  type Role,
+  roles,
+} from '../capabilities.ts';
+import {
+  type Member,
+  type MemberDetail,
+  type MemberPage,
+  memberStatuses,
+} from '../contract/member.ts';
+import { notFound } from '../errors.ts';
+import { type Db, sql } from './pool.ts';
 
 /** The columns of a member, from `members` as `m`. */
 export const memberColumns = sql.fragment`
@@ -34,4 +50,52 @@ export function toMember(row: MemberRow, show: { inviteCode: boolean }): Member 
     invite_code: show.inviteCode ? row.invite_code : null,
     created_at,
   };
+}
+
+/**
+ * An invite code is as good as what it gives. So it is shown to who may invite, and holds all of that: else
+ * `manage_members` alone could take over the invitation of an admin.
+ */
+const maySeeInviteCode = (viewer: Pick<Actor, 'role' | 'overrides'>, row: MemberRow): boolean =>
+  holds(viewer.role, viewer.overrides, 'manage_members') &&
+  beyondGranter(viewer, { after: heldCapabilities(row.role, row.overrides) }) === undefined;
+
+/** A page of the members of the viewer's workspace, whatever their status, by when they joined. */
+export async function listMembers(db: Db, viewer: Actor, page: MemberPage): Promise<Member[]> {
+  const rows = await db.any(sql.prepared('members_list', memberRow)`
+    SELECT ${memberColumns} FROM members m WHERE m.workspace_id = ${viewer.workspaceId}
+    ORDER BY m.created_at, m.id LIMIT ${page.limit} OFFSET ${page.offset}
+  `);
+  return rows.map((row) => toMember(row, { inviteCode: maySeeInviteCode(viewer, row) }));
+}
+
+const detailRow = memberRow.extend({ api_key_count: z.number() });
+
+/** A member with what they may do and why. Throws AppError `not_found`. */
+export async function readMember(db: Db, viewer: Actor, memberId: string): Promise<MemberDetail> {
+  const row = await db.maybeOne(sql.prepared('members_read', detailRow)`
+    SELECT ${memberColumns},
+           (SELECT count(*) FROM api_keys k
+            WHERE k.member_id = m.id AND k.workspace_id = m.workspace_id AND k.revoked_at IS NULL) AS api_key_count
+    FROM members m WHERE m.id = ${memberId} AND m.workspace_id = ${viewer.workspaceId}
+  `);
+  if (row === null) throw notFound('Member');
+  return {
+    ...toMember(row, { inviteCode: maySeeInviteCode(viewer, row) }),
+    capabilities: settingsOf(row.role, row.overrides),
+    api_key_count: row.api_key_count,
+  };
+}
+
+function settingsOf(role: Role, overrides: CapabilityOverrides): MemberDetail['capabilities'] {
+  const names = Object.keys(capabilities) as Capability[];
+  const settings = names.map((name) => [
+    name,
+    {
+      default: holds(role, {}, name),
+      override: overrides[name] ?? null,
+      effective: holds(role, overrides, name),
+    },
+  ]);
+  return Object.fromEntries(settings) as MemberDetail['capabilities'];
 }

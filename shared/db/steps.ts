@@ -272,7 +272,8 @@ async function endStep(
 const bookCost = (end: StepEnd) => sql.fragment`
   UPDATE runs SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint, frame_seq = frame_seq + 1,
                   updated_at = now()
-  WHERE id = ${end.runId} RETURNING id, frame_seq, status, cost_micros, workspace_id, created_at, resumed_count`;
+  WHERE id = ${end.runId} RETURNING id, frame_seq, status, cost_micros, workspace_id, created_at, created_by,
+                         resumed_count`;
 
 const paid = (end: StepEnd): boolean => end.spending.costMicros > 0;
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { MetricsOverview, Usage } from '../contract/usage.ts';
 import { toDollars } from '../money.ts';
 import { planNames, plans } from '../plans.ts';
+import { addCosts } from './member-stats.ts';
 import { type Db, sql, syncCommit } from './pool.ts';
 
 /** Deltas added to their days in one statement. */
@@ -31,7 +32,7 @@ export async function foldUsage(db: Db, batch = FOLD_BATCH): Promise<number> {
         failed = u.failed + excluded.failed, cost_micros = u.cost_micros + excluded.cost_micros,
         evaluated = u.evaluated + excluded.evaluated, checks_passed = u.checks_passed + excluded.checks_passed,
         checks_total = u.checks_total + excluded.checks_total
-    )
+    ), ${addCosts(sql.fragment`taken`)}
     SELECT (SELECT count(*) FROM taken) AS folded, ${syncCommit(false)}
   `);
   return folded;

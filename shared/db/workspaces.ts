@@ -111,7 +111,11 @@ export async function readWorkspace(db: Db, workspaceId: string): Promise<Worksp
 
 const settingsRow = z.object({ name: z.string(), plan: z.enum(planNames) });
 
-async function lockWorkspace(tx: Tx, workspaceId: string): Promise<z.infer<typeof settingsRow>> {
+/** Changes of the workspace's settings and members take their turn. Throws AppError `not_found`. */
+export async function lockWorkspace(
+  tx: Tx,
+  workspaceId: string,
+): Promise<z.infer<typeof settingsRow>> {
   const row = await tx.maybeOne(sql.prepared('workspace_lock', settingsRow)`
     SELECT name, plan FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE
   `);

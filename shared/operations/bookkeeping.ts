@@ -4,16 +4,20 @@ import type { Pool } from '../db/pool.ts';
 import { FOLD_BATCH, foldUsage } from '../db/usage.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Mailer } from '../platform/mailer.ts';
+import { mailInvitations } from './invitations.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 interface BookkeepingDeps {
   db: Pool;
   config: Config;
   log: Logger;
+  /** Undefined: nobody is invited by mail. */
+  mailer: Mailer | undefined;
 }
 
 /** Brings the audit log's chains up to date, a batch per workspace. Returns whether there is more to seal. */
-export async function sealOnce({ db, log }: Omit<BookkeepingDeps, 'config'>): Promise<boolean> {
+export async function sealOnce({ db, log }: Pick<BookkeepingDeps, 'db' | 'log'>): Promise<boolean> {
   let more = false;
   for (const workspaceId of await listUnsealedWorkspaces(db)) {
     try {
@@ -40,10 +44,12 @@ async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
 
 /**
  * What is written down at once and put in its final place a moment later, so that no transaction waits for it: the
- * seals of the audit log, and what runs came to per day; and holds that nobody ended. A loop each, since they have
- * nothing to do with each other.
+ * seals of the audit log, and what runs came to per day; holds that nobody ended; and invitations that are to be
+ * mailed. A loop each, since they have nothing to do with each other.
  */
 export function startBookkeeping(deps: BookkeepingDeps): Loop {
+  const { mailer } = deps;
+  const stopping = new AbortController();
   const loops = [
     startLoop({ name: 'audit sealer', ...deps }, () => sealOnce(deps)),
     startLoop(
@@ -52,8 +58,13 @@ export function startBookkeeping(deps: BookkeepingDeps): Loop {
     ),
     startLoop({ name: 'hold reaper', ...deps, everyMs: REAP_EVERY_MS }, () => reapOnce(deps)),
   ];
+  if (mailer !== undefined) {
+    const mailDue = () => mailInvitations({ ...deps, mailer }, stopping.signal);
+    loops.push(startLoop({ name: 'invitation mailer', ...deps }, mailDue));
+  }
   return {
     stop: async () => {
+      stopping.abort();
       await Promise.all(loops.map((loop) => loop.stop()));
     },
   };

@@ -33,13 +33,15 @@ afterAll(async () => {
   await engine.close();
 });
 
-async function call(method: string, url: string, payload?: unknown): Promise<any> {
+async function call(method: string, url: string, payload?: unknown, token?: string): Promise<any> {
   const answer = await app.inject({
     method: method as 'GET',
     url,
-    ...(payload === undefined
-      ? {}
-      : { payload: JSON.stringify(payload), headers: { 'content-type': 'application/json' } }),
+    headers: {
+      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
   });
   if (answer.statusCode >= 300) {
     throw new Error(`${method} ${url} answered ${answer.statusCode}: ${answer.body}`);
@@ -55,17 +57,17 @@ test('every route that may change something has a recipe, and every recipe its r
 
 test('every change leaves one entry that names the act, its target and who did it', async () => {
   for (const [route, prepare] of Object.entries(recipes)) {
-    const { url, body, entry } = await prepare(kitchen);
+    const { url, body, token, entry, by } = await prepare(kitchen);
     const before = await total();
-    const answer = await call(route.slice(0, route.indexOf(' ')), url, body);
+    const answer = await call(route.slice(0, route.indexOf(' ')), url, body, token);
     expect({ route, added: (await total()) - before }).toEqual({ route, added: 1 });
     const [newest] = (await call('GET', '/api/audit?limit=1')).logs;
     expect({ route, ...newest }).toMatchObject({
       route,
       target_id: entry.target_id ?? answer.id,
       ...entry,
-      actor_id: engine.actor.id,
-      actor_name: 'Owner',
+      actor_id: by === undefined ? engine.actor.id : newest.target_id,
+      actor_name: by ?? 'Owner',
     });
   }
 }, 60_000);

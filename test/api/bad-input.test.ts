@@ -14,6 +14,7 @@ const bodies = {
   'POST /api/runs/:run/cancel': {},
   'PUT /api/workspace': { name: 'x' },
   'PUT /api/workspace/prices': { prices: [] },
+  'POST /api/members/invite': { name: 'x', email: 'x@example.com', role: 'viewer' },
 } as const;
 const routes = Object.keys(bodies) as (keyof typeof bodies)[];
 const routesWithText = routes.filter(

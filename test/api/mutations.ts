@@ -13,7 +13,11 @@ export interface Kitchen {
 export interface Dish {
   url: string;
   body?: Json;
+  /** The session it is called in, where the owner does not do. */
+  token?: string;
   entry: { action: string; target_type: string; target_id?: string };
+  /** The name of who acts, where the target of the entry does so itself. */
+  by?: string;
 }
 
 /** Routes that change nothing, although their method may; the reason stands beside them. */
@@ -22,6 +26,11 @@ export const changeNothing: Record<string, (kitchen: Kitchen) => Promise<Omit<Di
   'POST /api/workflows/{id}/validate': async (kitchen) => ({
     url: `/api/workflows/${await workflow(kitchen)}/validate`,
   }),
+  // A session is a token that nobody keeps.
+  'POST /api/auth/login': async (kitchen) => {
+    const { email } = await signedIn(kitchen);
+    return { url: '/api/auth/login', body: { email, password } };
+  },
 };
 
 const graphs = {
@@ -50,7 +59,46 @@ const onWorkflow = (action: string, id: string) => ({
   target_type: 'workflow',
   target_id: id,
 });
+const onMember = (action: string, id: string) => ({
+  action,
+  target_type: 'member',
+  target_id: id,
+});
 const onRun = (action: string, id: string) => ({ action, target_type: 'run', target_id: id });
+
+let invited = 0;
+const invitation = (): Json => {
+  invited += 1;
+  return { name: 'Recipe', email: `recipe-${invited}@example.com`, role: 'viewer' };
+};
+const member = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/members/invite', invitation())).id;
+
+const password = 'correct horse battery';
+const signedIn = async ({
+  call,
+}: Kitchen): Promise<{ id: string; email: string; token: string }> => {
+  const { id, email, invite_code } = await call('POST', '/api/members/invite', invitation());
+  const { token } = await call('POST', '/api/auth/accept-invite', { invite_code, password });
+  return { id, email, token };
+};
+
+const roleChange = async (kitchen: Kitchen): Promise<Dish> => {
+  const id = await member(kitchen);
+  return {
+    url: `/api/members/${id}`,
+    body: { role: 'editor' },
+    entry: onMember('role_change', id),
+  };
+};
+const permissionsChange = async (kitchen: Kitchen): Promise<Dish> => {
+  const id = await member(kitchen);
+  return {
+    url: `/api/members/${id}/permissions`,
+    body: { overrides: { run_workflows: true } },
+    entry: onMember('permissions_change', id),
+  };
+};
 
 /**
  * How to call each route that changes something, by method and path as in the OpenAPI document. A route without a
@@ -181,4 +229,50 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: { prices: [] },
     entry: { action: 'price_update', target_type: 'workspace', target_id: workspaceId },
   }),
+  'POST /api/auth/signup': async () => ({
+    url: '/api/auth/signup',
+    body: { name: 'Recipe', email: 'recipe@example.com', password },
+    entry: { action: 'signup', target_type: 'member' },
+    by: 'Recipe',
+  }),
+  'POST /api/auth/accept-invite': async ({ call }) => {
+    const { id, invite_code } = await call('POST', '/api/members/invite', invitation());
+    return {
+      url: '/api/auth/accept-invite',
+      body: { invite_code, password },
+      entry: onMember('accept_invite', id),
+      by: 'Recipe',
+    };
+  },
+  'POST /api/auth/password': async (kitchen) => {
+    const { id, token } = await signedIn(kitchen);
+    return {
+      url: '/api/auth/password',
+      body: { current_password: password, new_password: 'another horse battery' },
+      token,
+      entry: onMember('password_change', id),
+      by: 'Recipe',
+    };
+  },
+  'POST /api/members/invite': async () => ({
+    url: '/api/members/invite',
+    body: invitation(),
+    entry: { action: 'invite', target_type: 'member' },
+  }),
+  'PATCH /api/members/{id}': roleChange,
+  'PUT /api/members/{id}': roleChange,
+  'PATCH /api/members/{id}/permissions': permissionsChange,
+  'PUT /api/members/{id}/permissions': permissionsChange,
+  'POST /api/members/{id}/approve': async ({ call }) => {
+    const { id } = await call('POST', '/api/auth/signup', {
+      name: 'Recipe',
+      email: 'pending@example.com',
+      password: 'correct horse battery',
+    });
+    return { url: `/api/members/${id}/approve`, entry: onMember('approve_member', id) };
+  },
+  'DELETE /api/members/{id}': async (kitchen) => {
+    const id = await member(kitchen);
+    return { url: `/api/members/${id}`, entry: onMember('remove', id) };
+  },
 };

@@ -6,6 +6,7 @@ import { buildApp } from '../../api/app.ts';
 import { capabilities, type Capability } from '../../shared/capabilities.ts';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
+import { invite } from '../support/people.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 /** Every route that is not public, with the capability it takes. */
@@ -52,6 +53,16 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/workspace/policies', 'manage_workspace'],
   ['GET', '/api/workspace/prices', 'view'],
   ['PUT', '/api/workspace/prices', 'manage_workspace'],
+  ['GET', '/api/members', 'view'],
+  ['POST', '/api/members/invite', 'manage_members'],
+  ['GET', '/api/members/:mem', 'view'],
+  ['GET', '/api/members/:mem/stats', 'view'],
+  ['PATCH', '/api/members/:mem', 'manage_members'],
+  ['PUT', '/api/members/:mem', 'manage_members'],
+  ['PATCH', '/api/members/:mem/permissions', 'manage_members'],
+  ['PUT', '/api/members/:mem/permissions', 'manage_members'],
+  ['POST', '/api/members/:mem/approve', 'manage_members'],
+  ['DELETE', '/api/members/:mem', 'manage_members'],
 ];
 
 const bodies: Record<string, unknown> = {
@@ -67,6 +78,11 @@ const bodies: Record<string, unknown> = {
   'PUT /api/budgets/:bud': { limit_usd: 2_000 },
   'PUT /api/workspace/policies': {},
   'POST /api/keys': { name: 'x', role: 'viewer' },
+  'POST /api/members/invite': { name: 'x', email: 'x@example.com', role: 'viewer' },
+  'PATCH /api/members/:mem': { role: 'viewer' },
+  'PUT /api/members/:mem': { role: 'viewer' },
+  'PATCH /api/members/:mem/permissions': { overrides: { view: false } },
+  'PUT /api/members/:mem/permissions': { overrides: { view: false } },
 };
 
 let api: TestApi;
@@ -84,35 +100,36 @@ const makeIds = async () => {
     .id as string;
   const key = (await api.call('POST', '/api/keys', { name: 'x', role: 'viewer' })).body
     .id as string;
-  return { wf, run, bud, key };
+  const mem = (await invite(api, { role: 'viewer' })).id;
+  return { wf, run, bud, key, mem };
 };
-const at = (path: string, ids: { wf: string; run: string; bud: string; key: string }) =>
-  path
-    .replace(':wf', ids.wf)
-    .replace(':run', ids.run)
-    .replace(':bud', ids.bud)
-    .replace(':key', ids.key);
+/** Each noun of a path by the id it has. */
+const at = (path: string, ids: Record<string, string>) =>
+  path.replace(/:(\w+)/, (_, noun: string) => ids[noun] ?? `${noun}_x`);
 
 /** The owner's capabilities, as a process sees them that has not asked for the owner before. */
 const asOwner = async (
   overrides: Record<string, boolean>,
   act: (call: TestApi['call']) => Promise<void>,
 ) => {
-  await api.db.query(sql.type(z.object({}))`
-    UPDATE members SET overrides = ${JSON.stringify(overrides)}::jsonb WHERE is_owner
-  `);
+  const override = async (value: Record<string, boolean>) =>
+    api.db.query(sql.type(z.object({}))`
+      UPDATE members SET overrides = ${JSON.stringify(value)}::jsonb WHERE is_owner
+    `);
+  await override(overrides);
   const { app, call } = await api.another();
   try {
     await act(call);
   } finally {
     await app.close();
+    await override({});
   }
 };
 
 test('this file knows every route', () => {
   const known = guarded.map(([method, path]) => {
     const pattern = path
-      .replace(/:wf|:run|:bud|:key/, ':id')
+      .replace(/:\w+/, ':id')
       .replace('/versions/1', '/versions/:version')
       .split('?')[0];
     return `${method} ${pattern}`;
@@ -127,8 +144,6 @@ test('this file knows every route', () => {
 });
 
 describe('capabilities', () => {
-  afterAll(async () => asOwner({}, async () => undefined));
-
   test('without any, every route refuses, and names the one that is missing', async () => {
     const ids = await makeIds();
     const none = Object.fromEntries(Object.keys(capabilities).map((name) => [name, false]));
@@ -156,7 +171,6 @@ describe('capabilities', () => {
           expect([path, refused, status < 500]).toEqual([path, false, true]);
         }
       });
-      await asOwner({}, async () => undefined);
     },
   );
 });
@@ -169,8 +183,9 @@ describe('a workspace', () => {
       run: newId('run'),
       bud: newId('budget'),
       key: newId('apiKey'),
+      mem: newId('member'),
     };
-    for (const [method, path] of guarded.filter(([, path]) => /:wf|:run|:key/.test(path))) {
+    for (const [method, path] of guarded.filter(([, path]) => path.includes(':'))) {
       const body = bodies[`${method} ${path}`];
       const [theirs, nobodys] = [
         await api.call(method, at(path, foreign), body),
@@ -192,6 +207,7 @@ describe('a workspace', () => {
     expect((await api.call('GET', '/api/runs?limit=200')).text).not.toContain(foreign.run);
     expect((await api.call('GET', `/api/runs?workflow_id=${foreign.wf}`)).body.runs).toEqual([]);
     expect((await api.call('GET', '/api/approvals')).body.approvals).toEqual([]);
+    expect((await api.call('GET', '/api/members')).text).not.toContain(foreign.mem);
     expect((await api.call('GET', '/api/workspace/prices')).body.prices).toEqual([]);
     expect((await api.call('GET', '/api/keys')).text).not.toContain(foreign.key);
   });
@@ -204,6 +220,7 @@ describe('a workspace', () => {
       run: newId('run'),
       bud: newId('budget'),
       key: newId('apiKey'),
+      mem: newId('member'),
     };
     const run = (statement: ReturnType<ReturnType<typeof sql.type>>) =>
       api.db.query(statement as never);
@@ -229,6 +246,9 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
       VALUES (${ids.run}, 'g', 1, 'g', 'G', 'secret?', false)`);
+    await run(sql.type(row)`
+      INSERT INTO members (id, workspace_id, name, email, role, status)
+      VALUES (${ids.mem}, ${ids.ws}, 'Eve', ${`${ids.mem}@example.com`}, 'viewer', 'pending')`);
     return ids;
   };
 });
@@ -267,7 +287,7 @@ describe('credentials', () => {
 
     test('are needed on every route but the exempt ones', async () => {
       for (const [method, path] of guarded) {
-        const url = at(path, { wf: 'wf_x', run: 'run_x', bud: 'bud_x', key: 'key_x' });
+        const url = at(path, {});
         const { status, body } = await closed.call(method, url, bodies[`${method} ${path}`]);
         expect([path, status, body]).toEqual([path, 401, { detail: 'Authentication required' }]);
       }

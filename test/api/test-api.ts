@@ -62,7 +62,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   const another = async () => {
     const other = buildApp({ db, temporal, log, config, findRunnable });
     await other.ready();
-    return { app: other, call: caller(other) };
+    return { app: other, call: callerOf(other) };
   };
   const { app, call } = await another();
   return {
@@ -84,7 +84,8 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   };
 }
 
-const caller =
+/** Sends requests through an application without a socket. */
+export const callerOf =
   (app: App): TestApi['call'] =>
   async (method, url, payload, headers) =>
     toAnswer(

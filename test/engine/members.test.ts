@@ -1,0 +1,227 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { takeDueInvitations } from '../../shared/db/invitations.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { type MailServer, startMailServer } from '../fakes/mail-server.ts';
+import { type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { addMember, invite, PASSWORD } from '../support/people.ts';
+import { callerOf, type TestApi } from '../api/test-api.ts';
+
+let engine: Engine;
+let app: App;
+let api: Pick<TestApi, 'call'>;
+const start = async (options: Parameters<typeof startEngine>[0]) => {
+  engine = await startEngine(options);
+  app = buildApp(engine.deps);
+  await app.ready();
+  api = { call: callerOf(app) };
+};
+const stop = async () => {
+  await app.close();
+  await engine.close();
+};
+
+describe('the stats of a member', () => {
+  beforeAll(async () => start({}));
+  afterAll(stop);
+
+  test('tell what they did to real runs, and what those cost, while and after they are counted', async () => {
+    const [ann, bob] = [
+      await addMember(api, { role: 'editor' }),
+      await addMember(api, { role: 'editor' }),
+    ];
+    const post = async (url: string, body: unknown, by = ann) => {
+      const answer = await api.call('POST', url, body, by.headers);
+      if (answer.status >= 300) throw new Error(`${url} answered ${answer.text}`);
+      return answer.body;
+    };
+    const graph = {
+      nodes: [
+        mock('before', { cost_usd: 0.25 }),
+        { id: 'gate', kind: 'human_gate', prompt: 'Go on?' },
+        mock('after', { cost_usd: 0.5 }),
+      ],
+      edges: [
+        { source: 'before', target: 'gate' },
+        { source: 'gate', target: 'after', condition_value: 'true' },
+      ],
+    };
+    const { id } = await post('/api/workflows', { name: 'x', graph });
+    const runs = [];
+    for (let n = 0; n < 2; n += 1) runs.push((await post(`/api/workflows/${id}/runs`, {})).id);
+    for (const [n, runId] of runs.entries()) {
+      await engine.until(runId, ['paused']);
+      await post(`/api/runs/${runId}/approve`, { approved: n === 0 }, bob);
+      await engine.until(runId, n === 0 ? ['success'] : ['failed']);
+    }
+    const statsOf = async (person: typeof ann) => {
+      const { body } = await api.call('GET', `/api/members/${person.id}/stats`);
+      return body;
+    };
+    const expected = {
+      runs_triggered: 2,
+      approvals: 0,
+      rejections: 0,
+      workflows_created: 1,
+      total_cost_usd: 1,
+    };
+    for (let look = 0; look < 20; look += 1) {
+      expect(await statsOf(ann)).toMatchObject(expected);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const waits = z.object({ n: z.number() });
+    await eventually(
+      async () =>
+        (await engine.db.oneFirst(sql.type(waits)`
+          SELECT (SELECT count(*) FROM audit_unsealed) + (SELECT count(*) FROM usage_deltas) AS n`)) ===
+        0,
+    );
+    const annsStats = await statsOf(ann);
+    expect(annsStats).toMatchObject(expected);
+    // Accepting the invitation, the workflow, two runs.
+    expect(annsStats.activity.at(-1).count).toBe(4);
+    expect(annsStats.recent_actions.map((each: any) => each.action)).toEqual([
+      'run',
+      'run',
+      'create',
+      'accept_invite',
+    ]);
+    expect(await statsOf(bob)).toMatchObject({
+      runs_triggered: 0,
+      approvals: 1,
+      rejections: 1,
+      total_cost_usd: 0,
+    });
+    // What a run cost stays when it is gone.
+    expect((await api.call('DELETE', `/api/workflows/${id}`)).status).toBe(204);
+    expect(await statsOf(ann)).toMatchObject(expected);
+  }, 30_000);
+});
+
+describe('invitations by mail', () => {
+  let mail: MailServer;
+  const env = () => ({ EMAIL_API_KEY: 're_test', EMAIL_API_URL: mail.url });
+  beforeEach(async () => {
+    mail = await startMailServer();
+  });
+  afterEach(async () => {
+    await stop();
+    await mail.close();
+  });
+
+  const due = async (): Promise<number> =>
+    engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`
+      SELECT count(*) AS n FROM members WHERE invite_mail_due_at IS NOT NULL`);
+  const hurry = async () =>
+    engine.db.query(sql.type(z.object({}))`
+      UPDATE members SET invite_mail_due_at = now() WHERE invite_mail_due_at IS NOT NULL`);
+  const mailed = () => mail.seen.map((each) => JSON.parse(each.body));
+  const quiet = () => new Promise((resolve) => setTimeout(resolve, 400));
+
+  test('are sent once though two workers look for them, and say what to accept where', async () => {
+    await start({ env: { ...env(), PUBLIC_URL: 'https://flows.example.com' } });
+    await engine.startWorker();
+    await api.call('PUT', '/api/workspace', { name: 'Support\nBcc: all@example.com' });
+    const people = [];
+    for (let n = 0; n < 25; n += 1) people.push(await invite(api, { role: 'viewer' }));
+    await eventually(async () => (await due()) === 0);
+    await quiet();
+    expect(
+      mailed()
+        .map((each) => each.to[0])
+        .sort(),
+    ).toEqual(people.map((each) => each.email).sort());
+    const [first] = people;
+    const sent = mail.seen.find((each) => each.body.includes(first?.email ?? ''));
+    expect(sent?.headers['idempotency-key']).toBe(`invitation/${first?.id}`);
+    expect(JSON.parse(sent?.body ?? '')).toMatchObject({
+      to: [first?.email],
+      subject: '[Service] Invitation to Support Bcc: all@example.com',
+      text:
+        "You are invited to the workspace 'Support Bcc: all@example.com' at https://flows.example.com. " +
+        `Your invite code, which works once: ${first?.code}`,
+    });
+  }, 30_000);
+
+  test('wait for a provider that is away, ever longer, with one key for all attempts', async () => {
+    await start({ env: env() });
+    mail.refusal = { status: 503, body: { message: 'away' } };
+    const { id, code, email } = await invite(api, { role: 'viewer' });
+    await eventually(() => mail.seen.length === 1);
+    const pause = async () =>
+      engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
+        SELECT round(extract(epoch FROM invite_mail_due_at - now())) AS seconds FROM members WHERE id = ${id}`);
+    await eventually(async () => (await pause()) <= 10);
+    for (const seconds of [20, 40]) {
+      const before = mail.seen.length;
+      await hurry();
+      await eventually(() => mail.seen.length > before);
+      await eventually(async () => Math.abs((await pause()) - seconds) <= 1);
+    }
+    mail.refusal = undefined;
+    await hurry();
+    await eventually(async () => (await due()) === 0);
+    expect(mail.seen.map((each) => each.headers['idempotency-key'])).toEqual(
+      Array(4).fill(`invitation/${id}`),
+    );
+    expect(mailed().at(-1)).toMatchObject({ to: [email], text: expect.stringContaining(code) });
+  }, 30_000);
+
+  test('are given up after eight attempts, and the code works all the same', async () => {
+    await start({ env: env() });
+    mail.refusal = { status: 422, body: { message: 'no such address' } };
+    const { code } = await invite(api, { role: 'viewer' });
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      await eventually(() => mail.seen.length === attempt);
+      await eventually(async () => {
+        await hurry();
+        return mail.seen.length > attempt || (await due()) === 0;
+      });
+    }
+    expect(await due()).toBe(0);
+    await quiet();
+    expect(mail.seen).toHaveLength(8);
+    const accept = { invite_code: code, password: PASSWORD };
+    expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
+  }, 30_000);
+
+  test('that were accepted or withdrawn before they could be sent are not', async () => {
+    await start({ worker: false, env: env() });
+    const withdrawn = await invite(api, { role: 'viewer' });
+    expect((await api.call('DELETE', `/api/members/${withdrawn.id}`)).status).toBe(204);
+    await addMember(api, { role: 'viewer' });
+    const last = await invite(api, { role: 'viewer' });
+    await engine.startWorker();
+    await eventually(async () => (await due()) === 0);
+    await quiet();
+    expect(mailed().map((each) => each.to)).toEqual([[last.email]]);
+  }, 30_000);
+
+  test('of a worker that died between taking and sending are sent by another one', async () => {
+    await start({ worker: false, env: env() });
+    const { id, email } = await invite(api, { role: 'viewer' });
+    expect(await takeDueInvitations(engine.db, 10)).toMatchObject([{ member_id: id, attempt: 1 }]);
+    await engine.startWorker();
+    await quiet();
+    expect(mail.seen).toHaveLength(0);
+    const seconds = await engine.db.oneFirst(sql.type(z.object({ seconds: z.number() }))`
+      SELECT extract(epoch FROM invite_mail_due_at - now()) AS seconds FROM members WHERE id = ${id}`);
+    expect(seconds).toBeGreaterThan(30);
+    // The lease ends.
+    await hurry();
+    await eventually(async () => (await due()) === 0);
+    expect(mailed().map((each) => each.to)).toEqual([[email]]);
+  }, 30_000);
+
+  test('are none where no mail is configured', async () => {
+    await start({ env: { EMAIL_API_URL: mail.url } });
+    const { id, code } = await invite(api, { role: 'viewer' });
+    expect(await due()).toBe(0);
+    await quiet();
+    expect(mail.seen).toHaveLength(0);
+    const { body } = await api.call('GET', `/api/members/${id}`);
+    expect(body.invite_code).toBe(code);
+  }, 30_000);
+});
