@@ -293,7 +293,7 @@ function banner(
   ];
   if (config.auth.mode === 'required') {
     lines.push(
-      `  Sign in      POST ${addresses.api}/api/auth/login as ${config.auth.ownerEmail}`,
+      `  Sign in      POST ${addresses.api}/api/auth/login {"email": "${config.auth.ownerEmail}", "password": ...}`,
       ...(config.auth.secretKey === undefined
         ? ['  Note         SECRET_KEY is not set: sessions end when this stops']
         : []),
@@ -305,12 +305,13 @@ function banner(
     );
   }
   if (seeded?.gateRunId !== undefined) {
+    const credential = config.auth.mode === 'required' ? " -H 'authorization: Bearer <token>'" : '';
     const url = seeded.approveUrl ?? `${addresses.api}/api/runs/${seeded.gateRunId}/approve`;
     lines.push(
       '',
       '  A run waits at its gate. Approve it:',
       '',
-      `    curl -X POST ${url} -H 'content-type: application/json' -d '{"approved": true}'`,
+      `    curl -X POST ${url}${credential} -H 'content-type: application/json' -d '{"approved": true}'`,
     );
   }
   lines.push('', '  Ctrl-C stops everything.', '');

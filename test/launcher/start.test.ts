@@ -205,7 +205,7 @@ describe('npm start', () => {
         first.output(),
       )?.[1];
       expect(first.output()).toContain(
-        `Sign in      POST ${api}/api/auth/login as owner@localhost`,
+        `Sign in      POST ${api}/api/auth/login {"email": "owner@localhost", "password": ...}`,
       );
       expect(first.output()).toContain('SECRET_KEY is not set');
       expect((await list(api)).status).toBe(401);
