@@ -163,6 +163,22 @@ export async function deleteExpiredAudit(db: Pool, window: Window): Promise<numb
   });
 }
 
+/**
+ * Deletes a batch of governance events past the window of the audit log, which they belong beside: refused triggers
+ * alone would fill the table otherwise. Returns how many went.
+ */
+export async function deleteExpiredGovernance(db: Db, window: Window): Promise<number> {
+  // Only the oldest are looked at: where none of them is past the window, none is.
+  const { rowCount } = await db.query(sql.prepared('retention_delete_governance', z.object({}))`
+    DELETE FROM governance_events WHERE id IN (
+      SELECT o.id FROM (
+        SELECT id, created_at FROM governance_events WHERE workspace_id = ${window.workspaceId}
+        ORDER BY seq LIMIT ${AUDIT_BATCH} FOR UPDATE SKIP LOCKED
+      ) o WHERE o.created_at < now() - ${window.days}::int * interval '1 day')
+  `);
+  return rowCount;
+}
+
 async function countRemoved(
   tx: Tx,
   workspaceId: string,

@@ -89,6 +89,9 @@ async function sweepWorkspace(
       progress.audit += removed;
       return removed;
     });
+    finished &&= await untilNothingIsLeft(part, () =>
+      retention.deleteExpiredGovernance(deps.db, window),
+    );
   }
   // One entry per sweep: a workspace that is gone on with is told of at its end.
   if (finished) await retention.tellRemovals(deps.db, workspace.id);

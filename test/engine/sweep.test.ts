@@ -178,6 +178,21 @@ describe('the window of a plan', () => {
 });
 
 describe('deleting runs', () => {
+  test('takes governance events with the audit log, and keeps those of the window', async () => {
+    const { workspaceId } = await place('free');
+    const event = (age: string, n: number) =>
+      engine.db.query(sql.type(z.object({}))`
+        INSERT INTO governance_events (workspace_id, type, policy, decision, reason, created_at)
+        SELECT ${workspaceId}, 'budget_blocked', 'budget', 'blocked', 'x', now() - ${age}::interval
+        FROM generate_series(1, ${n}::int)`);
+    await event('31 days', 1_100);
+    await event('29 days', 7);
+    await sweepPart(engine.deps);
+    const left = await engine.db.oneFirst(sql.type(countRow)`
+      SELECT count(*) AS n FROM governance_events WHERE workspace_id = ${workspaceId}`);
+    expect(left).toBe(7);
+  });
+
   test('takes all that belongs to them, and no workflow, version or counter', async () => {
     const swept = await place('free');
     const other = await place('pro');
