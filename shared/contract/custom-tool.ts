@@ -44,9 +44,7 @@ const fields = {
   kind: z.enum(customToolKinds),
   endpoint_url: endpointUrl,
   method: z
-    .string()
-    .transform((method) => method.toUpperCase())
-    .pipe(z.enum(customToolMethods))
+    .enum(customToolMethods)
     .meta({ description: 'Of kind `http`. GET and HEAD carry the arguments in the query' }),
   headers,
   mcp_tool: z
