@@ -143,6 +143,7 @@ export const customToolListQuery = z.strictObject({
 
 export const toolTestInput = z
   .strictObject({ arguments: jsonObject.default({}) })
+  .nullish()
   .meta({ examples: [{ arguments: { email: 'jane@example.com' } }] });
 
 export const toolTestSchema = z

@@ -142,6 +142,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
       ),
     },
     config: { capability: 'create_edit_workflows' },
-    handler: async ({ actor, params, body }) => testTool(context, actor, params.id, body.arguments),
+    handler: async ({ actor, params, body }) =>
+      testTool(context, actor, params.id, body?.arguments ?? {}),
   });
 }
