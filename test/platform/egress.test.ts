@@ -202,7 +202,9 @@ describe('where a request may go', () => {
     const outcomes = [];
     for (let n = 0; n < 10; n += 1) {
       const answer = egress.request(`http://flipping.example:${server.port}/`);
-      outcomes.push(await answer.then(() => 'ok').catch((error: { code: string }) => error.code));
+      outcomes.push(
+        await answer.then(() => 'ok').catch((error: unknown) => (error as { code: string }).code),
+      );
     }
     expect(outcomes).toEqual(Array(5).fill(['ok', 'refused']).flat());
     expect(server.connections()).toBe(5);
