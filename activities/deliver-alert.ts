@@ -6,7 +6,7 @@ import type { Config } from '../shared/platform/config.ts';
 import { type Egress, EgressError } from '../shared/platform/egress.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { MailError, type Mailer } from '../shared/platform/mailer.ts';
-import { isRetryableStatus, isSuccess } from './tools/failure.ts';
+import { isRetryableStatus, isSuccess } from '../shared/platform/outside-call.ts';
 import { postChatMessage } from './tools/send-chat-message.ts';
 
 export interface AlertDeps {

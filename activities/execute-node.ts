@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { AgentNode, ToolNode } from '../shared/contract/graph.ts';
+import { type CustomTool, findCustomTool } from '../shared/db/custom-tools.ts';
 import { recordStepVerdict } from '../shared/db/governance.ts';
 import { blockedEvidence, blockedText } from '../shared/db/holds.ts';
 import type { Pool } from '../shared/db/pool.ts';
@@ -25,7 +26,7 @@ import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { type Judgement, judgeStep } from '../shared/policy/judge.ts';
-import { pureTools } from '../shared/tools.ts';
+import { customToolName, pureTools } from '../shared/tools.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import { type Consumption, NodeError, type NodeRunner } from './nodes/node.ts';
 import type { PolicyCache } from './policies.ts';
@@ -61,8 +62,9 @@ export interface ExecuteNodeDeps {
  * returns what is stored; only errors of the node use up its tries.
  */
 export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['executeNode'] {
-  return async (given) => {
+  return async (asked) => {
     const context = Context.current();
+    const { customTool, call: given } = await withCustomTool(deps.db, asked);
     const execution = context.info.workflowExecution?.runId ?? '';
     const claim = `${execution}/${context.info.attempt}/${randomUUID()}`;
     const { begun, computed, judgement } = await beginJudged(deps, context, given, {
@@ -93,10 +95,33 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
         }
         return attemptStep(deps, context, permitted(given, judgement), judgement, {
           claim,
+          customTool,
           ...begun,
         });
     }
   };
+}
+
+/**
+ * The custom tool that the step calls, as it is registered now, and the call with what that tool sets where its node
+ * sets nothing. Looked up before the step is begun: a database that is away then costs the node no try.
+ */
+async function withCustomTool(
+  db: Pool,
+  call: StepCall,
+): Promise<{ customTool: CustomTool | undefined; call: StepCall }> {
+  const { node } = call;
+  const name = node.kind === 'tool' ? customToolName(node.tool_name) : undefined;
+  if (name === undefined) return { customTool: undefined, call };
+  const customTool = await findCustomTool(db, { workspaceId: call.workspace_id, name });
+  if (customTool === undefined) return { customTool, call };
+  const retry = node.retry ?? {
+    max_attempts: 1 + customTool.retry_count,
+    initial_interval_seconds: 1,
+    backoff: 2,
+  };
+  const timeout_seconds = node.timeout_seconds ?? customTool.timeout_seconds;
+  return { customTool, call: { ...call, node: { ...node, retry, timeout_seconds } } };
 }
 
 interface Begun {
@@ -182,6 +207,7 @@ async function computePure(
 
 interface Claim {
   claim: string;
+  customTool?: CustomTool | undefined;
   errors: number;
   generation: number;
   budgeted: boolean;
@@ -260,6 +286,7 @@ async function runNode(
     attempt: claim.errors + 1,
     idempotencyKey: `${call.run_id}:${call.step_key}:${claim.generation}`,
     budgeted: claim.budgeted,
+    customTool: claim.customTool,
     params: call.params,
     state: call.state,
     signal: AbortSignal.any([context.cancellationSignal, timeout.signal]),

@@ -6,7 +6,9 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
+import { createEgress } from '../shared/platform/egress.ts';
 import { newId } from '../shared/platform/ids.ts';
+import { createSealer } from '../shared/platform/sealing.ts';
 import { createSessionTokens } from '../shared/platform/session-tokens.ts';
 import { authenticate, createAuthenticator } from './authenticate.ts';
 import { refuseUndeclaredRoutes } from './authorize.ts';
@@ -41,6 +43,7 @@ import { memberRoutes } from './routes/ops/members.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
+import { toolRoutes } from './routes/ops/tools.ts';
 import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
@@ -63,6 +66,7 @@ const routes = [
   versionRoutes,
   runRoutes,
   approvalRoutes,
+  toolRoutes,
   keyRoutes,
   workspaceRoutes,
   usageRoutes,
@@ -78,8 +82,11 @@ const routes = [
 export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
   const tokens = createSessionTokens(deps.config.auth.secretKey);
   const keyUses = createKeyUses(deps);
+  const egress = createEgress({ allow: deps.config.egressAllow });
   const context: RouteContext = {
     ...deps,
+    egress,
+    sealer: createSealer(deps.config.encryptionKey),
     tokens,
     keyUses,
     authenticator: createAuthenticator({ ...deps, tokens, keyUses }),
@@ -112,7 +119,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   app.setSerializerCompiler(serializerCompiler);
   app.addHook('onRequest', async (_request, reply) => prepareAnswer(reply));
   app.addHook('onClose', async () => {
-    await Promise.all([context.untold.told(), keyUses.stop()]);
+    await Promise.all([context.untold.told(), keyUses.stop(), egress.close()]);
   });
   answerErrors(app, context);
   acceptJson(app);

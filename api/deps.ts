@@ -5,6 +5,8 @@ import type { Registry } from 'prom-client';
 import type { Actor } from '../shared/actor.ts';
 import type { Capability } from '../shared/capabilities.ts';
 import type { RunDeps } from '../shared/operations/runs.ts';
+import type { Egress } from '../shared/platform/egress.ts';
+import type { Sealer } from '../shared/platform/sealing.ts';
 import type { SessionTokens } from '../shared/platform/session-tokens.ts';
 import type { Authenticator, Credential } from './authenticate.ts';
 import type { KeyUses } from './key-uses.ts';
@@ -17,11 +19,14 @@ export interface ApiDeps extends RunDeps {
 }
 
 /**
- * What routes are given: the deps, the one way to tell who asks, when keys were last used, and what Temporal is still
- * to be told.
+ * What routes are given: the deps, the one way to tell who asks, the one way out, what keeps secrets, when keys were
+ * last used, and what Temporal is still to be told.
  */
 export interface RouteContext extends ApiDeps {
   authenticator: Authenticator;
+  egress: Egress;
+  /** Undefined without a key: then no secret can be kept. */
+  sealer: Sealer | undefined;
   keyUses: KeyUses;
   tokens: SessionTokens;
   untold: Untold;

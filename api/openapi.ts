@@ -40,6 +40,10 @@ const document: OpenAPIV3_1.Document = {
   tags: [
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
     { name: 'Runs', description: 'Executions, the gates they wait at and the frames they send' },
+    {
+      name: 'Tools',
+      description: 'Tools of the workspace, called from workflows as `custom:<name>`',
+    },
     { name: 'Sign-in', description: 'Sessions, and how to become a member' },
     { name: 'API keys', description: 'Credentials of programs' },
     { name: 'Members', description: 'Who belongs to the workspace, and what each may do' },

@@ -54,7 +54,7 @@ CREATE INDEX runs_live_by_schedule ON runs (schedule_id) WHERE schedule_id IS NO
 CREATE TABLE custom_tools (
   id              text PRIMARY KEY,
   workspace_id    text NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-  name            text NOT NULL,
+  name            text NOT NULL CHECK (name ~ '^[a-z][a-z0-9_-]{0,63}$'),
   label           text NOT NULL DEFAULT '',
   description     text NOT NULL DEFAULT '',
   kind            text NOT NULL DEFAULT 'http' CHECK (kind IN ('http', 'mcp')),
@@ -62,14 +62,17 @@ CREATE TABLE custom_tools (
   method          text NOT NULL DEFAULT 'POST',
   -- Each value sealed; names are readable.
   headers         json NOT NULL DEFAULT '{}',
-  mcp_tool        text,
+  mcp_tool        text CHECK ((kind = 'mcp') = (mcp_tool IS NOT NULL)),
   input_schema    json,
-  timeout_seconds integer NOT NULL DEFAULT 60,
-  retry_count     integer NOT NULL DEFAULT 1,
+  timeout_seconds integer NOT NULL DEFAULT 60 CHECK (timeout_seconds > 0),
+  retry_count     integer NOT NULL DEFAULT 1 CHECK (retry_count >= 0),
   created_by      text,
   created_at      timestamptz NOT NULL DEFAULT now(),
+  updated_at      timestamptz NOT NULL DEFAULT now(),
   UNIQUE (workspace_id, name)
 );
+-- Rises whenever a tool comes or goes: a graph that names some was checked for one revision.
+ALTER TABLE workspaces ADD COLUMN tool_revision integer NOT NULL DEFAULT 0;
 
 -- Graphs that somebody saved to begin others with. The ones that come with the service are not here.
 CREATE TABLE templates (

@@ -171,10 +171,15 @@ CREATE TABLE custom_tools (
   retry_count integer DEFAULT 1 NOT NULL,
   created_by text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT custom_tools_pkey PRIMARY KEY (id),
   CONSTRAINT custom_tools_workspace_id_name_key UNIQUE (workspace_id, name),
   CONSTRAINT custom_tools_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
-  CONSTRAINT custom_tools_kind_check CHECK ((kind = ANY (ARRAY['http'::text, 'mcp'::text])))
+  CONSTRAINT custom_tools_check CHECK (((kind = 'mcp'::text) = (mcp_tool IS NOT NULL))),
+  CONSTRAINT custom_tools_kind_check CHECK ((kind = ANY (ARRAY['http'::text, 'mcp'::text]))),
+  CONSTRAINT custom_tools_name_check CHECK ((name ~ '^[a-z][a-z0-9_-]{0,63}$'::text)),
+  CONSTRAINT custom_tools_retry_count_check CHECK ((retry_count >= 0)),
+  CONSTRAINT custom_tools_timeout_seconds_check CHECK ((timeout_seconds > 0))
 );
 
 CREATE TABLE gates (
@@ -611,6 +616,7 @@ CREATE TABLE workspaces (
   plan text DEFAULT 'free'::text NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   policy_revision integer DEFAULT 0 NOT NULL,
+  tool_revision integer DEFAULT 0 NOT NULL,
   CONSTRAINT workspaces_pkey PRIMARY KEY (id),
   CONSTRAINT workspaces_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   CONSTRAINT workspaces_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'starter'::text, 'pro'::text, 'enterprise'::text])))

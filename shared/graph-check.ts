@@ -10,7 +10,7 @@ import {
 import { collectIssues, type Issues } from './graph/issues.ts';
 import { isObject, memberOf } from './graph/json-value.ts';
 import { checkLimits, checkMeaning, type ValidationContext } from './graph/validate.ts';
-import type { Json, JsonObject } from './json.ts';
+import { isDeeperThan, type Json, type JsonObject } from './json.ts';
 
 /** Levels of lists and objects within each other; what is deeper would exhaust the stack of whoever walks it. */
 const MAX_DEPTH = 64;
@@ -57,20 +57,6 @@ export function checkGraph(value: unknown, context: ValidationContext): CheckedG
     [...read.nodes, ...read.edges].every((part) => part.shaped) &&
     unknownKeys(json).length === 0;
   return shaped ? { ...report, graph } : report;
-}
-
-function isDeeperThan(value: Json, limit: number): boolean {
-  let level: Json[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > limit) return true;
-    const next: Json[] = [];
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue;
-      for (const part of Array.isArray(item) ? item : Object.values(item)) next.push(part);
-    }
-    level = next;
-  }
-  return false;
 }
 
 function unknownKeys(graph: JsonObject): string[] {

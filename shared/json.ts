@@ -26,3 +26,18 @@ function replaceUnstorable(value: Json): Json {
     ]),
   );
 }
+
+/** Whether a value has more levels of lists and objects within each other. Walks no deeper, and not recursively. */
+export function isDeeperThan(value: Json, limit: number): boolean {
+  let level: Json[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > limit) return true;
+    const next: Json[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      for (const part of Array.isArray(item) ? item : Object.values(item)) next.push(part);
+    }
+    level = next;
+  }
+  return false;
+}

@@ -10,6 +10,16 @@ export const builtinTools: ReadonlySet<string> = new Set([
   'mcp',
 ]);
 
+/** What comes before the name of a workspace's own tool. */
+const CUSTOM = 'custom:';
+
+/** The name of the workspace's own tool that a node calls; undefined for a built-in one. */
+export const customToolName = (toolName: string): string | undefined =>
+  toolName.startsWith(CUSTOM) ? toolName.slice(CUSTOM.length) : undefined;
+
+/** What a workspace may set for a tool of its own. */
+export const MAX_TOOL_TIMEOUT_SECONDS = 3_600;
+
 /** Tools that only compute: without any effect outside, so that doing their work twice is no harm. */
 export const pureTools: ReadonlySet<string> = new Set(['json_transform']);
 

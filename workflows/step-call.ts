@@ -6,7 +6,7 @@ import type { ReadyNode, Scheduler } from '../shared/graph/scheduler.ts';
 import { parseTemplate, renderTemplate, renderValue } from '../shared/graph/template.ts';
 import type { Carriage, FailedStep, RunGraphInput, StepActivities } from '../shared/execution.ts';
 import type { Json, JsonObject } from '../shared/json.ts';
-import { renderUrl } from '../shared/tools.ts';
+import { customToolName, MAX_TOOL_TIMEOUT_SECONDS, renderUrl } from '../shared/tools.ts';
 
 /** A killed worker or an unreachable database is tried again this often beyond the node's own attempts. */
 const INFRASTRUCTURE_ATTEMPTS = 100;
@@ -96,8 +96,7 @@ export function executeStep(
     taskQueue: input.steps_task_queue,
     activityId: step.step_key,
     summary: label.slice(0, 180),
-    startToCloseTimeout:
-      (node.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS[node.kind]) * 1000 + GRACE_MS,
+    startToCloseTimeout: longestSeconds(node) * 1000 + GRACE_MS,
     heartbeatTimeout: input.limits.heartbeat_timeout_ms,
     retry: {
       initialInterval: '1s',
@@ -116,6 +115,13 @@ export function executeStep(
     step_key: step.step_key,
     iteration: step.iteration,
   });
+}
+
+function longestSeconds(node: StepNode): number {
+  if (node.timeout_seconds !== undefined) return node.timeout_seconds;
+  const custom = node.kind === 'tool' && customToolName(node.tool_name) !== undefined;
+  // It has a timeout of its own, which is not known here.
+  return custom ? MAX_TOOL_TIMEOUT_SECONDS : DEFAULT_TIMEOUT_SECONDS[node.kind];
 }
 
 /** A failed step as the ledger and the run's error tell of it. */

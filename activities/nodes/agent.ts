@@ -13,7 +13,7 @@ import { findEgressError } from '../../shared/platform/egress.ts';
 import { type ModelLookup, type ModelSettings, withoutKeys } from '../../shared/platform/models.ts';
 import { costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { isRetryableStatus } from '../tools/failure.ts';
+import { isRetryableStatus } from '../../shared/platform/outside-call.ts';
 import { askMock } from './mock-model.ts';
 import {
   type Consumption,

@@ -1,5 +1,9 @@
 import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
+import type { CustomTool } from '../../shared/db/custom-tools.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
+import type { Consumption } from '../../shared/node-error.ts';
+
+export { type Consumption, NodeError, type Usage } from '../../shared/node-error.ts';
 
 /** One attempt at one step: everything a node's own code may know. */
 export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNode> {
@@ -14,6 +18,8 @@ export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNo
   /** A cap or a budget applies to the run: what has no price must not be used. */
   budgeted: boolean;
   node: Node;
+  /** The tool that a `custom:<name>` stands for, as it is registered now; undefined when it is not. */
+  customTool?: CustomTool | undefined;
   /** The node's templated parameters with every reference resolved. */
   params: JsonObject;
   /** The part of the run state the node reads as a whole (default prompt, `json_transform`). */
@@ -24,20 +30,6 @@ export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNo
   signal: AbortSignal;
 }
 
-export interface Usage {
-  input_tokens: number;
-  output_tokens: number;
-}
-
-/** What an attempt cost and used, also when it failed. `costMicros` is in millionths of a dollar. */
-export interface Consumption {
-  costMicros: number;
-  model?: string;
-  usage?: Usage;
-  /** True when the model has no price, so that `costMicros` is not the truth. */
-  unpriced?: boolean;
-}
-
 export interface NodeResult extends Consumption {
   output: Json;
 }
@@ -46,30 +38,3 @@ export interface NodeResult extends Consumption {
 export type NodeRunner<Node extends AgentNode | ToolNode = AgentNode | ToolNode> = (
   call: NodeCall<Node>,
 ) => Promise<NodeResult>;
-
-/**
- * A failure that belongs to the node (a 500 from its tool, a model's refusal, a bad parameter), as opposed to
- * ours (database gone, worker killed). Only these use up the node's attempts.
- */
-export class NodeError extends Error {
-  override readonly name = 'NodeError';
-  /** False when another try cannot end differently (bad parameters, 4xx other than 408/425/429). */
-  readonly retryable: boolean;
-  /** True when the outside gave a final error answer for this idempotency key, so the next try needs a new one. */
-  readonly definite: boolean;
-  readonly consumption: Consumption;
-
-  constructor(
-    message: string,
-    options: ErrorOptions & {
-      retryable?: boolean;
-      definite?: boolean;
-      consumption?: Consumption;
-    } = {},
-  ) {
-    super(message, options);
-    this.retryable = options.retryable ?? true;
-    this.definite = options.definite ?? false;
-    this.consumption = options.consumption ?? { costMicros: 0 };
-  }
-}

@@ -3,13 +3,15 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Egress } from '../../shared/platform/egress.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
 import { createModels } from '../../shared/platform/models.ts';
+import { createSealer } from '../../shared/platform/sealing.ts';
+import { createCustom } from '../tools/custom.ts';
 import { createBuiltinTools, type ToolRegistry } from '../tools/registry.ts';
 import { type AgentDeps, createAgentRunner } from './agent.ts';
 import type { NodeRunner } from './node.ts';
 import { createToolRunner } from './tool.ts';
 
 export interface NodeRunnerDeps {
-  config: Pick<Config, 'models' | 'chatWebhookUrl'>;
+  config: Pick<Config, 'models' | 'chatWebhookUrl' | 'encryptionKey'>;
   egress: Egress;
   mailer: Mailer | undefined;
   priceOverrides?: AgentDeps['priceOverrides'];
@@ -32,9 +34,9 @@ export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
       settings,
       priceOverrides,
     }),
-    tool: createToolRunner({
-      ...createBuiltinTools({ egress, mailer, chatWebhookUrl }),
-      ...deps.tools,
-    }),
+    tool: createToolRunner(
+      { ...createBuiltinTools({ egress, mailer, chatWebhookUrl }), ...deps.tools },
+      createCustom({ egress, sealer: createSealer(config.encryptionKey) }),
+    ),
   };
 }

@@ -1,12 +1,20 @@
 import type { ToolNode } from '../../shared/contract/graph.ts';
+import { customToolName } from '../../shared/tools.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import { NodeError, type NodeRunner } from './node.ts';
 
-/** Runs the node's tool out of the registry. Throws a final NodeError for a name that is not in it. */
-export function createToolRunner(tools: ToolRegistry): NodeRunner<ToolNode> {
+/**
+ * Runs the node's tool out of the registry, or `custom` for one of the workspace's own. Throws a final NodeError for a
+ * name that is not in it.
+ */
+export function createToolRunner(
+  tools: ToolRegistry,
+  custom: NodeRunner<ToolNode>,
+): NodeRunner<ToolNode> {
   return async (call) => {
     const name = call.node.tool_name;
-    const runner = Object.hasOwn(tools, name) ? tools[name] : undefined;
+    const own = customToolName(name) === undefined ? undefined : custom;
+    const runner = Object.hasOwn(tools, name) ? tools[name] : own;
     if (runner === undefined) throw new NodeError(`Unknown tool '${name}'`, { retryable: false });
     return runner(call);
   };

@@ -2,8 +2,14 @@ import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import type { Json } from '../../shared/json.ts';
 import { checkUserHeaders, type Egress } from '../../shared/platform/egress.ts';
+import {
+  bodyOf,
+  callOutside,
+  isSuccess,
+  statusFailure,
+} from '../../shared/platform/outside-call.ts';
 import type { NodeRunner } from '../nodes/node.ts';
-import { bodyOf, callOutside, isSuccess, parseParams, statusFailure } from './failure.ts';
+import { parseParams } from './params.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 /** Templates turn numbers into text and back, so a header may be any plain value. */

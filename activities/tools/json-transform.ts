@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import { evaluateExpression, ExpressionError } from '../../shared/graph/expression.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
-import { parseParams } from './failure.ts';
+import { parseParams } from './params.ts';
 
 const paramsSchema = z.strictObject({ expression: z.string().min(1) });
 

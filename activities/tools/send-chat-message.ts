@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import type { Egress, EgressResponse } from '../../shared/platform/egress.ts';
+import { callOutside, isSuccess, statusFailure } from '../../shared/platform/outside-call.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
-import { callOutside, isSuccess, parseParams, statusFailure } from './failure.ts';
+import { parseParams } from './params.ts';
 
 const paramsSchema = z.strictObject({
   text: z.union([z.string().min(1), z.number(), z.boolean()]).transform(String),

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import { MailError, type Mailer } from '../../shared/platform/mailer.ts';
+import { callOutside, isRetryableStatus } from '../../shared/platform/outside-call.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
-import { callOutside, isRetryableStatus, parseParams } from './failure.ts';
+import { parseParams } from './params.ts';
 
 // The provider judges addresses; here only what could become a header of its own is refused.
 const address = z

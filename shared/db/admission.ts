@@ -53,6 +53,8 @@ export interface Runnable {
   graph?: Graph;
   /** AppError `graph_invalid`. */
   refusal?: AppError;
+  /** Of a graph that calls the workspace's own tools: which were registered when it was checked. */
+  toolRevision?: number;
 }
 
 /** The workflow's current version. It may be remembered, and out of date, unless it is asked for `anew`. */
@@ -67,8 +69,8 @@ export type FindRunnable = (
  * key, monthly quota, budgets, validity of the graph; then the run pinned to the workflow's current version, its
  * holds, its audit entry and the promise to start it. A refusal leaves nothing behind but, by a budget,
  * its governance event. The graph was checked before;
- * the statement holds only while the version it was checked for is still the current one, else the workflow is looked
- * at anew.
+ * the statement holds only while the version it was checked for is still the current one, and the tools of the
+ * workspace's own that it calls are still those it was checked for; else the workflow is looked at anew.
  *
  * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`.
  */
@@ -145,8 +147,8 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
 }
 
 /**
- * Undefined, with nothing written, when another version of the workflow is current, when it is gone, or when the
- * idempotency key is taken. A claim of that key by another transaction is waited for: its commit makes this a
+ * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that it
+ * calls may be, or when the idempotency key is taken. A claim of that key by another transaction is waited for: its commit makes this a
  * replay, its rollback lets this one through.
  */
 async function insertRun(
@@ -155,7 +157,7 @@ async function insertRun(
   runnable: Runnable,
 ): Promise<Admission | undefined> {
   const { actor, trigger, input, idempotencyKey: key } = request;
-  const { version, graph } = runnable;
+  const { version, graph, toolRevision } = runnable;
   const runId = newId('run');
   const details = { run_id: runId, trigger, ...request.audit?.details };
   const statement = sql.prepared('admission_insert_run', admittedRow)`
@@ -164,6 +166,7 @@ async function insertRun(
              (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
       FROM workflows w JOIN workspaces s ON s.id = w.workspace_id
       WHERE w.id = ${request.workflowId} AND w.workspace_id = ${actor.workspaceId} AND w.version = ${version}
+        AND (${toolRevision ?? null}::int IS NULL OR s.tool_revision = ${toolRevision ?? null}::int)
       -- A deletion that is under way is waited for.
       FOR KEY SHARE OF w
     ), claim AS (

@@ -3,6 +3,7 @@ import { ExpressionError, expressionRoots } from './expression.ts';
 import type { Issues } from './issues.ts';
 import { nodeTexts, type NodeText } from './node-texts.ts';
 import { parseTemplate, templateRoots } from './template.ts';
+import { customToolName } from '../tools.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
 /** A top-level key that a node reads, with the place it does so. */
@@ -11,8 +12,6 @@ export interface KeyRead {
   key: string;
   path: string;
 }
-
-const CUSTOM = 'custom:';
 
 /** Checks tools, expressions and templates, and returns the keys that those that parse read. */
 export function checkTexts(
@@ -37,11 +36,12 @@ function checkTool(issues: Issues, node: GraphNode, at: number, context: Validat
   if (node.kind !== 'tool') return;
   const { tool_name: name, id } = node;
   const place = { node_id: id, path: `nodes[${at}].tool_name` };
-  if (!name.startsWith(CUSTOM)) {
+  const customName = customToolName(name);
+  if (customName === undefined) {
     if (!context.tools.has(name)) {
       issues.error('unknown_tool', `Node '${id}': there is no tool '${name}'`, place);
     }
-  } else if (!context.customTools.has(name.slice(CUSTOM.length))) {
+  } else if (!context.customTools.has(customName)) {
     issues.error(
       'unknown_custom_tool',
       `Node '${id}': the custom tool '${name}' is not registered`,

@@ -1,20 +1,17 @@
-import { z } from 'zod';
+import type { Graph } from '../contract/graph.ts';
 import type { Runnable } from '../db/admission.ts';
-import { type Db, sql } from '../db/pool.ts';
+import { type CurrentGraph, readCurrentGraph } from '../db/current-graph.ts';
+import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { checkGraph } from '../graph-check.ts';
-import { builtinTools } from '../tools.ts';
+import { builtinTools, customToolName } from '../tools.ts';
 
 /** How many reasons a refusal spells out. All of them are in the answer of `validate`. */
 const MAX_REASONS = 5;
 
-const noCustomTools: ReadonlySet<string> = new Set();
-
 /** The current version of workflows as this process last saw them; the oldest is forgotten first. */
 const MAX_REMEMBERED = 200;
 const remembered = new Map<string, Runnable>();
-
-const currentRow = z.object({ version: z.number(), graph: z.unknown() });
 
 /**
  * A workflow's current version with its graph as it will run, defaults filled in, or with the reasons why it cannot
@@ -29,22 +26,21 @@ export async function findRunnable(
   const known = remembered.get(key);
   if (known !== undefined && !anew) return known;
   remembered.delete(key);
-  const current = await db.maybeOne(sql.prepared('runnable_current', currentRow)`
-    SELECT w.version, v.graph
-    FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
-    WHERE w.id = ${ids.workflowId} AND w.workspace_id = ${ids.workspaceId}
-  `);
-  if (current === null) return undefined;
-  const found: Runnable = { version: current.version, ...judge(current.graph) };
+  const current = await readCurrentGraph(db, ids);
+  if (current === undefined) return undefined;
+  const found: Runnable = { version: current.version, ...judge(current) };
   remembered.set(key, found);
   const oldest = remembered.keys().next();
   if (remembered.size > MAX_REMEMBERED && oldest.done !== true) remembered.delete(oldest.value);
   return found;
 }
 
-function judge(graph: unknown): Pick<Runnable, 'graph' | 'refusal'> {
-  const report = checkGraph(graph, { tools: builtinTools, customTools: noCustomTools });
-  if (report.graph !== undefined && report.valid) return { graph: report.graph };
+function judge({ graph, customTools, toolRevision }: CurrentGraph): Omit<Runnable, 'version'> {
+  const report = checkGraph(graph, { tools: builtinTools, customTools });
+  if (report.graph !== undefined && report.valid) {
+    const checked = { graph: report.graph };
+    return callsCustomTools(report.graph) ? { ...checked, toolRevision } : checked;
+  }
   const reasons = report.errors.slice(0, MAX_REASONS).map((issue) => issue.message);
   const more = report.errors.length - reasons.length;
   return {
@@ -54,3 +50,6 @@ function judge(graph: unknown): Pick<Runnable, 'graph' | 'refusal'> {
     ),
   };
 }
+
+const callsCustomTools = ({ nodes }: Graph): boolean =>
+  nodes.some((node) => node.kind === 'tool' && customToolName(node.tool_name) !== undefined);

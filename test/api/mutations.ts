@@ -1,3 +1,4 @@
+import { randomText } from '../../shared/platform/ids.ts';
 import type { Json } from '../../shared/json.ts';
 
 /** What a recipe may use. */
@@ -51,6 +52,11 @@ const largeBudget = { name: 'Recipe', limit_usd: 1_000 };
 const workflow = async ({ call }: Kitchen, graph: keyof typeof graphs = 'plain'): Promise<string> =>
   (await call('POST', '/api/workflows', { name: 'Recipe', graph: graphs[graph] })).id;
 
+/** No two have the same name. Nobody listens at its address. */
+const closedTool = () => ({ name: `t${randomText(10)}`, endpoint_url: 'http://127.0.0.1:9/' });
+const tool = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/tools', closedTool())).id;
+
 const run = async (kitchen: Kitchen, graph: keyof typeof graphs): Promise<string> =>
   (await kitchen.call('POST', `/api/workflows/${await workflow(kitchen, graph)}/runs`, {})).id;
 
@@ -64,6 +70,7 @@ const onMember = (action: string, id: string) => ({
   target_type: 'member',
   target_id: id,
 });
+const onTool = (action: string, id: string) => ({ action, target_type: 'tool', target_id: id });
 const onRun = (action: string, id: string) => ({ action, target_type: 'run', target_id: id });
 
 let invited = 0;
@@ -206,6 +213,24 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
       url: `/api/budgets/${id}`,
       entry: { action: 'delete', target_type: 'budget', target_id: id },
     };
+  },
+  'POST /api/tools': async () => ({
+    url: '/api/tools',
+    body: closedTool(),
+    entry: { action: 'create', target_type: 'tool' },
+  }),
+  'PUT /api/tools/{id}': async (kitchen) => {
+    const id = await tool(kitchen);
+    return { url: `/api/tools/${id}`, body: { label: 'New' }, entry: onTool('update', id) };
+  },
+  'DELETE /api/tools/{id}': async (kitchen) => {
+    const id = await tool(kitchen);
+    return { url: `/api/tools/${id}`, entry: onTool('delete', id) };
+  },
+  // Nobody listens there, which the answer says.
+  'POST /api/tools/{id}/test': async (kitchen) => {
+    const id = await tool(kitchen);
+    return { url: `/api/tools/${id}/test`, body: {}, entry: onTool('test', id) };
   },
   'POST /api/keys': async () => ({
     url: '/api/keys',

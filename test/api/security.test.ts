@@ -45,6 +45,12 @@ const guarded: [string, string, Capability][] = [
   ['GET', '/api/budgets/:bud/status', 'view'],
   ['PUT', '/api/budgets/:bud', 'manage_workspace'],
   ['DELETE', '/api/budgets/:bud', 'manage_workspace'],
+  ['GET', '/api/tools', 'view'],
+  ['POST', '/api/tools', 'create_edit_workflows'],
+  ['GET', '/api/tools/:tool', 'view'],
+  ['PUT', '/api/tools/:tool', 'create_edit_workflows'],
+  ['DELETE', '/api/tools/:tool', 'create_edit_workflows'],
+  ['POST', '/api/tools/:tool/test', 'create_edit_workflows'],
   ['GET', '/api/keys', 'view'],
   ['POST', '/api/keys', 'manage_api_keys'],
   ['DELETE', '/api/keys/:key', 'manage_api_keys'],
@@ -77,6 +83,9 @@ const bodies: Record<string, unknown> = {
   'POST /api/budgets': { name: 'x', limit_usd: 1_000 },
   'PUT /api/budgets/:bud': { limit_usd: 2_000 },
   'PUT /api/workspace/policies': {},
+  'POST /api/tools': { name: 'x', endpoint_url: 'https://tools.example.com/' },
+  'PUT /api/tools/:tool': { label: 'x' },
+  'POST /api/tools/:tool/test': {},
   'POST /api/keys': { name: 'x', role: 'viewer' },
   'POST /api/members/invite': { name: 'x', email: 'x@example.com', role: 'viewer' },
   'PATCH /api/members/:mem': { role: 'viewer' },
@@ -101,7 +110,10 @@ const makeIds = async () => {
   const key = (await api.call('POST', '/api/keys', { name: 'x', role: 'viewer' })).body
     .id as string;
   const mem = (await invite(api, { role: 'viewer' })).id;
-  return { wf, run, bud, key, mem };
+  const endpoint_url = 'http://127.0.0.1:9/';
+  const tool = (await api.call('POST', '/api/tools', { name: newId('tool'), endpoint_url })).body
+    .id as string;
+  return { wf, run, bud, key, mem, tool };
 };
 /** Each noun of a path by the id it has. */
 const at = (path: string, ids: Record<string, string>) =>
@@ -184,6 +196,7 @@ describe('a workspace', () => {
       bud: newId('budget'),
       key: newId('apiKey'),
       mem: newId('member'),
+      tool: newId('tool'),
     };
     for (const [method, path] of guarded.filter(([, path]) => path.includes(':'))) {
       const body = bodies[`${method} ${path}`];
@@ -210,6 +223,7 @@ describe('a workspace', () => {
     expect((await api.call('GET', '/api/members')).text).not.toContain(foreign.mem);
     expect((await api.call('GET', '/api/workspace/prices')).body.prices).toEqual([]);
     expect((await api.call('GET', '/api/keys')).text).not.toContain(foreign.key);
+    expect((await api.call('GET', '/api/tools')).text).not.toContain(foreign.tool);
   });
 
   /** A workflow with a paused run and a price, in another workspace. */
@@ -221,6 +235,7 @@ describe('a workspace', () => {
       bud: newId('budget'),
       key: newId('apiKey'),
       mem: newId('member'),
+      tool: newId('tool'),
     };
     const run = (statement: ReturnType<ReturnType<typeof sql.type>>) =>
       api.db.query(statement as never);
@@ -243,6 +258,9 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
       VALUES (${ids.key}, ${ids.ws}, 'Theirs', 'ops_x', sha256(convert_to(${ids.key}, 'UTF8')), 'admin')`);
+    await run(sql.type(row)`
+      INSERT INTO custom_tools (id, workspace_id, name, endpoint_url)
+      VALUES (${ids.tool}, ${ids.ws}, 'theirs', 'https://tools.example.com/')`);
     await run(sql.type(row)`
       INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
       VALUES (${ids.run}, 'g', 1, 'g', 'G', 'secret?', false)`);

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   checkUserHeaders,
@@ -176,6 +176,47 @@ describe('where a request may go', () => {
     }
   });
 
+  it.each([
+    ['nothing', []],
+    ['no address', ['']],
+    ['another name', ['localhost']],
+    [
+      'a thousand addresses, the last of them inside',
+      [...Array<string>(999).fill('8.8.8.8'), '10.0.0.1'],
+    ],
+  ])('gets nowhere when a name resolves to %s', async (_what, addresses) => {
+    const egress = guard({ resolve: async () => addresses });
+    await expect(egress.request('http://odd.example/')).rejects.toMatchObject({
+      code: expect.stringMatching(/^(refused|unreachable)$/),
+    });
+  });
+
+  it('judges every connection by what the name resolves to at that moment', async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { connection: 'close' }).end('ok');
+    });
+    let round = 0;
+    const egress = guard({
+      resolve: async () => [(round += 1) % 2 === 1 ? '127.0.0.1' : '127.0.0.2'],
+    });
+    const outcomes = [];
+    for (let n = 0; n < 10; n += 1) {
+      const answer = egress.request(`http://flipping.example:${server.port}/`);
+      outcomes.push(
+        await answer.then(() => 'ok').catch((error: unknown) => (error as { code: string }).code),
+      );
+    }
+    expect(outcomes).toEqual(Array(5).fill(['ok', 'refused']).flat());
+    expect(server.connections()).toBe(5);
+  });
+
+  it.each(['http://127.0.0.1:65536/', 'http://127.0.0.1:-1/', 'http://127.0.0.1:8a/'])(
+    'refuses the port of %s',
+    async (url) => {
+      await expect(guard().request(url)).rejects.toMatchObject({ code: 'invalid_request' });
+    },
+  );
+
   it('gives up on a resolver that never answers', async () => {
     const egress = guard({ connectTimeoutMs: 50, resolve: () => new Promise(() => undefined) });
     await expect(egress.request('http://silent.example/')).rejects.toMatchObject({
@@ -287,6 +328,8 @@ describe('bounds', () => {
   it.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
+    ['deflate', deflateSync],
+    ['gzip, gzip', (body: Buffer) => gzipSync(gzipSync(body))],
   ] as const)('a %s bomb is cut off by its unpacked size', async (encoding, pack) => {
     const bomb = pack(Buffer.alloc(64 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(1024 * 1024);

@@ -8,10 +8,11 @@ import {
   workflowSchema,
   workflowUpdateBody,
 } from '../../../shared/contract/workflow.ts';
+import { readCurrentGraph } from '../../../shared/db/current-graph.ts';
 import { listRuns } from '../../../shared/db/runs.ts';
 import * as workflows from '../../../shared/db/workflows.ts';
+import { notFound } from '../../../shared/errors.ts';
 import { checkGraph } from '../../../shared/graph-check.ts';
-import type { Json } from '../../../shared/json.ts';
 import { dispatchInOrder } from '../../../shared/operations/dispatch.ts';
 import { builtinTools } from '../../../shared/tools.ts';
 import { answers, nothing, workflowParams } from '../../answers.ts';
@@ -156,11 +157,13 @@ export function workflowRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'view' },
     handler: async (request) => {
-      const { graph } = await workflows.readWorkflow(db, {
+      const current = await readCurrentGraph(db, {
         workspaceId: request.actor.workspaceId,
         workflowId: request.params.id,
       });
-      return checkGraph(graph as unknown as Json, { tools: builtinTools, customTools: new Set() });
+      if (current === undefined) throw notFound('Workflow');
+      const { graph, customTools } = current;
+      return checkGraph(graph, { tools: builtinTools, customTools });
     },
   });
 

@@ -31,7 +31,7 @@ describe('the tool node', () => {
     });
   });
 
-  it.each(['custom:gone', 'nothing', 'constructor', '__proto__', ''])(
+  it.each(['nothing', 'constructor', '__proto__', ''])(
     'refuses the unknown tool %j for good',
     async (name) => {
       const { tool } = createNodeRunners({ config: loadConfig({}), egress, mailer: undefined });
@@ -41,4 +41,12 @@ describe('the tool node', () => {
       });
     },
   );
+
+  it('refuses a custom tool that is not registered for good', async () => {
+    const { tool } = createNodeRunners({ config: loadConfig({}), egress, mailer: undefined });
+    await expect(tool(toolCall('custom:gone', {}))).rejects.toMatchObject({
+      message: "The tool 'custom:gone' is not registered, or not any more",
+      retryable: false,
+    });
+  });
 });

@@ -1,27 +1,12 @@
-import type { z } from 'zod';
-import type { Json, JsonObject } from '../../shared/json.ts';
-import { EgressError, type EgressResponse } from '../../shared/platform/egress.ts';
-import { NodeError } from '../nodes/node.ts';
+import type { Json } from '../json.ts';
+import { NodeError } from '../node-error.ts';
+import { EgressError, type EgressResponse } from './egress.ts';
 
 const EXCERPT_CHARACTERS = 500;
 
 /** 408, 425, 429 and 5xx may pass; any other refusal repeats itself. */
 export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || status >= 500;
-
-/** Parses a tool's parameters. Throws a final NodeError that names every parameter at fault. */
-export function parseParams<Schema extends z.ZodType>(
-  tool: string,
-  schema: Schema,
-  params: JsonObject,
-): z.output<Schema> {
-  const result = schema.safeParse(params);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map((issue) =>
-    issue.path.length === 0 ? issue.message : `'${issue.path.join('.')}' ${issue.message}`,
-  );
-  throw new NodeError(`${tool}: ${problems.join('; ')}`, { retryable: false });
-}
 
 /**
  * Runs a call to the outside. An abort comes out as the signal's reason, so that a cancel is never booked as the
@@ -48,6 +33,7 @@ export function statusFailure(answer: EgressResponse): NodeError {
   return new NodeError(excerpt === '' ? text : `${text}: ${excerpt}`, {
     retryable: isRetryableStatus(answer.status),
     definite: true,
+    status: answer.status,
   });
 }
 

@@ -1,0 +1,23 @@
+import type { ToolNode } from '../../shared/contract/graph.ts';
+import { callCustomTool, type CustomToolDeps } from '../../shared/platform/custom-tool-call.ts';
+import { NodeError, type NodeRunner } from '../nodes/node.ts';
+
+/** Calls the tool that `custom:<name>` stands for: the parameters are its arguments, its result is the output. */
+export function createCustom(deps: CustomToolDeps): NodeRunner<ToolNode> {
+  return async (call) => {
+    const tool = call.customTool;
+    if (tool === undefined) {
+      throw new NodeError(`The tool '${call.node.tool_name}' is not registered, or not any more`, {
+        retryable: false,
+      });
+    }
+    const { result } = await callCustomTool(deps, {
+      tool,
+      arguments: call.params,
+      idempotencyKey: call.idempotencyKey,
+      timeoutMs: (call.node.timeout_seconds ?? tool.timeout_seconds) * 1000,
+      signal: call.signal,
+    });
+    return { output: result, costMicros: 0 };
+  };
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import {
+  customToolInput,
+  customToolListQuery,
+  customToolSchema,
+  customToolUpdate,
+  toolTestInput,
+  toolTestSchema,
+} from '../../../shared/contract/custom-tool.ts';
+import {
+  deleteCustomTool,
+  listCustomTools,
+  readCustomTool,
+  toAnswer,
+} from '../../../shared/db/custom-tools.ts';
+import { changeTool, registerTool, testTool } from '../../../shared/operations/custom-tools.ts';
+import { answers, nothing } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Tools'];
+const toolParams = z.strictObject({ id: z.string().min(1) });
+
+export function toolRoutes(app: App, context: RouteContext): void {
+  const { db } = context;
+
+  app.route({
+    method: 'GET',
+    url: '/api/tools',
+    schema: {
+      tags,
+      operationId: 'listTools',
+      summary: 'List custom tools, by name',
+      querystring: customToolListQuery,
+      response: answers({ 200: z.array(customToolSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query }) => {
+      const tools = await listCustomTools(db, { workspaceId: actor.workspaceId, ...query });
+      return tools.map(toAnswer);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/tools',
+    schema: {
+      tags,
+      operationId: 'createTool',
+      summary: 'Register a custom tool',
+      description:
+        'Workflows call it as `custom:<name>`: an HTTP endpoint that is sent the arguments as JSON, or a tool of an ' +
+        'MCP server. Where it leads is judged with each call.',
+      body: customToolInput,
+      response: answers(
+        { 201: customToolSchema },
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, body }, reply) => {
+      const tool = await registerTool(context, actor, body);
+      return reply.code(201).header('location', `/api/tools/${tool.id}`).send(tool);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/tools/:id',
+    schema: {
+      tags,
+      operationId: 'getTool',
+      summary: 'Read a custom tool',
+      params: toolParams,
+      response: answers({ 200: customToolSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) =>
+      toAnswer(await readCustomTool(db, { workspaceId: actor.workspaceId, toolId: params.id })),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/tools/:id',
+    schema: {
+      tags,
+      operationId: 'updateTool',
+      summary: 'Change a custom tool',
+      description:
+        'Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a ' +
+        'header given as `***` keeps its value.',
+      params: toolParams,
+      body: customToolUpdate,
+      response: answers(
+        { 200: customToolSchema },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, params, body }) => changeTool(context, actor, params.id, body),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/tools/:id',
+    schema: {
+      tags,
+      operationId: 'deleteTool',
+      summary: 'Remove a custom tool',
+      description:
+        'Workflows that call it cannot be triggered any more, and steps of runs that come to it fail.',
+      params: toolParams,
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, params }, reply) => {
+      await deleteCustomTool(db, actor, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/tools/:id/test',
+    schema: {
+      tags,
+      operationId: 'testTool',
+      summary: 'Call a custom tool once',
+      description:
+        'A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit ' +
+        'the `input_schema` are refused; a tool that fails is an answer with `ok: false`.',
+      params: toolParams,
+      body: toolTestInput,
+      response: answers(
+        { 200: toolTestSchema },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, params, body }) =>
+      testTool(context, actor, params.id, body?.arguments ?? {}),
+  });
+}

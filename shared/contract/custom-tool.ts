@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { MAX_TOOL_TIMEOUT_SECONDS } from '../tools.ts';
+import { jsonObject, MAX_PAGE, timestamp } from './common.ts';
+
+export const customToolKinds = ['http', 'mcp'] as const;
+export const customToolMethods = ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** What the API shows in place of a header's value, and takes back as "leave it as it is". */
+export const HEADER_MASK = '***';
+
+const MAX_HEADERS = 50;
+
+const toolName = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9_-]{0,63}$/,
+    "must begin with a letter and hold only a-z, 0-9, '_' and '-', at most 64",
+  )
+  .meta({ description: 'Workflows call the tool as `custom:<name>`' });
+
+const endpointUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
+  .max(2_000)
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url === null || (url.username === '' && url.password === '');
+  }, 'must not carry a user name or password; use headers')
+  .meta({ description: 'Called as it stands: no part of it comes from a workflow' });
+
+const headers = z
+  .record(z.string().min(1).max(200), z.string().max(8_000))
+  .refine((given) => Object.keys(given).length <= MAX_HEADERS, `has more than ${MAX_HEADERS}`)
+  .refine((given) => {
+    const names = Object.keys(given).map((name) => name.toLowerCase());
+    return new Set(names).size === names.length;
+  }, 'names a header twice')
+  .meta({
+    description: `Sent with each call. Values are kept sealed and shown as \`${HEADER_MASK}\``,
+  });
+
+const fields = {
+  label: z.string().max(200),
+  description: z.string().max(5_000),
+  kind: z.enum(customToolKinds),
+  endpoint_url: endpointUrl,
+  method: z
+    .enum(customToolMethods)
+    .meta({ description: 'Of kind `http`. GET and HEAD carry the arguments in the query' }),
+  headers,
+  mcp_tool: z
+    .string()
+    .min(1)
+    .max(200)
+    .nullable()
+    .meta({ description: 'Which tool of the MCP server, of kind `mcp`' }),
+  input_schema: jsonObject.nullable().meta({
+    description:
+      'JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is ' +
+      'not checked; nothing is loaded from elsewhere.',
+  }),
+  timeout_seconds: z.int().min(1).max(MAX_TOOL_TIMEOUT_SECONDS),
+  retry_count: z
+    .int()
+    .min(0)
+    .max(10)
+    .meta({ description: "Tries after the first; a node's own `retry` replaces it" }),
+};
+
+/** What is wrong with a tool's target, or undefined. */
+export function targetProblem(tool: { kind: string; mcp_tool: string | null }): string | undefined {
+  if (tool.kind === 'mcp' && tool.mcp_tool === null) return "is needed with kind 'mcp'";
+  if (tool.kind !== 'mcp' && tool.mcp_tool !== null) return "is only for kind 'mcp'";
+  return undefined;
+}
+
+export const customToolInput = z
+  .strictObject({
+    name: toolName,
+    label: fields.label.default(''),
+    description: fields.description.default(''),
+    kind: fields.kind.default('http'),
+    endpoint_url: fields.endpoint_url,
+    method: fields.method.default('POST'),
+    headers: fields.headers.default({}),
+    mcp_tool: fields.mcp_tool.default(null),
+    input_schema: fields.input_schema.default(null),
+    timeout_seconds: fields.timeout_seconds.default(60),
+    retry_count: fields.retry_count.default(1),
+  })
+  .superRefine((tool, context) => {
+    const message = targetProblem(tool);
+    if (message !== undefined) context.addIssue({ code: 'custom', path: ['mcp_tool'], message });
+  })
+  .meta({
+    examples: [
+      {
+        name: 'crm-lookup',
+        endpoint_url: 'https://tools.example.com/crm/lookup',
+        input_schema: {
+          type: 'object',
+          properties: { email: { type: 'string' } },
+          required: ['email'],
+        },
+      },
+    ],
+  });
+export type CustomToolInput = z.infer<typeof customToolInput>;
+
+/** Absent fields stay. The name may be given as it is, but not changed: graphs call the tool by it. */
+export const customToolUpdate = z
+  .strictObject({ name: toolName, ...fields })
+  .partial()
+  .meta({ examples: [{ timeout_seconds: 20, retry_count: 3 }] });
+export type CustomToolUpdate = z.infer<typeof customToolUpdate>;
+
+export const customToolSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    label: z.string(),
+    description: z.string(),
+    kind: z.enum(customToolKinds),
+    endpoint_url: z.string(),
+    method: z.enum(customToolMethods),
+    headers: z
+      .record(z.string(), z.string())
+      .meta({ description: `Every value is \`${HEADER_MASK}\`` }),
+    mcp_tool: z.string().nullable(),
+    input_schema: jsonObject.nullable(),
+    timeout_seconds: z.int(),
+    retry_count: z.int(),
+    created_by: z.string().nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'CustomTool' });
+export type CustomToolAnswer = z.infer<typeof customToolSchema>;
+
+export const customToolListQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(MAX_PAGE),
+  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+});
+
+export const toolTestInput = z
+  .strictObject({ arguments: jsonObject.default({}) })
+  .nullish()
+  .meta({ examples: [{ arguments: { email: 'jane@example.com' } }] });
+
+export const toolTestSchema = z
+  .object({
+    ok: z.boolean(),
+    result: jsonObject.nullable().meta({ description: 'What a step would give; null on failure' }),
+    error: z.string().nullable().meta({ description: 'What a step would fail with' }),
+    status: z.int().nullable().meta({ description: 'Of the HTTP answer, where there was one' }),
+    duration_ms: z.int(),
+  })
+  .meta({ id: 'ToolTest' });
+export type ToolTest = z.infer<typeof toolTestSchema>;

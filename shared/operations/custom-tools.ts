@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import type { Actor } from '../actor.ts';
+import {
+  type CustomToolAnswer,
+  type CustomToolInput,
+  type CustomToolUpdate,
+  HEADER_MASK,
+  targetProblem,
+  type ToolTest,
+} from '../contract/custom-tool.ts';
+import {
+  auditTool,
+  createCustomTool,
+  type CustomTool,
+  type CustomToolScope,
+  headerPlace,
+  readCustomTool,
+  toAnswer,
+  updateCustomTool,
+} from '../db/custom-tools.ts';
+import { recordGovernanceEvent } from '../db/governance.ts';
+import { readPolicies } from '../db/policies.ts';
+import type { Pool } from '../db/pool.ts';
+import { AppError } from '../errors.ts';
+import type { JsonObject } from '../json.ts';
+import { NodeError } from '../node-error.ts';
+import {
+  argumentsProblem,
+  ArgumentSchemaError,
+  checkArgumentSchema,
+} from '../platform/argument-schema.ts';
+import { callCustomTool, type CustomToolDeps } from '../platform/custom-tool-call.ts';
+import { checkUserHeaders, EgressError } from '../platform/egress.ts';
+import type { Sealer } from '../platform/sealing.ts';
+import { compilePolicies, type Judgement, judgeStep } from '../policy/judge.ts';
+
+export interface ToolDeps extends CustomToolDeps {
+  db: Pool;
+}
+
+/** Registers a tool. Throws AppError `invalid`, `conflict`. */
+export async function registerTool(
+  { db, sealer }: ToolDeps,
+  actor: Actor,
+  input: CustomToolInput,
+): Promise<CustomToolAnswer> {
+  checkSchema(input.input_schema);
+  const tool = await createCustomTool(db, actor, input, (scope) =>
+    sealHeaders(sealer, scope, input.headers, {}),
+  );
+  return toAnswer(tool);
+}
+
+/**
+ * Changes what the body names. Headers are replaced as a whole, and one given as the mask keeps its value. Throws
+ * AppError `not_found`, `invalid`.
+ */
+export async function changeTool(
+  { db, sealer }: ToolDeps,
+  actor: Actor,
+  toolId: string,
+  body: CustomToolUpdate,
+): Promise<CustomToolAnswer> {
+  checkSchema(body.input_schema ?? null);
+  const { headers, ...fields } = body;
+  const tool = await updateCustomTool(db, actor, toolId, (before) => {
+    if (body.name !== undefined && body.name !== before.name) {
+      throw invalid('name cannot be changed: graphs call the tool by it');
+    }
+    const scope = { workspaceId: before.workspace_id, toolId };
+    const after: CustomTool = { ...before, ...withoutUndefined(fields) };
+    const problem = targetProblem(after);
+    if (problem !== undefined) throw invalid(`mcp_tool ${problem}`);
+    if (headers === undefined) return after;
+    return { ...after, headers: sealHeaders(sealer, scope, headers, before.headers) };
+  });
+  return toAnswer(tool);
+}
+
+const invalid = (problem: string): AppError => new AppError('invalid', `Invalid body: ${problem}`);
+
+type Defined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+const withoutUndefined = <T extends object>(fields: T): Defined<T> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Defined<T>;
+
+function checkSchema(schema: JsonObject | null): void {
+  if (schema === null) return;
+  try {
+    checkArgumentSchema(schema);
+  } catch (error) {
+    if (error instanceof ArgumentSchemaError) throw invalid(`input_schema ${error.message}`);
+    throw error;
+  }
+}
+
+/** The headers as they are kept. `kept` are those there are, sealed, which the mask stands for. */
+function sealHeaders(
+  sealer: Sealer | undefined,
+  scope: CustomToolScope,
+  headers: Readonly<Record<string, string>>,
+  kept: Readonly<Record<string, string>>,
+): Record<string, string> {
+  checkHeaders(headers);
+  const keptByName = new Map(
+    Object.entries(kept).map(([name, sealed]) => [name.toLowerCase(), sealed]),
+  );
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      if (value !== HEADER_MASK) return [name, seal(sealer, value, headerPlace(scope, name))];
+      const sealed = keptByName.get(name.toLowerCase());
+      if (sealed === undefined) throw invalid(`headers.${name} has no value that could be kept`);
+      return [name, sealed];
+    }),
+  );
+}
+
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  const ours = Object.keys(headers).find((name) => name.toLowerCase() === 'idempotency-key');
+  if (ours !== undefined) {
+    throw invalid(`headers.${ours} is set by the service, anew for each step`);
+  }
+  try {
+    checkUserHeaders(headers);
+  } catch (error) {
+    if (error instanceof EgressError) throw invalid(`headers: ${error.message}`);
+    throw error;
+  }
+}
+
+function seal(sealer: Sealer | undefined, value: string, place: string): string {
+  if (sealer !== undefined) return sealer.seal(value, place);
+  throw invalid('headers cannot be kept secret, since ENCRYPTION_KEY is not set on this service');
+}
+
+/** What a person waits for; shorter than what a handler may take. */
+const MAX_TEST_MS = 25_000;
+
+/**
+ * Calls a tool once, as a step would with these arguments, and tells what came of it. The policies hold here too, but
+ * for which workflows may use the tool. Throws AppError `not_found`, and `invalid` for arguments that do not fit.
+ */
+export async function testTool(
+  deps: ToolDeps,
+  actor: Actor,
+  toolId: string,
+  args: JsonObject,
+): Promise<ToolTest> {
+  const tool = await readCustomTool(deps.db, { workspaceId: actor.workspaceId, toolId });
+  checkArguments(tool, args);
+  const judgement = await judgeTest(deps.db, tool, args);
+  await deps.db.transaction(async (tx) => {
+    await auditTool(tx, actor, tool, 'test', {});
+    for (const verdict of judgement.verdicts) {
+      await recordGovernanceEvent(tx, {
+        ...verdict,
+        workspaceId: actor.workspaceId,
+        actorId: actor.id,
+      });
+    }
+  });
+  if (judgement.refusal !== undefined) return failed(judgement.refusal, null, 0);
+  const began = performance.now();
+  const durationMs = (): number => Math.round(performance.now() - began);
+  try {
+    const { result, status } = await callCustomTool(deps, {
+      tool,
+      arguments: judgement.params,
+      idempotencyKey: `test:${randomUUID()}`,
+      timeoutMs: Math.min(MAX_TEST_MS, tool.timeout_seconds * 1000),
+      signal: AbortSignal.timeout(MAX_TEST_MS + 1_000),
+    });
+    return { ok: true, result, error: null, status, duration_ms: durationMs() };
+  } catch (error) {
+    if (!(error instanceof NodeError)) throw error;
+    return failed(error.message, error.status ?? null, durationMs());
+  }
+}
+
+const failed = (error: string, status: number | null, duration_ms: number): ToolTest => ({
+  ok: false,
+  result: null,
+  error,
+  status,
+  duration_ms,
+});
+
+function checkArguments(tool: CustomTool, args: JsonObject): void {
+  if (tool.input_schema === null) return;
+  let problem;
+  try {
+    problem = argumentsProblem(tool.input_schema, args);
+  } catch (error) {
+    if (!(error instanceof ArgumentSchemaError)) throw error;
+    throw invalid(`the tool's input_schema ${error.message}`);
+  }
+  if (problem !== undefined) throw invalid(problem);
+}
+
+/** What the policies say of a step that is in no workflow. */
+async function judgeTest(db: Pool, tool: CustomTool, params: JsonObject): Promise<Judgement> {
+  const { policies } = await readPolicies(db, tool.workspace_id);
+  const anywhere = policies.tools.map(({ allowed_workflow_ids: _ids, ...rules }) => rules);
+  const node = { id: 'test', kind: 'tool', tool_name: `custom:${tool.name}`, params: {} } as const;
+  return judgeStep(compilePolicies({ ...policies, tools: anywhere }), {
+    workflowId: '',
+    node,
+    params,
+    state: {},
+  });
+}

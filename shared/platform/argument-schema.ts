@@ -1,0 +1,155 @@
+import { createContext, Script } from 'node:vm';
+import { Ajv, type AnySchema, type ErrorObject, type Options } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { createBoundedCache } from '../graph/bounded-cache.ts';
+import { compilePattern, matchesPattern } from '../graph/pattern.ts';
+import { isDeeperThan, type JsonObject } from '../json.ts';
+
+/** Characters of a schema as JSON, and its levels of lists and objects within each other. */
+const MAX_SCHEMA_LENGTH = 65_536;
+const MAX_SCHEMA_DEPTH = 40;
+/**
+ * What compiling a schema, and what judging arguments by it, may take. A schema of a few lines can ask for work that
+ * doubles with each of them, and the process has other things to do.
+ */
+const MAX_WORK_MS = 1_000;
+const MAX_MESSAGE = 500;
+
+/** A schema that is not valid, or more than may be asked for. The message is for its author. */
+export class ArgumentSchemaError extends Error {
+  override readonly name = 'ArgumentSchemaError';
+}
+
+/** What is wrong with the arguments, beginning with the path; undefined when they fit. */
+type Judge = (args: JsonObject) => string | undefined;
+
+const compiled = createBoundedCache<string, Judge>(200);
+
+/** Throws ArgumentSchemaError for a schema that arguments cannot be held to. */
+export function checkArgumentSchema(schema: JsonObject): void {
+  judgeFor(schema);
+}
+
+/**
+ * Why arguments do not fit a JSON Schema, beginning with the path of the first one at fault; undefined when they do.
+ * Nothing is coerced, nothing is filled in, `format` says nothing. Throws ArgumentSchemaError.
+ */
+export function argumentsProblem(schema: JsonObject, args: JsonObject): string | undefined {
+  return judgeFor(schema)(args);
+}
+
+function judgeFor(schema: JsonObject): Judge {
+  const text = JSON.stringify(schema);
+  if (text.length > MAX_SCHEMA_LENGTH) {
+    throw new ArgumentSchemaError(`is longer than ${MAX_SCHEMA_LENGTH} characters`);
+  }
+  return compiled(text, () => compile(schema));
+}
+
+function compile(schema: JsonObject): Judge {
+  if (isDeeperThan(schema, MAX_SCHEMA_DEPTH)) {
+    throw new ArgumentSchemaError(`has more than ${MAX_SCHEMA_DEPTH} levels`);
+  }
+  // Its judge would answer with a promise, which is not false.
+  if (Object.hasOwn(schema, '$async')) throw new ArgumentSchemaError("'$async' is not supported");
+  const dialect = dialectOf(schema);
+  const grammar = grammarOf(dialect, () => makeGrammar(dialect));
+  const validate = attempt('is not a valid JSON Schema', () => {
+    if (grammar.validateSchema(schema as AnySchema) !== true) {
+      throw new Error(grammar.errorsText(grammar.errors, { dataVar: 'schema' }));
+    }
+    return new dialect({ ...OPTIONS, validateSchema: false }).compile(schema as AnySchema);
+  });
+  return (args) => {
+    const fits = attempt('cannot be held to the arguments', () => validate(args) === true);
+    return fits ? undefined : problemOf(validate.errors ?? []);
+  };
+}
+
+const OPTIONS: Options = {
+  strict: false,
+  // The first fault is enough; looking for all of them would let one call ask for any amount of work.
+  allErrors: false,
+  $data: false,
+  validateFormats: false,
+  // Code inlined for each reference can outgrow the schema by far.
+  inlineRefs: false,
+  logger: false,
+  code: {
+    // Schemas of many properties compile sooner so, and few are asked twice before they are forgotten.
+    optimize: false,
+    regExp: Object.assign(
+      (pattern: string) => {
+        compilePattern(pattern);
+        // Ajv tells patterns apart by their text.
+        return { test: (text: string) => matchesPattern(text, pattern), toString: () => pattern };
+      },
+      { code: 're2' },
+    ),
+  },
+};
+
+type Dialect = typeof Ajv | typeof Ajv2020;
+
+function dialectOf({ $schema }: JsonObject): Dialect {
+  if ($schema === undefined) return Ajv2020;
+  const dialect = typeof $schema === 'string' ? $schema.replace(/#$/, '') : '';
+  if (/^https?:\/\/json-schema\.org\/draft\/2020-12\/schema$/.test(dialect)) return Ajv2020;
+  if (/^https?:\/\/json-schema\.org\/draft-07\/schema$/.test(dialect)) return Ajv;
+  throw new ArgumentSchemaError("'$schema' must be that of draft 2020-12 or draft 7");
+}
+
+/** Knows what a schema of the dialect looks like. Made once: compiling that takes longer than most schemas do. */
+const grammarOf = createBoundedCache<Dialect, Ajv | Ajv2020>(2);
+
+function makeGrammar(dialect: Dialect): Ajv | Ajv2020 {
+  const grammar = new dialect(OPTIONS);
+  void grammar.validateSchema({});
+  return grammar;
+}
+
+/** Whatever goes wrong is the schema's: it is deeper than the stack, takes too long, or refers to what is not there. */
+function attempt<T>(what: string, work: () => T): T {
+  try {
+    return withinTime(work);
+  } catch (error) {
+    if (isTimeout(error)) {
+      throw new ArgumentSchemaError(`${what}: it takes longer than ${MAX_WORK_MS} ms`);
+    }
+    const reason =
+      error instanceof RangeError ? 'it refers to itself without end' : messageFor(error);
+    throw new ArgumentSchemaError(`${what}: ${reason}`, { cause: error });
+  }
+}
+
+const messageFor = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE);
+
+const stage = createContext({ work: (): void => undefined });
+const script = new Script('work()');
+
+/** The engine itself ends the work when its time is up, wherever it is. */
+function withinTime<T>(work: () => T): T {
+  let result: { value: T } | undefined;
+  stage['work'] = (): void => {
+    result = { value: work() };
+  };
+  script.runInContext(stage, { timeout: MAX_WORK_MS });
+  if (result === undefined) throw new Error('the work gave nothing');
+  return result.value;
+}
+
+const isTimeout = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+
+function problemOf(errors: readonly ErrorObject[]): string {
+  const [error] = errors;
+  if (error === undefined) return 'arguments do not fit the schema';
+  const path = ['arguments', ...error.instancePath.split('/').slice(1).map(unescapePointer)];
+  const extra: unknown = error.params['additionalProperty'] ?? error.params['unevaluatedProperty'];
+  const text =
+    typeof extra === 'string' ? `must not have '${extra}'` : (error.message ?? 'is wrong');
+  return `${path.join('.')} ${text}`.slice(0, MAX_MESSAGE).toWellFormed();
+}
+
+const unescapePointer = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,0 +1,54 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+/** How a sealed text begins: the format, then the name of the key, so that either can be replaced one day. */
+const FORMAT = 's1';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A sealed text that cannot be opened: sealed with another key, moved from another place, or damaged. */
+export class SealError extends Error {
+  override readonly name = 'SealError';
+}
+
+/**
+ * Keeps texts secret where they are stored. `place` says whose text it is (a row and a field): opened for any other
+ * place, a sealed text is as good as damaged, so that whoever can write rows cannot have it sent elsewhere.
+ */
+export interface Sealer {
+  seal: (text: string, place: string) => string;
+  /** Throws SealError. */
+  open: (sealed: string, place: string) => string;
+}
+
+/** AES-256-GCM under a key derived from `encryptionKey`, any text of enough entropy. Undefined without one. */
+export function createSealer(encryptionKey: string | undefined): Sealer | undefined {
+  if (encryptionKey === undefined) return undefined;
+  const key = derive(encryptionKey, 'seal', 32);
+  const keyName = derive(encryptionKey, 'name', 4).toString('hex');
+  const prefix = `${FORMAT}.${keyName}.`;
+  return {
+    seal: (text, place) => {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(prefix + place));
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return prefix + Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
+    },
+    open: (sealed, place) => {
+      if (!sealed.startsWith(prefix)) throw new SealError('Sealed with another key');
+      const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url');
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new SealError('The sealed text is damaged');
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
+        .setAAD(Buffer.from(prefix + place))
+        .setAuthTag(bytes.subarray(-TAG_BYTES));
+      try {
+        const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+        return Buffer.concat([text, decipher.final()]).toString('utf8');
+      } catch (error) {
+        throw new SealError('The sealed text is damaged, or of another place', { cause: error });
+      }
+    },
+  };
+}
+
+const derive = (encryptionKey: string, use: string, bytes: number): Buffer =>
+  Buffer.from(hkdfSync('sha256', encryptionKey, '', `durable-workflows ${FORMAT} ${use}`, bytes));

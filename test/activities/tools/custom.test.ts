@@ -1,0 +1,390 @@
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createCustom } from '../../../activities/tools/custom.ts';
+import { type CustomTool, headerPlace } from '../../../shared/db/custom-tools.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
+import { createSealer } from '../../../shared/platform/sealing.ts';
+import {
+  type FakeServer,
+  type Seen,
+  sendJson,
+  startHttpServer,
+  startTcpServer,
+} from '../../fakes/http-server.ts';
+import { startMcpServer } from '../../fakes/mcp-server.ts';
+import { toolCall } from '../../fakes/node-call.ts';
+
+let server: FakeServer;
+let egress: Egress;
+let answer: (request: Seen, response: ServerResponse) => void;
+const sealer = createSealer('the key of this test');
+const scope = { workspaceId: 'ws_1', toolId: 'tool_1' };
+
+beforeEach(async () => {
+  answer = (_request, response) => sendJson(response, 200, { fine: true });
+  server = await startHttpServer((request, response) => answer(request, response));
+  egress = createEgress({ allow: ['127.0.0.1'] });
+});
+afterEach(async () => {
+  await egress.close();
+  await server.close();
+});
+
+type Registered = Partial<Omit<CustomTool, 'headers'>> & { headers?: Record<string, string> };
+
+const registered = ({ headers = {}, ...fields }: Registered): CustomTool => ({
+  id: scope.toolId,
+  workspace_id: scope.workspaceId,
+  name: 'probe',
+  label: '',
+  description: '',
+  kind: 'http',
+  endpoint_url: `${server.url}/probe`,
+  method: 'POST',
+  headers: Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      sealer?.seal(value, headerPlace(scope, name)) ?? '',
+    ]),
+  ),
+  mcp_tool: null,
+  input_schema: null,
+  timeout_seconds: 60,
+  retry_count: 1,
+  created_by: null,
+  created_at: '',
+  updated_at: '',
+  ...fields,
+});
+
+const run = (fields: Registered = {}, args: JsonObject = {}, rest: object = {}) =>
+  createCustom({ egress, sealer })(
+    toolCall('custom:probe', args, { customTool: registered(fields), ...rest }),
+  );
+
+const failure = (fields: Record<string, unknown>) =>
+  expect.objectContaining({ name: 'NodeError', ...fields });
+
+describe('a request to a custom tool', () => {
+  it('carries the arguments as JSON, the headers and the key of the step', async () => {
+    const headers = { Authorization: 'Bearer abc', 'X-Team': 'é' };
+    await run({ headers }, { text: 'Ünï', list: [1, { a: null }] });
+    const [seen] = server.seen;
+    expect(seen).toMatchObject({
+      method: 'POST',
+      url: '/probe',
+      body: '{"text":"Ünï","list":[1,{"a":null}]}',
+    });
+    expect(seen?.headers).toMatchObject({
+      authorization: 'Bearer abc',
+      'x-team': 'é',
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'idempotency-key': 'run_1/step/0',
+    });
+  });
+
+  it.each(['PUT', 'PATCH', 'DELETE'] as const)(
+    'by %s carries them in the body too',
+    async (method) => {
+      await run({ method, headers: { 'content-type': 'application/x+json' } }, { a: 1 });
+      expect(server.seen[0]).toMatchObject({ method, url: '/probe', body: '{"a":1}' });
+      expect(server.seen[0]?.headers['content-type']).toBe('application/x+json');
+    },
+  );
+
+  it.each(['GET', 'HEAD'] as const)(
+    'by %s carries them in the query, after what is there',
+    async (method) => {
+      const args = { q: 'a b&c=d#e', n: 3, on: true, none: null, list: ['x', 1], deep: { a: [1] } };
+      await run({ method, endpoint_url: `${server.url}/probe?fixed=1` }, args);
+      expect(server.seen[0]).toMatchObject({
+        method,
+        url: '/probe?fixed=1&q=a+b%26c%3Dd%23e&n=3&on=true&list=x&list=1&deep=%7B%22a%22%3A%5B1%5D%7D',
+        body: '',
+      });
+      expect(server.seen[0]?.headers['content-type']).toBeUndefined();
+    },
+  );
+
+  it('goes where the tool was registered, whatever the arguments say', async () => {
+    const args = { url: 'http://10.0.0.1/', endpoint_url: 'http://10.0.0.1/', '../../x': '@host' };
+    await run({ endpoint_url: `${server.url}/{url}` }, args);
+    expect(server.seen[0]?.url).toBe('/%7Burl%7D');
+  });
+});
+
+describe('the answer of a custom tool', () => {
+  it.each<[string | undefined, string | Buffer, JsonObject]>([
+    ['application/json', '{"a":1}', { a: 1 }],
+    ['application/problem+json', '{"a":1}', { a: 1 }],
+    [undefined, '{"a":1}', { a: 1 }],
+    ['application/json', '[1,2]', { result: [1, 2] }],
+    ['application/json', '"text"', { result: 'text' }],
+    ['application/json', '7', { result: 7 }],
+    ['application/json', 'null', { result: null }],
+    ['application/json', '', {}],
+    ['application/json', 'not json', { result: 'not json' }],
+    ['text/plain', '{"a":1}', { result: '{"a":1}' }],
+    ['text/html; charset=utf-8', '<h1>Hello</h1>', { result: '<h1>Hello</h1>' }],
+    ['text/plain; charset=iso-8859-1', Buffer.from([0xe9]), { result: 'é' }],
+  ])('of type %s, %j, is %j', async (type, body, output) => {
+    answer = (_request, response) =>
+      void response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(body);
+    expect(await run()).toEqual({ output, costMicros: 0 });
+  });
+
+  it('without a body is an empty object', async () => {
+    answer = (_request, response) => void response.writeHead(204).end();
+    expect(await run()).toEqual({ output: {}, costMicros: 0 });
+  });
+
+  it.each([
+    [400, false],
+    [401, false],
+    [404, false],
+    [422, false],
+    [302, false],
+    [408, true],
+    [429, true],
+    [500, true],
+    [503, true],
+  ])('%d is a definite failure; worth another try: %s', async (status, retryable) => {
+    answer = (_request, response) => void response.writeHead(status).end('no '.repeat(1_000));
+    const error: unknown = await run().catch((thrown: unknown) => thrown);
+    expect(error).toEqual(failure({ retryable, definite: true, status }));
+    const { message } = error as Error;
+    expect(message).toMatch(
+      new RegExp(`^127\\.0\\.0\\.1:${server.port} answered ${status}: no no `),
+    );
+    expect(message.length).toBeLessThan(560);
+  });
+
+  it('that redirects is not followed, neither inwards nor anywhere', async () => {
+    const inner = await startHttpServer((_request, response) => sendJson(response, 200, {}));
+    answer = (_request, response) =>
+      void response.writeHead(307, { location: `${inner.url}/inner` }).end();
+    await expect(run({ headers: { 'X-Key': 'abc' } })).rejects.toEqual(
+      failure({ message: `127.0.0.1:${server.port} answered 307`, retryable: false }),
+    );
+    expect(inner.connections()).toBe(0);
+    await inner.close();
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['of 50 MB', (response) => void response.end(Buffer.alloc(50 * 1024 * 1024))],
+    [
+      'of 50 MB, compressed',
+      (response) => {
+        const body = gzipSync(Buffer.alloc(50 * 1024 * 1024));
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(body);
+      },
+    ],
+    [
+      'without end',
+      (response) => {
+        const timer = setInterval(() => response.write(Buffer.alloc(256 * 1024)), 1);
+        response.on('close', () => clearInterval(timer));
+      },
+    ],
+  ])('%s is cut off', async (_what, send) => {
+    answer = (_request, response) => send(response);
+    await expect(run()).rejects.toEqual(
+      failure({ message: expect.stringContaining('exceeds 5242880 bytes') }),
+    );
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['never comes', () => undefined],
+    [
+      'drips for ever',
+      (response) => {
+        const timer = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(timer));
+      },
+    ],
+  ])('that %s fails in its time, and may be tried again', async (_what, send) => {
+    answer = (_request, response) => send(response);
+    await expect(run({ timeout_seconds: 0.3 })).rejects.toEqual(
+      failure({
+        message: expect.stringContaining('did not answer in full within 0.3 s'),
+        retryable: true,
+        definite: false,
+      }),
+    );
+  });
+
+  it('is refused when it is nested too deeply for others to read', async () => {
+    answer = (_request, response) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end('['.repeat(50_000) + ']'.repeat(50_000));
+    await expect(run()).rejects.toEqual(
+      failure({ message: expect.stringContaining('levels'), retryable: false }),
+    );
+  });
+
+  it('that is no HTTP fails, and may be tried again', async () => {
+    const tcp = await startTcpServer((socket) => socket.end('hello\r\n\r\n'));
+    await expect(run({ endpoint_url: tcp.url })).rejects.toEqual(
+      failure({ message: expect.stringContaining('could not be reached'), retryable: true }),
+    );
+    await tcp.close();
+  });
+});
+
+describe('what authorises a call', () => {
+  const token = 'tok/0123456789"abcdef';
+  const headers = { Authorization: `Bearer ${token}` };
+
+  it('is taken out of an answer that repeats it', async () => {
+    answer = (request, response) =>
+      sendJson(response, 200, { saw: request.headers, [`key ${token}`]: [token] });
+    const { output } = await run({ headers });
+    expect(output).toMatchObject({ saw: { authorization: '***' }, 'key ***': ['***'] });
+    expect(server.seen[0]?.headers['authorization']).toBe(`Bearer ${token}`);
+  });
+
+  it.each<[string, (text: string) => string]>([
+    ['as it is', (text) => text],
+    ['in JSON', (text) => JSON.stringify({ text })],
+    ['in JSON with slashes escaped', (text) => JSON.stringify({ text }).replaceAll('/', '\\/')],
+  ])(
+    'is taken out of a failure that repeats it %s, also where it is shortened',
+    async (_how, write) => {
+      for (let before = 440; before < 520; before += 1) {
+        answer = (_request, response) =>
+          void response.writeHead(500).end(write(`${'x'.repeat(before)}${token}`));
+        const error = (await run({ headers }).catch((thrown: unknown) => thrown)) as Error;
+        expect(error.message).not.toContain('tok');
+      }
+    },
+  );
+
+  it('leaves alone what everybody sends', async () => {
+    answer = (_request, response) => sendJson(response, 200, { type: 'application/json' });
+    const plain = { 'Content-Type': 'application/json', 'X-Region': 'eu-west-1' };
+    expect(await run({ headers: plain })).toMatchObject({ output: { type: 'application/json' } });
+  });
+});
+
+describe('arguments', () => {
+  const input_schema = {
+    type: 'object',
+    properties: { email: { type: 'string', pattern: '^[^@]+@[^@]+$' }, n: { type: 'integer' } },
+    required: ['email'],
+  };
+
+  it.each<[JsonObject, string]>([
+    [{}, "arguments must have required property 'email'"],
+    [{ email: 1 }, 'arguments.email must be string'],
+    [{ email: 'nobody' }, 'arguments.email must match pattern "^[^@]+@[^@]+$"'],
+    [{ email: 'a@b', n: '7' }, 'arguments.n must be integer'],
+  ])('%j do not fit, and the tool is not called', async (args, problem) => {
+    await expect(run({ input_schema }, args)).rejects.toEqual(
+      failure({ message: `Tool 'probe': ${problem}`, retryable: false, definite: false }),
+    );
+    expect(server.connections()).toBe(0);
+  });
+
+  it('are judged in bounded time, whatever the schema', async () => {
+    const $defs = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => {
+        const next = { $ref: `#/$defs/d${n + 1}` };
+        return [`d${n}`, n < 39 ? { allOf: [next, next] } : {}];
+      }),
+    );
+    const schemas: JsonObject[] = [
+      { $defs: { ...$defs, d40: {} }, $ref: '#/$defs/d0' },
+      { $ref: '#' },
+      { $ref: 'http://127.0.0.1:1/schema.json' },
+      { properties: { a: { pattern: 'a'.repeat(10_000) } } },
+      { properties: { a: { uniqueItems: true } } },
+    ];
+    const a = Array.from({ length: 40_000 }, (_, n) => ({ n }));
+    for (const schema of schemas) {
+      const began = performance.now();
+      await expect(run({ input_schema: schema }, { a })).rejects.toEqual(
+        failure({
+          message: expect.stringContaining("Tool 'probe': its input_schema "),
+          retryable: false,
+        }),
+      );
+      expect(performance.now() - began).toBeLessThan(5_000);
+    }
+    expect(server.connections()).toBe(0);
+  }, 30_000);
+
+  it('meet the patterns of a schema in linear time', async () => {
+    const schema = { properties: { a: { pattern: '^(a+)+$' } } };
+    const began = performance.now();
+    await expect(run({ input_schema: schema }, { a: `${'a'.repeat(5_000)}!` })).rejects.toEqual(
+      failure({ message: expect.stringContaining('must match pattern') }),
+    );
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  it('meet two patterns each by its own', async () => {
+    const schema = { properties: { a: { pattern: '^a+$' }, b: { pattern: '^b+$' } } };
+    expect(await run({ input_schema: schema }, { a: 'aa', b: 'bb' })).toBeDefined();
+    await expect(run({ input_schema: schema }, { a: 'aa', b: 'aa' })).rejects.toEqual(
+      failure({ message: expect.stringContaining('arguments.b must match') }),
+    );
+  });
+
+  it('may be as recursive as the schema says', async () => {
+    const tree = {
+      properties: { v: { type: 'number' }, kids: { type: 'array', items: { $ref: '#' } } },
+    };
+    let args: JsonObject = { v: 1 };
+    for (let depth = 0; depth < 40; depth += 1) args = { v: depth, kids: [args] };
+    expect(await run({ input_schema: tree }, args)).toBeDefined();
+    await expect(run({ input_schema: tree }, { kids: [{ kids: [{ v: 'x' }] }] })).rejects.toEqual(
+      failure({ message: "Tool 'probe': arguments.kids.0.kids.0.v must be number" }),
+    );
+  });
+});
+
+describe('a custom tool on an MCP server', () => {
+  let mcp: FakeServer;
+  beforeEach(async () => {
+    mcp = await startMcpServer();
+  });
+  afterEach(() => mcp.close());
+  const ask = (mcp_tool: string, args: JsonObject, rest: Registered = {}) =>
+    run({ kind: 'mcp', endpoint_url: `${mcp.url}/mcp`, mcp_tool, ...rest }, args);
+
+  it('gives its structured content, and gets the headers and the key', async () => {
+    expect(await ask('add', { a: 1, b: 2 }, { headers: { 'X-Key': 'abc' } })).toEqual({
+      output: { sum: 3 },
+      costMicros: 0,
+    });
+    const call = mcp.seen.find((seen) => seen.body.includes('tools/call'));
+    expect(call?.headers).toMatchObject({ 'x-key': 'abc', 'idempotency-key': 'run_1/step/0' });
+  });
+
+  it('fails with its own words', async () => {
+    await expect(ask('fail', {})).rejects.toEqual(
+      failure({ message: "MCP tool 'fail' failed: out of paper", definite: true }),
+    );
+  });
+
+  it('has its time for the whole call', async () => {
+    await expect(ask('slow', {}, { timeout_seconds: 0.5 })).rejects.toEqual(
+      failure({ message: expect.stringContaining('did not answer in full within 0.5 s') }),
+    );
+  });
+});
+
+describe('a cancelled call', () => {
+  it("ends with the signal's reason", async () => {
+    answer = () => undefined;
+    const controller = new AbortController();
+    const reason = new Error('run cancelled');
+    const wanted = run({}, {}, { signal: controller.signal });
+    setTimeout(() => controller.abort(reason), 30);
+    await expect(wanted).rejects.toBe(reason);
+  });
+});

@@ -1,0 +1,385 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
+import { replacePolicies } from '../../shared/db/policies.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { randomText } from '../../shared/platform/ids.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
+import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
+import { startHttpServer } from '../fakes/http-server.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { startWorkerProcess } from '../support/processes.ts';
+import { setting } from '../support/settings.ts';
+
+let engine: Engine;
+let app: App;
+let worker: RunningWorker;
+let tools: ToolServer;
+let logged = '';
+const answers: string[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine({
+    worker: false,
+    env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
+  });
+  const { config, db, temporal } = engine.deps;
+  const log = createLogger(
+    { name: 'test', level: 'trace' },
+    { write: (line) => void (logged += line) },
+  );
+  const bundle = { codePath: setting('WORKFLOW_BUNDLE') };
+  worker = await createWorker({ config, db, log, temporal, bundle });
+  app = buildApp({ ...engine.deps, log });
+  await app.ready();
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  await worker.stop();
+  await engine.close();
+});
+beforeEach(async () => {
+  tools = await startToolServer();
+});
+afterEach(() => tools.close());
+
+async function call(method: string, url: string, body?: unknown): Promise<any> {
+  const answer = await app.inject({
+    method: method as 'GET',
+    url,
+    ...(body === undefined
+      ? {}
+      : { payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+  answers.push(JSON.stringify(answer.headers) + answer.body);
+  return answer.body === '' ? undefined : answer.json();
+}
+
+/** Registers a tool under a name of its own; `path` is what the tool server knows it by. */
+async function register(path: string, fields: object = {}): Promise<{ id: string; name: string }> {
+  const name = `${path}-${randomText(6)}`;
+  return call('POST', '/api/tools', { name, endpoint_url: `${tools.url}/${path}`, ...fields });
+}
+
+const node = (name: string, rest: object = {}) =>
+  ({ id: 'a', kind: 'tool', tool_name: `custom:${name}`, ...rest }) as never;
+const start = async (name: string, rest: object = {}, input = {}) =>
+  engine.trigger(await engine.define({ nodes: [node(name, rest)], edges: [] }), input);
+const keysOf = (path: string) =>
+  tools.calls(path).map((seen) => String(seen.headers['idempotency-key']));
+
+describe('a step that calls a custom tool', () => {
+  test('sends its parameters as values and has the result as its output', async () => {
+    tools.answer('lookup', { body: { found: 2 } });
+    const { name } = await register('lookup');
+    const params = { text: 'Dear {who},', as: '{count}', deep: { list: ['{who}', '{{who}}'] } };
+    const runId = await start(name, { params }, { who: 'A"},{"x": "B', count: 7 });
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run.output).toEqual({ a: { found: 2 } });
+    expect(tools.calls('lookup').map((seen) => JSON.parse(seen.body))).toEqual([
+      { text: 'Dear A"},{"x": "B,', as: 7, deep: { list: ['A"},{"x": "B', '{who}'] } },
+    ]);
+  });
+
+  test('is tried again after a 500, under a new key each time, until it works', async () => {
+    let left = 2;
+    const server = await startHttpServer((_request, response) => {
+      left -= 1;
+      response
+        .writeHead(left >= 0 ? 500 : 200, { 'content-type': 'application/json' })
+        .end('{"ok":true}');
+    });
+    const { name } = await call('POST', '/api/tools', {
+      name: 'wobbly',
+      endpoint_url: server.url,
+      retry_count: 2,
+    });
+    const runId = await start(name);
+    const run = await engine.until(runId, ['success', 'failed']);
+    expect(run.steps[0]).toMatchObject({ status: 'success', attempt: 3, output: { ok: true } });
+    expect(server.seen.map((seen) => seen.headers['idempotency-key'])).toEqual([
+      `${runId}:a:0`,
+      `${runId}:a:1`,
+      `${runId}:a:2`,
+    ]);
+    await server.close();
+  });
+
+  test.each<[number, number, object, object]>([
+    [500, 2, {}, {}],
+    [500, 1, { retry_count: 0 }, {}],
+    [500, 3, { retry_count: 0 }, { retry: { max_attempts: 3, initial_interval_seconds: 0.05 } }],
+    [500, 1, { retry_count: 5 }, { retry: { max_attempts: 1 } }],
+    [400, 1, { retry_count: 5 }, {}],
+    [307, 1, { retry_count: 5 }, {}],
+  ])(
+    'that answers %d is tried %d times, registered with %j on a node with %j',
+    async (status, tries, fields, rest) => {
+      tools.answer('fails', { status, body: { reason: 'because' } });
+      const { name } = await register('fails', fields);
+      const run = await engine.until(await start(name, rest), ['failed']);
+      expect(tools.calls('fails')).toHaveLength(tries);
+      expect(run.steps[0]?.error).toMatch(
+        new RegExp(`^127\\.0\\.0\\.1:\\d+ answered ${status}: \\{"reason":"because"\\}$`),
+      );
+    },
+  );
+
+  test('that hangs is given up in the time of the tool, and asked again under the same key', async () => {
+    tools.answer('hangs', { delayMs: 30_000 });
+    const { name } = await register('hangs', { timeout_seconds: 1 });
+    const runId = await start(name);
+    const run = await engine.until(runId, ['failed']);
+    expect(run.steps[0]?.error).toMatch(/Timed out after 1 s|did not answer in full within 1 s/);
+    expect(keysOf('hangs')).toEqual([`${runId}:a:0`, `${runId}:a:0`]);
+  });
+
+  test('may take as long as the longest tool, before its worker counts as lost', async () => {
+    const { name } = await register('patient');
+    const runId = await start(name);
+    await engine.until(runId, ['success']);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    const { events } = await handle.fetchHistory();
+    const scheduled = events?.flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
+    const step = scheduled?.find((each) => each.activityId === 'a');
+    expect(Number(step?.startToCloseTimeout?.seconds)).toBe(3_615);
+  });
+
+  test('with arguments that do not fit fails at once, without a call', async () => {
+    const input_schema = { properties: { email: { type: 'string' } }, required: ['email'] };
+    const { name } = await register('strict', { input_schema });
+    const run = await engine.until(await start(name, { params: { email: '{who}' } }, { who: 5 }), [
+      'failed',
+    ]);
+    expect(run.steps[0]?.error).toBe(`Tool '${name}': arguments.email must be string`);
+    expect(tools.calls('strict')).toEqual([]);
+  });
+
+  test('calls the tool as it is at that moment', async () => {
+    const tool = await register('before');
+    const workflowId = await engine.define({ nodes: [node(tool.name)], edges: [] });
+    await engine.until(await engine.trigger(workflowId), ['success']);
+    await call('PUT', `/api/tools/${tool.id}`, { endpoint_url: `${tools.url}/after` });
+    await engine.until(await engine.trigger(workflowId), ['success']);
+    expect([tools.calls('before').length, tools.calls('after').length]).toEqual([1, 1]);
+  });
+
+  test('whose tool was taken away fails and says so, and goes on once it is back', async () => {
+    const tool = await register('gone');
+    const workflowId = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate' }, node(tool.name)],
+      edges: [edge('gate', 'a')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await call('DELETE', `/api/tools/${tool.id}`);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    const run = await engine.until(runId, ['failed']);
+    expect(run.steps.find((step) => step.step_key === 'a')).toMatchObject({
+      attempt: 1,
+      error: `The tool 'custom:${tool.name}' is not registered, or not any more`,
+    });
+    await call('POST', '/api/tools', { name: tool.name, endpoint_url: `${tools.url}/gone` });
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await engine.until(runId, ['success']);
+    expect(tools.calls('gone')).toHaveLength(1);
+  });
+});
+
+describe('policies', () => {
+  const set = (policies: Partial<Policies>) =>
+    replacePolicies(engine.db, engine.actor, { ...unrestricted, ...policies });
+  afterEach(() => set({}));
+
+  test('keep a custom tool to the workflows that may use it', async () => {
+    const { name } = await register('kept');
+    await set({ tools: [{ tool: `custom:${name}`, allowed_workflow_ids: ['wf_other'] }] });
+    const run = await engine.until(await start(name), ['failed']);
+    expect(run.steps[0]).toMatchObject({
+      attempt: 1,
+      error: `Tool 'custom:${name}' is not allowed in this workflow`,
+    });
+    expect(run.steps[0]?.policy).toMatchObject([{ type: 'policy_denied' }]);
+    expect(tools.calls('kept')).toEqual([]);
+  });
+
+  test('block values of its arguments, at any depth', async () => {
+    const { name } = await register('blocked');
+    const blocked_arguments = [{ argument: 'to.country', values: ['KP'] }];
+    await set({ tools: [{ tool: `custom:${name}`, blocked_arguments }] });
+    const params = { to: [{ country: '{country}' }] };
+    const run = await engine.until(await start(name, { params }, { country: 'KP' }), ['failed']);
+    expect(run.steps[0]?.policy).toMatchObject([{ type: 'tool_argument_blocked' }]);
+    expect(tools.calls('blocked')).toEqual([]);
+    await engine.until(await start(name, { params }, { country: 'FR' }), ['success']);
+    expect(tools.calls('blocked')).toHaveLength(1);
+  });
+
+  test('redact its arguments before they leave, also one called url', async () => {
+    const { name } = await register('redacted');
+    await set({ redaction: { detectors: ['email'], patterns: [] } });
+    const params = { url: 'http://jane@example.com/', note: '{text}' };
+    const run = await engine.until(await start(name, { params }, { text: 'joe@example.com' }), [
+      'success',
+    ]);
+    const sent = tools.calls('redacted')[0]?.body ?? '';
+    expect(sent).not.toMatch(/jane|joe/);
+    expect(run.steps[0]?.input).toEqual(JSON.parse(sent));
+    expect(run.steps[0]?.policy).toMatchObject([{ type: 'data_redacted', evidence: { email: 2 } }]);
+  });
+});
+
+describe('the headers of a custom tool', () => {
+  const canary = `canary${randomText(24)}`;
+  const needle = `needle${randomText(24)}`;
+
+  test('are found nowhere but at the tool, also when it sends them back and when it fails', async () => {
+    const server = await startHttpServer((request, response) => {
+      const failing = request.url === '/fails';
+      response.writeHead(failing ? 500 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ saw: request.headers, needle }));
+    });
+    const headers = { Authorization: `Bearer ${canary}`, 'X-Key': canary };
+    const names = [];
+    const ids = [];
+    for (const path of ['works', 'fails']) {
+      const endpoint_url = `${server.url}/${path}`;
+      const tool = await call('POST', '/api/tools', {
+        name: `secret-${path}`,
+        endpoint_url,
+        headers,
+      });
+      await call('PUT', `/api/tools/${tool.id}`, { headers: { ...headers, 'X-Key': '***' } });
+      await call('POST', `/api/tools/${tool.id}/test`, {});
+      names.push(tool.name);
+      ids.push(await start(tool.name));
+    }
+    const runs = await Promise.all(ids.map((id) => engine.until(id, ['success', 'failed'])));
+    expect(runs.map((run) => run.status)).toEqual(['success', 'failed']);
+    expect(server.seen.length).toBeGreaterThanOrEqual(4);
+    for (const seen of server.seen) expect(seen.headers['authorization']).toBe(`Bearer ${canary}`);
+    for (const url of [
+      '/api/tools',
+      '/api/audit',
+      '/api/runs',
+      ...ids.map((id) => `/api/runs/${id}`),
+    ]) {
+      await call('GET', url);
+    }
+    const histories = await Promise.all(
+      ids.map((id) => engine.deps.temporal.client.workflow.getHandle(id).fetchHistory()),
+    );
+    const readable = JSON.stringify(histories, (key, value: unknown) =>
+      key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+    );
+    const rows = await everyRow();
+    for (const text of [answers.join('\n'), readable, rows]) expect(text).toContain(needle);
+    expect(logged.length).toBeGreaterThan(1_000);
+    for (const text of [answers.join('\n'), readable, rows, logged]) {
+      expect(text.slice(Math.max(0, text.indexOf(canary) - 200)).includes(canary)).toBe(false);
+    }
+    expect(names).toHaveLength(2);
+    await server.close();
+  });
+
+  async function everyRow(): Promise<string> {
+    const tables = await engine.db.anyFirst(sql.type(z.object({ name: z.string() }))`
+      SELECT table_name AS name FROM information_schema.tables
+      WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`);
+    const rows = await Promise.all(
+      tables.map((table) =>
+        engine.db.anyFirst(
+          sql.type(
+            z.object({ row: z.string() }),
+          )`SELECT t::text AS row FROM ${sql.identifier([table])} t`,
+        ),
+      ),
+    );
+    return rows.flat().join('\n');
+  }
+});
+
+describe('a worker that is killed while a custom tool is at work', () => {
+  test('leaves the step to another, which calls the tool under the same key', async () => {
+    const other = await startEngine({
+      worker: false,
+      env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
+    });
+    const otherApp = buildApp(other.deps);
+    const startWorker = () =>
+      startWorkerProcess({
+        databaseUrl: other.databaseUrl,
+        temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
+        taskQueuePrefix: other.deps.config.temporal.taskQueuePrefix,
+        env: other.env,
+      });
+    const first = await startWorker();
+    await otherApp.inject({
+      method: 'POST',
+      url: '/api/tools',
+      payload: {
+        name: 'interrupted',
+        endpoint_url: `${tools.url}/interrupted`,
+        retry_count: 0,
+        headers: { 'X-Key': 'sealed by one process, opened by another' },
+      },
+    });
+    tools.answer('interrupted', { delayMs: 60_000 });
+    const workflowId = await other.define({ nodes: [node('interrupted')], edges: [] });
+    const runId = await other.trigger(workflowId);
+    await eventually(() => tools.calls('interrupted').length === 1, 20_000);
+    await first.kill();
+    tools.answer('interrupted', {});
+    const second = await startWorker();
+    const run = await other.until(runId, ['success', 'failed'], 30_000);
+    // The second attempt, and still the first try: there is only one.
+    expect([run.status, run.steps[0]?.attempt]).toEqual(['success', 2]);
+    expect(keysOf('interrupted')).toEqual([`${runId}:a:0`, `${runId}:a:0`]);
+    const sent = tools.calls('interrupted').map((seen) => seen.headers['x-key']);
+    expect(sent).toEqual(Array(2).fill('sealed by one process, opened by another'));
+    await second.kill();
+    await otherApp.close();
+    await other.close();
+  }, 90_000);
+});
+
+describe('the example in the documentation', () => {
+  test('is a tool as it stands', async () => {
+    const docs = readFileSync(join(import.meta.dirname, '../../docs/tools.md'), 'utf8');
+    const source = /```js\n([\s\S]*?)```/.exec(docs)?.[1] ?? '';
+    const folder = mkdtempSync(join(tmpdir(), 'example-tool-'));
+    const [port] = await freePorts(1);
+    writeFileSync(join(folder, 'tool.mjs'), source);
+    const child = spawn(process.execPath, [join(folder, 'tool.mjs')], {
+      env: { PORT: String(port) },
+      stdio: 'ignore',
+    });
+    try {
+      const endpoint_url = `http://127.0.0.1:${port}/`;
+      const { id, name } = await register('example', { endpoint_url });
+      const attempt = (args: object) => call('POST', `/api/tools/${id}/test`, { arguments: args });
+      await eventually(async () => (await attempt({ email: 'a@b.c' })).ok === true);
+      expect(await attempt({})).toMatchObject({
+        ok: false,
+        status: 400,
+        error: `127.0.0.1:${port} answered 400: {"error":"email must be a text"}`,
+      });
+      const run = await engine.until(await start(name, { params: { email: 'jane@b.c' } }), [
+        'success',
+      ]);
+      expect(run.output).toEqual({ a: { customer: 'jane', plan: 'pro' } });
+    } finally {
+      child.kill();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
