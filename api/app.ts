@@ -15,6 +15,7 @@ import { acceptJson, BODY_LIMIT_BYTES } from './body.ts';
 import type { ApiDeps, App, RouteContext } from './deps.ts';
 import { answerErrors, answerFrameworkError, answerSocketError } from './error-handler.ts';
 import { refuseUnsafeInput } from './input-guard.ts';
+import { routedUrl } from './hook-address.ts';
 import { createKeyUses } from './key-uses.ts';
 import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
@@ -25,12 +26,14 @@ import { authRoutes } from './routes/ops/auth.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
+import { hookRoutes } from './routes/ops/hooks.ts';
 import { keyRoutes } from './routes/ops/keys.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
 import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
+import { webhookRoutes } from './routes/ops/webhooks.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
 import { workspaceRoutes } from './routes/ops/workspace.ts';
 import { socketOptions, streamRoutes } from './stream/route.ts';
@@ -51,6 +54,8 @@ const routes = [
   workflowRoutes,
   versionRoutes,
   runRoutes,
+  webhookRoutes,
+  hookRoutes,
   approvalRoutes,
   keyRoutes,
   workspaceRoutes,
@@ -93,6 +98,7 @@ export function buildApp(deps: ApiDeps): App {
     keepAliveTimeout: 72_000,
     forceCloseConnections: true,
     return503OnClosing: true,
+    rewriteUrl: ({ url = '/' }) => routedUrl(url),
     routerOptions: { maxParamLength: 1_000 },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: answerSocketError,

@@ -63,9 +63,9 @@ test('every change leaves one entry that names the act, its target and who did i
     expect({ route, ...newest }).toMatchObject({
       route,
       target_id: entry.target_id ?? answer.id,
-      ...entry,
       actor_id: engine.actor.id,
       actor_name: 'Owner',
+      ...entry,
     });
   }
 }, 60_000);

@@ -79,6 +79,8 @@ describe('its examples', () => {
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
     return body.id;
   };
+  const hookPath = async (workflowId: string): Promise<string> =>
+    new URL((await api.call('POST', `/api/workflows/${workflowId}/webhook`)).body.url).pathname;
   const pathsOfExamples = async (path: string): Promise<string> => {
     const { body: workflow } = await api.call('POST', '/api/workflows', {
       name: 'x',
@@ -87,6 +89,7 @@ describe('its examples', () => {
     const { body: run } = await api.call('POST', `/api/workflows/${workflow.id}/runs`, {
       ticket: 'x',
     });
+    if (path.startsWith('/api/hooks/')) return hookPath(workflow.id as string);
     return path
       .replace('{id}', await idFor(path, { run: run.id, workflow: workflow.id }))
       .replace('{version}', '1');
@@ -116,7 +119,7 @@ describe('its examples', () => {
       expect(answer.body.detail ?? '').not.toMatch(/^Invalid/);
       executed += 1;
     }
-    expect(executed).toBe(18);
+    expect(executed).toBe(20);
   });
 
   test('of every body that is not empty are there', () => {
@@ -125,6 +128,7 @@ describe('its examples', () => {
     );
     expect(without.map((each) => each.id).sort()).toEqual([
       'cancelRun',
+      'enableWebhook',
       'publishWorkflow',
       'resumeRun',
       'validateWorkflow',

@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { type HookAnswer, hookAnswerSchema, hookBody } from '../../../shared/contract/webhook.ts';
+import type { Db } from '../../../shared/db/pool.ts';
+import { findEnabledWebhook } from '../../../shared/db/webhooks.ts';
+import { AppError } from '../../../shared/errors.ts';
+import type { Json, JsonObject } from '../../../shared/json.ts';
+import { triggerRun } from '../../../shared/operations/runs.ts';
+import { answers } from '../../answers.ts';
+import type { App, HookRequest, RouteContext } from '../../deps.ts';
+import { parseHookAddress } from '../../hook-address.ts';
+import { checkSignature, isSameSecret } from '../../hook-signature.ts';
+import { refuseUnsafe } from '../../input-guard.ts';
+
+const hookParams = z.strictObject({
+  workflow_id: z.string(),
+  secret: z.string().meta({ description: 'As in the `url` of the webhook' }),
+});
+const hookHeaders = z.object({
+  'x-service-event-id': z.string().optional().meta({
+    description: 'Names the event; sent again within the window, it starts no second run',
+  }),
+  'x-service-timestamp': z.string().optional().meta({
+    description: 'Seconds since 1970, when the request was signed',
+  }),
+  'x-service-signature': z
+    .string()
+    .optional()
+    .meta({
+      description:
+        '`sha256=` and the HMAC-SHA256, in lower-case hexadecimal, of the timestamp, a dot and the body, keyed by the ' +
+        'secret of the URL',
+    }),
+});
+
+/** Starts runs for whoever knows the URL of a webhook. */
+export function hookRoutes(app: App, context: RouteContext): void {
+  app.register(async (plugin) => {
+    const scope = plugin.withTypeProvider<ZodTypeProvider>();
+    readBytes(scope);
+    scope.route({
+      method: 'POST',
+      url: '/api/hooks/:workflow_id/:secret',
+      schema: {
+        tags: ['Webhooks'],
+        operationId: 'receiveEvent',
+        summary: 'Start a run by an event',
+        description:
+          'The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content ' +
+          'type does not matter.',
+        security: [],
+        params: hookParams,
+        headers: hookHeaders,
+        body: hookBody,
+        response: answers(
+          { 201: hookAnswerSchema },
+          'quota_exceeded',
+          'budget_exceeded',
+          'not_found',
+          'too_large',
+        ),
+      },
+      config: { capability: 'public' },
+      onRequest: async (request) => {
+        request.hook = await findHook(context.db, request.url);
+        // What a body says of itself plays no part: no content type is refused, nor is any parsed in another way.
+        delete request.raw.headers['content-type'];
+      },
+      handler: async (request, reply) => {
+        reply.code(201);
+        return startRun(context, request.hook, request.headers);
+      },
+    });
+  });
+}
+
+/** Keeps the bytes of a body as they came, which is what a signature is made over. */
+function readBytes(scope: FastifyInstance): void {
+  scope.decorateRequest('hook');
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    request.hook.body = body;
+  });
+}
+
+const nowhere = () => new AppError('not_found', 'Not found');
+/** Compared when there is no secret, so that this takes as long; equals none. */
+const NO_SECRET = '-'.repeat(32);
+
+/** The webhook that is reached at this address, before a byte of the body is read. Throws AppError `not_found`. */
+async function findHook(db: Db, url: string): Promise<HookRequest> {
+  const address = parseHookAddress(url);
+  if (address === undefined) throw nowhere();
+  const webhook = await findEnabledWebhook(db, address.workflowId);
+  const known = isSameSecret(address.secret, webhook?.secret ?? NO_SECRET);
+  if (webhook === undefined || !known) throw nowhere();
+  return { workflowId: address.workflowId, webhook, body: Buffer.alloc(0) };
+}
+
+/** The order of the steps is part of the contract: the first that fails is what the sender is told. */
+async function startRun(
+  context: RouteContext,
+  { workflowId, webhook, body }: HookRequest,
+  headers: z.infer<typeof hookHeaders>,
+): Promise<HookAnswer> {
+  if (webhook.require_signature) {
+    const toleranceSeconds = webhook.timestamp_tolerance_seconds;
+    const now = Math.floor(Date.now() / 1_000);
+    checkSignature(headers, body, { secret: webhook.secret, toleranceSeconds, now });
+  }
+  const input = inputOf(body);
+  const eventId = eventIdOf(headers['x-service-event-id'], input, webhook.event_id_field);
+  const windowSeconds = webhook.dedup_window_seconds;
+  const { runId, admitted, told } = await triggerRun(context, {
+    actor: { workspaceId: webhook.workspace_id, id: null, name: null },
+    workflowId,
+    trigger: 'webhook',
+    input,
+    event:
+      eventId === undefined || windowSeconds === 0 ? undefined : { id: eventId, windowSeconds },
+    audit: {
+      action: 'webhook_run',
+      details: eventId === undefined ? {} : { event_id: eventId },
+    },
+  }).catch(asNowhere);
+  await context.untold.add(told);
+  return admitted === undefined
+    ? { run_id: runId, status: 'duplicate', deduplicated: true }
+    : { run_id: runId, status: 'pending' };
+}
+
+/** A workflow that is deleted at this moment is not there either. */
+function asNowhere(error: unknown): never {
+  throw error instanceof AppError && error.code === 'not_found' ? nowhere() : error;
+}
+
+// A byte order mark is kept, and is no JSON: a sender that adds one is told so before somebody relies on it.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The input of a run; nothing but white space is not nothing, and no JSON. Throws AppError `invalid`. */
+function inputOf(body: Buffer): JsonObject {
+  if (body.length === 0) return {};
+  let value: Json;
+  try {
+    value = JSON.parse(utf8.decode(body)) as Json;
+  } catch {
+    throw new AppError('invalid', 'Body must be JSON (or empty)');
+  }
+  refuseUnsafe('body', value);
+  return isObject(value) ? value : { payload: value };
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What an id may have at most to be kept as it is. */
+const MAX_EVENT_ID_LENGTH = 255;
+
+/** Header, configured field, `id`: the first that names the event. */
+function eventIdOf(
+  header: string | undefined,
+  input: JsonObject,
+  field: string,
+): string | undefined {
+  const named = [header, ...[field, 'id'].map((key) => nameOf(ownValue(input, key)))];
+  const id = named.find((each) => each !== undefined && each !== '');
+  if (id === undefined || id.length <= MAX_EVENT_ID_LENGTH) return id;
+  return `sha256:${createHash('sha256').update(id).digest('hex')}`;
+}
+
+const ownValue = (input: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(input, key) ? input[key] : undefined;
+
+// Two numbers that a double cannot tell apart may name two events, of which the second must not be lost.
+function nameOf(value: Json | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
+}
