@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -6,13 +5,14 @@ import { type HookAnswer, hookAnswerSchema, hookBody } from '../../../shared/con
 import type { Db } from '../../../shared/db/pool.ts';
 import { findEnabledWebhook } from '../../../shared/db/webhooks.ts';
 import { AppError } from '../../../shared/errors.ts';
-import type { Json, JsonObject } from '../../../shared/json.ts';
-import { triggerRun } from '../../../shared/operations/runs.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { triggerRun, type Triggered } from '../../../shared/operations/runs.ts';
 import { answers } from '../../answers.ts';
 import type { App, HookRequest, RouteContext } from '../../deps.ts';
+import { createEventFlights, type EventFlights } from '../../event-flights.ts';
 import { parseHookAddress } from '../../hook-address.ts';
+import { eventIdOf, inputOf } from '../../hook-event.ts';
 import { checkSignature, isSameSecret } from '../../hook-signature.ts';
-import { refuseUnsafe } from '../../input-guard.ts';
 
 const hookParams = z.strictObject({
   workflow_id: z.string(),
@@ -37,6 +37,7 @@ const hookHeaders = z.object({
 
 /** Starts runs for whoever knows the URL of a webhook. */
 export function hookRoutes(app: App, context: RouteContext): void {
+  const flights = createEventFlights();
   app.register(async (plugin) => {
     const scope = plugin.withTypeProvider<ZodTypeProvider>();
     readBytes(scope);
@@ -68,9 +69,14 @@ export function hookRoutes(app: App, context: RouteContext): void {
         // What a body says of itself plays no part: no content type is refused, nor is any parsed in another way.
         delete request.raw.headers['content-type'];
       },
-      handler: async (request, reply) => {
+      handler: async ({ hook, headers }, reply): Promise<HookAnswer> => {
+        const event = readEvent(hook, headers);
+        const run = await admitEvent({ context, flights }, hook, event).catch(asNowhere);
+        await context.untold.add(run.told);
         reply.code(201);
-        return startRun(context, request.hook, request.headers);
+        return run.admitted === undefined
+          ? { run_id: run.runId, status: 'duplicate', deduplicated: true }
+          : { run_id: run.runId, status: 'pending' };
       },
     });
   });
@@ -80,9 +86,13 @@ export function hookRoutes(app: App, context: RouteContext): void {
 function readBytes(scope: FastifyInstance): void {
   scope.decorateRequest('hook');
   scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
-    request.hook.body = body;
-  });
+  scope.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      request.hook.body = body;
+    },
+  );
 }
 
 const nowhere = () => new AppError('not_found', 'Not found');
@@ -99,82 +109,51 @@ async function findHook(db: Db, url: string): Promise<HookRequest> {
   return { workflowId: address.workflowId, webhook, body: Buffer.alloc(0) };
 }
 
-/** The order of the steps is part of the contract: the first that fails is what the sender is told. */
-async function startRun(
-  context: RouteContext,
-  { workflowId, webhook, body }: HookRequest,
+/**
+ * The input of a run and the event it is started by. The order of the steps is part of the contract: the first that
+ * fails is what the sender is told. Throws AppError `unauthenticated`, `invalid`.
+ */
+function readEvent(
+  { webhook, body }: HookRequest,
   headers: z.infer<typeof hookHeaders>,
-): Promise<HookAnswer> {
+): { input: JsonObject; eventId: string | undefined } {
   if (webhook.require_signature) {
     const toleranceSeconds = webhook.timestamp_tolerance_seconds;
     const now = Math.floor(Date.now() / 1_000);
     checkSignature(headers, body, { secret: webhook.secret, toleranceSeconds, now });
   }
   const input = inputOf(body);
-  const eventId = eventIdOf(headers['x-service-event-id'], input, webhook.event_id_field);
-  const windowSeconds = webhook.dedup_window_seconds;
-  const { runId, admitted, told } = await triggerRun(context, {
-    actor: { workspaceId: webhook.workspace_id, id: null, name: null },
-    workflowId,
-    trigger: 'webhook',
+  return {
     input,
-    event:
-      eventId === undefined || windowSeconds === 0 ? undefined : { id: eventId, windowSeconds },
-    audit: {
-      action: 'webhook_run',
-      details: eventId === undefined ? {} : { event_id: eventId },
-    },
-  }).catch(asNowhere);
-  await context.untold.add(told);
-  return admitted === undefined
-    ? { run_id: runId, status: 'duplicate', deduplicated: true }
-    : { run_id: runId, status: 'pending' };
+    eventId: eventIdOf(headers['x-service-event-id'], input, webhook.event_id_field),
+  };
+}
+
+/** Starts the run of an event, or finds the one that a copy has started. Throws AppError as `triggerRun` does. */
+async function admitEvent(
+  { context, flights }: { context: RouteContext; flights: EventFlights },
+  { workflowId, webhook }: HookRequest,
+  { input, eventId }: ReturnType<typeof readEvent>,
+): Promise<Triggered> {
+  const windowSeconds = webhook.dedup_window_seconds;
+  const event =
+    eventId === undefined || windowSeconds === 0 ? undefined : { id: eventId, windowSeconds };
+  const admit = () =>
+    triggerRun(context, {
+      actor: { workspaceId: webhook.workspace_id, id: null, name: null },
+      workflowId,
+      trigger: 'webhook',
+      input,
+      event,
+      audit: {
+        action: 'webhook_run',
+        details: eventId === undefined ? {} : { event_id: eventId },
+      },
+    });
+  return event === undefined ? admit() : flights.board(`${workflowId}/${event.id}`, admit);
 }
 
 /** A workflow that is deleted at this moment is not there either. */
 function asNowhere(error: unknown): never {
   throw error instanceof AppError && error.code === 'not_found' ? nowhere() : error;
-}
-
-// A byte order mark is kept, and is no JSON: a sender that adds one is told so before somebody relies on it.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
-/** The input of a run; nothing but white space is not nothing, and no JSON. Throws AppError `invalid`. */
-function inputOf(body: Buffer): JsonObject {
-  if (body.length === 0) return {};
-  let value: Json;
-  try {
-    value = JSON.parse(utf8.decode(body)) as Json;
-  } catch {
-    throw new AppError('invalid', 'Body must be JSON (or empty)');
-  }
-  refuseUnsafe('body', value);
-  return isObject(value) ? value : { payload: value };
-}
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** What an id may have at most to be kept as it is. */
-const MAX_EVENT_ID_LENGTH = 255;
-
-/** Header, configured field, `id`: the first that names the event. */
-function eventIdOf(
-  header: string | undefined,
-  input: JsonObject,
-  field: string,
-): string | undefined {
-  const named = [header, ...[field, 'id'].map((key) => nameOf(ownValue(input, key)))];
-  const id = named.find((each) => each !== undefined && each !== '');
-  if (id === undefined || id.length <= MAX_EVENT_ID_LENGTH) return id;
-  return `sha256:${createHash('sha256').update(id).digest('hex')}`;
-}
-
-const ownValue = (input: JsonObject, key: string): Json | undefined =>
-  Object.hasOwn(input, key) ? input[key] : undefined;
-
-// Two numbers that a double cannot tell apart may name two events, of which the second must not be lost.
-function nameOf(value: Json | undefined): string | undefined {
-  if (typeof value === 'string') return value;
-  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
 }
