@@ -35,7 +35,14 @@ export function eventIdOf(
   field: string,
 ): string | undefined {
   const named = [header, ...[field, 'id'].map((key) => nameOf(ownValue(input, key)))];
-  const id = named.find((each) => each !== undefined && each !== '');
+  return kept(named.find((each) => each !== undefined && each !== ''));
+}
+
+/** The event that a header names, which nothing in the body can overrule. */
+export const eventIdOfHeader = (header: string | string[] | undefined): string | undefined =>
+  typeof header === 'string' && header !== '' ? kept(header) : undefined;
+
+function kept(id: string | undefined): string | undefined {
   if (id === undefined || id.length <= MAX_EVENT_ID_LENGTH) return id;
   return `sha256:${createHash('sha256').update(id).digest('hex')}`;
 }

@@ -121,17 +121,30 @@ const auditWebhook = (
     details: act.details,
   });
 
-const enabledRow = settingsRow.extend({ secret: z.string(), workspace_id: z.string() });
+const enabledRow = settingsRow.extend({
+  secret: z.string(),
+  workspace_id: z.string(),
+  /** Of the event that was asked for, when it has started one within the window. */
+  seen_run_id: z.string().nullable(),
+});
 export type EnabledWebhook = z.infer<typeof enabledRow>;
 
-/** The enabled webhook of a workflow of any workspace: whoever asks has nothing but the workflow's id and a secret. */
+/**
+ * The enabled webhook of a workflow of any workspace: whoever asks has nothing but the workflow's id and a secret. With
+ * the run that an event, if it is known by now, has started, so that most copies cost one statement.
+ */
 export async function findEnabledWebhook(
   db: Db,
   workflowId: string,
+  eventId?: string,
 ): Promise<EnabledWebhook | undefined> {
   const row = await db.maybeOne(sql.prepared('webhooks_find_enabled', enabledRow)`
-    SELECT workspace_id, ${columns} FROM workflow_webhooks
-    WHERE workflow_id = ${workflowId} AND secret IS NOT NULL
+    SELECT h.workspace_id, ${columns}, e.run_id AS seen_run_id
+    FROM workflow_webhooks h
+    LEFT JOIN webhook_events e ON e.workflow_id = h.workflow_id AND e.event_id = ${eventId ?? null}
+      AND h.dedup_window_seconds > 0
+      AND e.received_at >= now() - h.dedup_window_seconds * interval '1 second'
+    WHERE h.workflow_id = ${workflowId} AND h.secret IS NOT NULL
   `);
   return row ?? undefined;
 }

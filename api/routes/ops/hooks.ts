@@ -11,7 +11,7 @@ import { answers } from '../../answers.ts';
 import type { App, HookRequest, RouteContext } from '../../deps.ts';
 import { createEventFlights, type EventFlights } from '../../event-flights.ts';
 import { parseHookAddress } from '../../hook-address.ts';
-import { eventIdOf, inputOf } from '../../hook-event.ts';
+import { eventIdOf, eventIdOfHeader, inputOf } from '../../hook-event.ts';
 import { checkSignature, isSameSecret } from '../../hook-signature.ts';
 
 const hookParams = z.strictObject({
@@ -65,7 +65,7 @@ export function hookRoutes(app: App, context: RouteContext): void {
       },
       config: { capability: 'public' },
       onRequest: async (request) => {
-        request.hook = await findHook(context.db, request.url);
+        request.hook = await findHook(context.db, request);
         // What a body says of itself plays no part: no content type is refused, nor is any parsed in another way.
         delete request.raw.headers['content-type'];
       },
@@ -100,10 +100,14 @@ const nowhere = () => new AppError('not_found', 'Not found');
 const NO_SECRET = '-'.repeat(32);
 
 /** The webhook that is reached at this address, before a byte of the body is read. Throws AppError `not_found`. */
-async function findHook(db: Db, url: string): Promise<HookRequest> {
+async function findHook(
+  db: Db,
+  { url, headers }: Pick<FastifyRequest, 'url' | 'headers'>,
+): Promise<HookRequest> {
   const address = parseHookAddress(url);
   if (address === undefined) throw nowhere();
-  const webhook = await findEnabledWebhook(db, address.workflowId);
+  const eventId = eventIdOfHeader(headers['x-service-event-id']);
+  const webhook = await findEnabledWebhook(db, address.workflowId, eventId);
   const known = isSameSecret(address.secret, webhook?.secret ?? NO_SECRET);
   if (webhook === undefined || !known) throw nowhere();
   return { workflowId: address.workflowId, webhook, body: Buffer.alloc(0) };
@@ -135,6 +139,9 @@ async function admitEvent(
   { workflowId, webhook }: HookRequest,
   { input, eventId }: ReturnType<typeof readEvent>,
 ): Promise<Triggered> {
+  if (webhook.seen_run_id !== null) {
+    return { runId: webhook.seen_run_id, told: Promise.resolve(true) };
+  }
   const windowSeconds = webhook.dedup_window_seconds;
   const event =
     eventId === undefined || windowSeconds === 0 ? undefined : { id: eventId, windowSeconds };
