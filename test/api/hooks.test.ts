@@ -1,5 +1,9 @@
+import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
@@ -9,6 +13,7 @@ import { sql } from '../../shared/db/pool.ts';
 import { dropPastEvents } from '../../shared/db/webhooks.ts';
 import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
+import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 // Events go over real sockets to an application that asks everybody else for a credential, and logs all it can.
@@ -349,6 +354,18 @@ describe('a signature', () => {
     expect((await started(signed('{"a": "ü"}'))).input).toEqual({ a: 'ü' });
     expect((await started(signed(''))).input).toEqual({});
     expect((await started(signed('[1]'))).input).toEqual({ payload: [1] });
+  });
+
+  test('is made as the documentation shows', async () => {
+    const page = readFileSync(join(import.meta.dirname, '../../docs/triggers.md'), 'utf8');
+    const example = /```sh\n(URL=[^]*?)```/.exec(page)?.[1] ?? '';
+    const script = example.replace(/^URL=.*$/m, `URL=http://127.0.0.1:${port}${target()}`);
+    expect(script).not.toBe(example);
+    const { stdout } = await promisify(execFile)('sh', ['-euc', script]);
+    const { run_id: id, ...rest } = JSON.parse(stdout) as { run_id: string };
+    expect(rest).toEqual({ status: 'pending' });
+    const { input } = (await api.call('GET', `/api/runs/${id}`)).body;
+    expect(input).toEqual({ event_id: 'evt_1042', ticket: 'The printer is on fire' });
   });
 
   test('is made over the bytes, not over what they mean', async () => {
@@ -758,11 +775,19 @@ describe('no secret is found', () => {
 
   test('in the runs and entries that events leave', async () => {
     const { id } = await started(event('{"id":1}'));
-    const handle = api.temporal.client.workflow.getHandle(id as string);
+    const { workflow } = api.temporal.client;
+    const described = async () => workflow.getHandle(id as string).describe();
+    // The answer does not wait for Temporal.
+    await eventually(() =>
+      described().then(
+        () => true,
+        () => false,
+      ),
+    );
     const traces = [
       (await api.call('GET', `/api/runs/${id}`)).text,
       (await api.call('GET', '/api/audit?limit=200')).text,
-      JSON.stringify(await handle.describe()),
+      JSON.stringify(await described()),
     ];
     for (const each of traces) expect(each).not.toContain(secret);
   });
