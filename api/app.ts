@@ -27,6 +27,7 @@ import {
   answerSocketError,
 } from './error-handler.ts';
 import { refuseUnsafeInput } from './input-guard.ts';
+import { routedUrl } from './hook-address.ts';
 import { createKeyUses } from './key-uses.ts';
 import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
@@ -38,6 +39,7 @@ import { authRoutes } from './routes/ops/auth.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
+import { hookRoutes } from './routes/ops/hooks.ts';
 import { keyRoutes } from './routes/ops/keys.ts';
 import { memberRoutes } from './routes/ops/members.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
@@ -46,6 +48,7 @@ import { runRoutes } from './routes/ops/runs.ts';
 import { toolRoutes } from './routes/ops/tools.ts';
 import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
+import { webhookRoutes } from './routes/ops/webhooks.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
 import { workspaceRoutes } from './routes/ops/workspace.ts';
 import { prepareAnswer } from './security-headers.ts';
@@ -65,6 +68,8 @@ const routes = [
   workflowRoutes,
   versionRoutes,
   runRoutes,
+  webhookRoutes,
+  hookRoutes,
   approvalRoutes,
   toolRoutes,
   keyRoutes,
@@ -110,6 +115,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
     handlerTimeout: limits.handlerMs,
     forceCloseConnections: true,
     return503OnClosing: true,
+    rewriteUrl: ({ url = '/' }) => routedUrl(url),
     routerOptions: { maxParamLength: 1_000 },
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: answerSocketError,

@@ -4,6 +4,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Actor } from '../shared/actor.ts';
 import type { Capability } from '../shared/capabilities.ts';
+import type { EnabledWebhook } from '../shared/db/webhooks.ts';
 import type { RunDeps } from '../shared/operations/runs.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Sealer } from '../shared/platform/sealing.ts';
@@ -52,8 +53,17 @@ declare module 'fastify' {
     credential: Credential;
     /** How a stream request was judged before its handshake. */
     admission: StreamAdmission | null;
+    /** The webhook that an event was sent to. Unset on other routes. */
+    hook: HookRequest;
   }
 }
 
 /** Closed at once with a code, or let in by a credential to hear the frames after number `after`. */
 export type StreamAdmission = { close: number } | { after: number; credential: Credential };
+
+/** An event on its way in, with the bytes it came as. */
+export interface HookRequest {
+  workflowId: string;
+  webhook: EnabledWebhook;
+  body: Buffer;
+}

@@ -5,6 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { AppError, type ErrorCode, errorTable, messageOf } from '../shared/errors.ts';
 import { databaseProblem } from './database-errors.ts';
 import type { RouteContext } from './deps.ts';
+import { HOOK_PREFIX } from './hook-address.ts';
 import { describeInvalid } from './invalid-request.ts';
 import { countUnrouted } from './rate-limit.ts';
 import { prepareAnswer, securityHeaders } from './security-headers.ts';
@@ -38,8 +39,8 @@ const frameworkRefusals: Record<string, { code: ErrorCode; detail: string }> = {
 export function answerErrors(app: FastifyInstance, context: RouteContext): void {
   app.setErrorHandler(answer);
   app.setNotFoundHandler(async (request, reply) => {
-    // Who may not call the API does not learn either which of its addresses exist.
-    if (request.url.startsWith('/api/')) {
+    // Who may not call the API does not learn either which of its addresses exist. Webhooks ask nobody who they are.
+    if (request.url.startsWith('/api/') && !request.url.startsWith(HOOK_PREFIX)) {
       await context.authenticator.identify(request.raw);
     }
     return answer(new AppError('not_found', 'Not found'), request, reply);
@@ -62,9 +63,9 @@ export function answerFrameworkError(
 function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = classify(error);
   if (refusal.code === 'internal') {
-    // Without the query: it may hold a token.
-    const path = request.url.split('?', 1)[0];
-    request.log.error({ err: error, method: request.method, path }, 'request failed');
+    // The pattern: what was asked for may hold a secret or a token.
+    const route = request.routeOptions.url ?? 'unknown';
+    request.log.error({ err: error, method: request.method, route }, 'request failed');
   } else if (refusal.code === 'unavailable') request.log.warn({ err: error }, 'request refused');
   // A limit knows better than we do when it ends.
   if (errorTable[refusal.code].retryable && !reply.hasHeader('retry-after')) {

@@ -10,10 +10,10 @@ const MAX_DEPTH = 100;
  */
 export function refuseUnsafeInput(app: FastifyInstance): void {
   app.addHook('preValidation', async (request) => {
-    check('path', request.params);
+    refuseUnsafe('path', request.params);
     // A stream refuses with close codes; its query is a token, which is compared and not kept.
-    if (!request.ws) check('query', request.query);
-    check('body', request.body);
+    if (!request.ws) refuseUnsafe('query', request.query);
+    refuseUnsafe('body', request.body);
   });
 }
 
@@ -24,8 +24,9 @@ interface Place {
   parent: Place | undefined;
 }
 
+/** Throws AppError `invalid`, with the part of the request and the place in it. */
 // A stack of its own instead of recursion: the depth is the caller's to choose.
-function check(part: string, root: unknown): void {
+export function refuseUnsafe(part: string, root: unknown): void {
   if (root === undefined || root === null) return;
   const open: Place[] = [{ value: root, depth: 0, key: part, parent: undefined }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {

@@ -13,6 +13,7 @@ import { scale } from './measures/scale.ts';
 import { start } from './measures/start.ts';
 import { throughput } from './measures/throughput.ts';
 import { trigger } from './measures/trigger.ts';
+import { webhook } from './measures/webhook.ts';
 import { createProcesses, projectDir, type Processes } from './processes.ts';
 import { writeStatements } from './profile.ts';
 import { load, machine, table, write, type Report } from './report.ts';
@@ -35,6 +36,7 @@ const alone = { start, policy } satisfies Record<
 const onStack = {
   latency,
   trigger,
+  webhook,
   approve,
   read,
   'sign-in': signIn,

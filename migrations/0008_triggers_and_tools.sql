@@ -20,7 +20,7 @@ CREATE TABLE webhook_events (
   received_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (workflow_id, event_id)
 );
-CREATE INDEX webhook_events_by_age ON webhook_events (received_at);
+CREATE INDEX webhook_events_by_age ON webhook_events (workflow_id, received_at);
 
 -- Schedules. What Temporal keeps of one is made from its row.
 CREATE TABLE schedules (

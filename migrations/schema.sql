@@ -541,7 +541,7 @@ CREATE TABLE webhook_events (
   CONSTRAINT webhook_events_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
 );
 
-CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (received_at);
+CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (workflow_id, received_at);
 
 CREATE TABLE workflow_versions (
   workflow_id text NOT NULL,

@@ -1,11 +1,13 @@
 import fastify from 'fastify';
 import type { CommonQueryMethods, QuerySqlToken } from 'slonik';
-import { connectDatabase } from '../../shared/db/pool.ts';
+import { z } from 'zod';
+import { connectDatabase, sql } from '../../shared/db/pool.ts';
 import { readRun } from '../../shared/db/runs.ts';
 import { readDefaultOwner } from '../../shared/db/workspaces.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 
-// The baseline of reading a run: the statement of readRun, no authentication, no validation, no response schema.
+// The baselines of reading a run, with the statement of readRun, and of telling an event from its copies: no
+// authentication, no validation, no response schema.
 
 const config = loadConfig();
 if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
@@ -41,6 +43,17 @@ app.get<{ Params: { id: string } }>('/row/:id', async (request) =>
 );
 app.get<{ Params: { id: string } }>('/record/:id', async (request) =>
   readRun(db, scope(request.params.id)),
+);
+app.post<{ Params: { workflow: string; event: string } }>(
+  '/event/:workflow/:event',
+  async (request) => {
+    const { workflow, event } = request.params;
+    const { rowCount } = await db.query(sql.prepared('bare_event', z.object({}))`
+      INSERT INTO webhook_events (workflow_id, event_id, run_id) VALUES (${workflow}, ${event}, 'bare')
+      ON CONFLICT DO NOTHING
+    `);
+    return { run_id: 'bare', status: rowCount === 1 ? 'pending' : 'duplicate' };
+  },
 );
 await app.listen({ host: '127.0.0.1', port: config.api.port });
 process.send?.({ ready: true });

@@ -17,16 +17,18 @@ import {
   refusedBudget,
 } from './holds.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
-import { type Db, type Pool, refusalOf, sql } from './pool.ts';
+import { type Db, type FragmentSqlToken, type Pool, refusalOf, sql } from './pool.ts';
 import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
 
 export interface RunRequest {
-  actor: Actor;
+  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
   workflowId: string;
   trigger: Trigger;
   input: JsonObject;
   /** At most 255 characters; the same key with the same input gives the same run for as long as it is kept. */
   idempotencyKey?: string;
+  /** Instead of a key: what the run is started by, which starts no second one within so many seconds. */
+  event?: { id: string; windowSeconds: number };
   /** Defaults to `run` on the workflow. Other surfaces name their own act (`schedule_run`, `webhook_run`). */
   audit?: { action: string; details: JsonObject };
 }
@@ -66,11 +68,11 @@ export type FindRunnable = (
 
 /**
  * The one way a run comes to be, whoever triggers it. In one statement and in this order: replay of the idempotency
- * key, monthly quota, budgets, validity of the graph; then the run pinned to the workflow's current version, its
- * holds, its audit entry and the promise to start it. A refusal leaves nothing behind but, by a budget,
- * its governance event. The graph was checked before;
- * the statement holds only while the version it was checked for is still the current one, and the tools of the
- * workspace's own that it calls are still those it was checked for; else the workflow is looked at anew.
+ * key or the event, monthly quota, budgets, validity of the graph; then the run pinned to the workflow's current
+ * version, its holds, its audit entry and the promise to start it. A refusal leaves nothing behind but, by a budget,
+ * its governance event. The graph was checked before; the statement holds only while the version it was checked for is
+ * still the current one, and the tools of the workspace's own that it calls are still those it was checked for; else
+ * the workflow is looked at anew.
  *
  * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`.
  */
@@ -99,8 +101,9 @@ const fingerprintOf = (input: JsonObject): string =>
 
 const claimRow = z.object({ run_id: z.string(), fingerprint: z.string() });
 
-/** The run that has the request's idempotency key already. */
+/** The run that was started by the request's event, or has its idempotency key, already. */
 async function findReplay(db: Db, request: RunRequest): Promise<string | undefined> {
+  if (request.event !== undefined) return findEventRun(db, request, request.event);
   if (request.idempotencyKey === undefined) return undefined;
   const earlier = await db.maybeOne(sql.prepared('admission_read_key', claimRow)`
     SELECT run_id, encode(fingerprint, 'hex') AS fingerprint FROM idempotency_keys
@@ -116,6 +119,60 @@ async function findReplay(db: Db, request: RunRequest): Promise<string | undefin
   }
   return earlier.run_id;
 }
+
+async function findEventRun(
+  db: Db,
+  { actor, workflowId }: RunRequest,
+  event: { id: string; windowSeconds: number },
+): Promise<string | undefined> {
+  const earlier = await db.maybeOne(sql.prepared(
+    'admission_read_event',
+    z.object({ run_id: z.string() }),
+  )`
+    SELECT e.run_id FROM webhook_events e JOIN workflows w ON w.id = e.workflow_id
+    WHERE e.workflow_id = ${workflowId} AND e.event_id = ${event.id} AND w.workspace_id = ${actor.workspaceId}
+      AND e.received_at >= now() - ${event.windowSeconds}::int * interval '1 second'
+  `);
+  return earlier?.run_id;
+}
+
+/**
+ * What a request claims before anything is counted: `claim` has a row when it got it. Of two that claim the same, the
+ * second waits for the first to commit, and gets nothing, or to be refused, and gets it.
+ */
+function claimOf(request: RunRequest, runId: string): { name: string; claim: FragmentSqlToken } {
+  const { event, idempotencyKey: key } = request;
+  if (event !== undefined) {
+    return { name: 'admission_insert_event_run', claim: eventClaim(event, runId) };
+  }
+  if (key === undefined) {
+    return { name: 'admission_insert_run', claim: sql.fragment`claim AS (SELECT FROM workflow)` };
+  }
+  return {
+    name: 'admission_insert_keyed_run',
+    claim: sql.fragment`claim AS (
+      INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
+      SELECT workspace_id, id, ${key}, decode(${fingerprintOf(request.input)}, 'hex'), ${runId} FROM workflow
+      ON CONFLICT DO NOTHING RETURNING run_id
+    )`,
+  };
+}
+
+// A row past its window is taken over by an UPDATE of its own: ON CONFLICT DO UPDATE would lock the row for every
+// duplicate too, and each would wait for the disk before the next could look.
+const eventClaim = (event: { id: string; windowSeconds: number }, runId: string) => sql.fragment`
+    renewed AS (
+      UPDATE webhook_events e SET run_id = ${runId}, received_at = now() FROM workflow w
+      WHERE e.workflow_id = w.id AND e.event_id = ${event.id}
+        AND e.received_at < now() - ${event.windowSeconds}::int * interval '1 second'
+      RETURNING e.run_id
+    ), fresh AS (
+      INSERT INTO webhook_events (workflow_id, event_id, run_id)
+      SELECT id, ${event.id}, ${runId} FROM workflow WHERE NOT EXISTS (SELECT FROM renewed)
+      ON CONFLICT DO NOTHING RETURNING run_id
+    ), claim AS (
+      SELECT run_id FROM renewed UNION ALL SELECT run_id FROM fresh
+    )`;
 
 const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
 
@@ -147,20 +204,20 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
 }
 
 /**
- * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that it
- * calls may be, or when the idempotency key is taken. A claim of that key by another transaction is waited for: its commit makes this a
- * replay, its rollback lets this one through.
+ * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that
+ * it calls may be, or when the idempotency key or the event is taken.
  */
 async function insertRun(
   db: Pool,
   request: RunRequest,
   runnable: Runnable,
 ): Promise<Admission | undefined> {
-  const { actor, trigger, input, idempotencyKey: key } = request;
+  const { actor, trigger, input } = request;
   const { version, graph, toolRevision } = runnable;
   const runId = newId('run');
+  const { name, claim } = claimOf(request, runId);
   const details = { run_id: runId, trigger, ...request.audit?.details };
-  const statement = sql.prepared('admission_insert_run', admittedRow)`
+  const statement = sql.prepared(name, admittedRow)`
     WITH workflow AS (
       SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan,
              (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
@@ -169,13 +226,8 @@ async function insertRun(
         AND (${toolRevision ?? null}::int IS NULL OR s.tool_revision = ${toolRevision ?? null}::int)
       -- A deletion that is under way is waited for.
       FOR KEY SHARE OF w
-    ), claim AS (
-      INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
-      SELECT workspace_id, id, ${key ?? null}, decode(${key === undefined ? '' : fingerprintOf(input)}, 'hex'), ${runId}
-      FROM workflow WHERE ${key !== undefined}
-      ON CONFLICT DO NOTHING RETURNING run_id
-    ), claimed AS (
-      SELECT * FROM workflow WHERE ${key === undefined} OR EXISTS (SELECT FROM claim)
+    ), ${claim}, claimed AS (
+      SELECT * FROM workflow WHERE EXISTS (SELECT FROM claim)
     ), spread AS (
       -- Counted while the plan was unlimited, and all there are as far as can be seen without waiting for anybody.
       SELECT coalesce(sum(c.runs) FILTER (WHERE c.shard > 0), 0) AS runs, coalesce(sum(c.runs), 0) AS seen

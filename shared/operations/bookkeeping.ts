@@ -1,6 +1,7 @@
 import { listUnsealedWorkspaces, SEAL_BATCH, sealAuditEntries } from '../db/audit-chain.ts';
 import { reapHolds } from '../db/holds.ts';
 import type { Pool } from '../db/pool.ts';
+import { dropPastEvents } from '../db/webhooks.ts';
 import { FOLD_BATCH, foldUsage } from '../db/usage.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -42,10 +43,13 @@ async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
   return reaped >= REAP_BATCH;
 }
 
+const FORGET_EVERY_MS = 60_000;
+const FORGET_BATCH = 1_000;
+
 /**
  * What is written down at once and put in its final place a moment later, so that no transaction waits for it: the
- * seals of the audit log, and what runs came to per day; holds that nobody ended; and invitations that are to be
- * mailed. A loop each, since they have nothing to do with each other.
+ * seals of the audit log, and what runs came to per day; holds that nobody ended; events that have been told apart for
+ * long enough; and invitations that are to be mailed. A loop each, since they have nothing to do with each other.
  */
 export function startBookkeeping(deps: BookkeepingDeps): Loop {
   const { mailer } = deps;
@@ -57,6 +61,10 @@ export function startBookkeeping(deps: BookkeepingDeps): Loop {
       async () => (await foldUsage(deps.db)) === FOLD_BATCH,
     ),
     startLoop({ name: 'hold reaper', ...deps, everyMs: REAP_EVERY_MS }, () => reapOnce(deps)),
+    startLoop(
+      { name: 'event reaper', ...deps, everyMs: FORGET_EVERY_MS },
+      async () => (await dropPastEvents(deps.db, FORGET_BATCH)) === FORGET_BATCH,
+    ),
   ];
   if (mailer !== undefined) {
     const mailDue = () => mailInvitations({ ...deps, mailer }, stopping.signal);

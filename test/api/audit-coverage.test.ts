@@ -65,9 +65,9 @@ test('every change leaves one entry that names the act, its target and who did i
     expect({ route, ...newest }).toMatchObject({
       route,
       target_id: entry.target_id ?? answer.id,
-      ...entry,
       actor_id: by === undefined ? engine.actor.id : newest.target_id,
       actor_name: by ?? 'Owner',
+      ...entry,
     });
   }
 }, 60_000);

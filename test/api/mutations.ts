@@ -16,7 +16,14 @@ export interface Dish {
   body?: Json;
   /** The session it is called in, where the owner does not do. */
   token?: string;
-  entry: { action: string; target_type: string; target_id?: string };
+  entry: {
+    action: string;
+    target_type: string;
+    target_id?: string;
+    /** Where nobody is who acts. */
+    actor_id?: null;
+    actor_name?: null;
+  };
   /** The name of who acts, where the target of the entry does so itself. */
   by?: string;
 }
@@ -147,6 +154,32 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
       url: `/api/workflows/${id}/runs`,
       body: { ticket: 'x' },
       entry: onWorkflow('run', id),
+    };
+  },
+  'POST /api/workflows/{id}/webhook': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return { url: `/api/workflows/${id}/webhook`, entry: onWorkflow('webhook_enable', id) };
+  },
+  'DELETE /api/workflows/{id}/webhook': async (kitchen) => {
+    const id = await workflow(kitchen);
+    await kitchen.call('POST', `/api/workflows/${id}/webhook`);
+    return { url: `/api/workflows/${id}/webhook`, entry: onWorkflow('webhook_disable', id) };
+  },
+  'PUT /api/workflows/{id}/webhook/config': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: `/api/workflows/${id}/webhook/config`,
+      body: { dedup_window_seconds: 60 },
+      entry: onWorkflow('webhook_config', id),
+    };
+  },
+  'POST /api/hooks/{workflow_id}/{secret}': async (kitchen) => {
+    const id = await workflow(kitchen);
+    const { url } = await kitchen.call('POST', `/api/workflows/${id}/webhook`);
+    return {
+      url: new URL(url as string).pathname,
+      body: { ticket: 'x' },
+      entry: { ...onWorkflow('webhook_run', id), actor_id: null, actor_name: null },
     };
   },
   'POST /api/runs/{id}/approve': async (kitchen) => {

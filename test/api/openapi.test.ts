@@ -87,6 +87,8 @@ describe('its examples', () => {
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
     return body.id;
   };
+  const hookPath = async (workflowId: string): Promise<string> =>
+    new URL((await api.call('POST', `/api/workflows/${workflowId}/webhook`)).body.url).pathname;
   const pathsOfExamples = async (path: string): Promise<string> => {
     const { body: workflow } = await api.call('POST', '/api/workflows', {
       name: 'x',
@@ -95,6 +97,7 @@ describe('its examples', () => {
     const { body: run } = await api.call('POST', `/api/workflows/${workflow.id}/runs`, {
       ticket: 'x',
     });
+    if (path.startsWith('/api/hooks/')) return hookPath(workflow.id as string);
     return path
       .replace('{id}', await idFor(path, { run: run.id, workflow: workflow.id }))
       .replace('{version}', '1');
@@ -124,7 +127,7 @@ describe('its examples', () => {
       expect(answer.body.detail ?? '').not.toMatch(/^Invalid/);
       executed += 1;
     }
-    expect(executed).toBe(26);
+    expect(executed).toBe(28);
   });
 
   test('of every body that is not empty are there', () => {
@@ -134,6 +137,7 @@ describe('its examples', () => {
     expect(without.map((each) => each.id).sort()).toEqual([
       'approveMember',
       'cancelRun',
+      'enableWebhook',
       'publishWorkflow',
       'resumeRun',
       'validateWorkflow',

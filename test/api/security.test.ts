@@ -24,6 +24,10 @@ const guarded: [string, string, Capability][] = [
   ['GET', '/api/workflows/:wf/versions/diff?from=1&to=1', 'view'],
   ['GET', '/api/workflows/:wf/runs', 'view'],
   ['POST', '/api/workflows/:wf/runs', 'run_workflows'],
+  ['POST', '/api/workflows/:wf/webhook', 'create_edit_workflows'],
+  ['GET', '/api/workflows/:wf/webhook', 'view'],
+  ['DELETE', '/api/workflows/:wf/webhook', 'create_edit_workflows'],
+  ['PUT', '/api/workflows/:wf/webhook/config', 'create_edit_workflows'],
   ['GET', '/api/runs', 'view'],
   ['GET', '/api/runs/:run', 'view'],
   ['POST', '/api/runs/:run/approve', 'approve_gates'],
@@ -75,6 +79,7 @@ const bodies: Record<string, unknown> = {
   'POST /api/workflows': { name: 'x' },
   'PUT /api/workflows/:wf': { name: 'y' },
   'PUT /api/workflows/:wf/checks': [],
+  'PUT /api/workflows/:wf/webhook/config': { require_signature: true },
   'PUT /api/workspace': { name: 'x' },
   'PUT /api/workspace/plan': { plan: 'pro' },
   'POST /api/workspace/plan': { plan: 'pro' },
@@ -151,7 +156,7 @@ test('this file knows every route', () => {
       Object.keys(methods).map((method) => [method.toUpperCase(), path]),
     )
     .map(([method, path]) => `${method} ${path?.replace(/\{(\w+)\}/g, ':$1')}`)
-    .filter((route) => !/health|ready|stream|\/auth\//.test(route));
+    .filter((route) => !/health|ready|stream|\/auth\/|\/hooks\//.test(route));
   expect(known.sort()).toEqual(routes.sort());
 });
 

@@ -1,0 +1,166 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { type HookAnswer, hookAnswerSchema, hookBody } from '../../../shared/contract/webhook.ts';
+import type { Db } from '../../../shared/db/pool.ts';
+import { findEnabledWebhook } from '../../../shared/db/webhooks.ts';
+import { AppError } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { triggerRun, type Triggered } from '../../../shared/operations/runs.ts';
+import { answers } from '../../answers.ts';
+import type { App, HookRequest, RouteContext } from '../../deps.ts';
+import { createEventFlights, type EventFlights } from '../../event-flights.ts';
+import { parseHookAddress } from '../../hook-address.ts';
+import { eventIdOf, eventIdOfHeader, inputOf } from '../../hook-event.ts';
+import { checkSignature, isSameSecret } from '../../hook-signature.ts';
+
+const hookParams = z.strictObject({
+  workflow_id: z.string(),
+  secret: z.string().meta({ description: 'As in the `url` of the webhook' }),
+});
+const hookHeaders = z.object({
+  'x-service-event-id': z.string().optional().meta({
+    description: 'Names the event; sent again within the window, it starts no second run',
+  }),
+  'x-service-timestamp': z.string().optional().meta({
+    description: 'Seconds since 1970, when the request was signed',
+  }),
+  'x-service-signature': z
+    .string()
+    .optional()
+    .meta({
+      description:
+        '`sha256=` and the HMAC-SHA256, in lower-case hexadecimal, of the timestamp, a dot and the body, keyed by the ' +
+        'secret of the URL',
+    }),
+});
+
+/** Starts runs for whoever knows the URL of a webhook. */
+export function hookRoutes(app: App, context: RouteContext): void {
+  const flights = createEventFlights();
+  app.register(async (plugin) => {
+    const scope = plugin.withTypeProvider<ZodTypeProvider>();
+    readBytes(scope);
+    scope.route({
+      method: 'POST',
+      url: '/api/hooks/:workflow_id/:secret',
+      schema: {
+        tags: ['Webhooks'],
+        operationId: 'receiveEvent',
+        summary: 'Start a run by an event',
+        description:
+          'The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content ' +
+          'type does not matter.',
+        security: [],
+        params: hookParams,
+        headers: hookHeaders,
+        body: hookBody,
+        response: answers(
+          { 201: hookAnswerSchema },
+          'quota_exceeded',
+          'budget_exceeded',
+          'not_found',
+          'too_large',
+        ),
+      },
+      config: { capability: 'public' },
+      onRequest: async (request) => {
+        request.hook = await findHook(context.db, request);
+        // What a body says of itself plays no part: no content type is refused, nor is any parsed in another way.
+        delete request.raw.headers['content-type'];
+      },
+      handler: async ({ hook, headers }, reply): Promise<HookAnswer> => {
+        const event = readEvent(hook, headers);
+        const run = await admitEvent({ context, flights }, hook, event).catch(asNowhere);
+        await context.untold.add(run.told);
+        reply.code(201);
+        return run.admitted === undefined
+          ? { run_id: run.runId, status: 'duplicate', deduplicated: true }
+          : { run_id: run.runId, status: 'pending' };
+      },
+    });
+  });
+}
+
+/** Keeps the bytes of a body as they came, which is what a signature is made over. */
+function readBytes(scope: FastifyInstance): void {
+  scope.decorateRequest('hook');
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      request.hook.body = body;
+    },
+  );
+}
+
+const nowhere = () => new AppError('not_found', 'Not found');
+/** Compared when there is no secret, so that this takes as long; equals none. */
+const NO_SECRET = '-'.repeat(32);
+
+/** The webhook that is reached at this address, before a byte of the body is read. Throws AppError `not_found`. */
+async function findHook(
+  db: Db,
+  { url, headers }: Pick<FastifyRequest, 'url' | 'headers'>,
+): Promise<HookRequest> {
+  const address = parseHookAddress(url);
+  if (address === undefined) throw nowhere();
+  const eventId = eventIdOfHeader(headers['x-service-event-id']);
+  const webhook = await findEnabledWebhook(db, address.workflowId, eventId);
+  const known = isSameSecret(address.secret, webhook?.secret ?? NO_SECRET);
+  if (webhook === undefined || !known) throw nowhere();
+  return { workflowId: address.workflowId, webhook, body: Buffer.alloc(0) };
+}
+
+/**
+ * The input of a run and the event it is started by. The order of the steps is part of the contract: the first that
+ * fails is what the sender is told. Throws AppError `unauthenticated`, `invalid`.
+ */
+function readEvent(
+  { webhook, body }: HookRequest,
+  headers: z.infer<typeof hookHeaders>,
+): { input: JsonObject; eventId: string | undefined } {
+  if (webhook.require_signature) {
+    const toleranceSeconds = webhook.timestamp_tolerance_seconds;
+    const now = Math.floor(Date.now() / 1_000);
+    checkSignature(headers, body, { secret: webhook.secret, toleranceSeconds, now });
+  }
+  const input = inputOf(body);
+  return {
+    input,
+    eventId: eventIdOf(headers['x-service-event-id'], input, webhook.event_id_field),
+  };
+}
+
+/** Starts the run of an event, or finds the one that a copy has started. Throws AppError as `triggerRun` does. */
+async function admitEvent(
+  { context, flights }: { context: RouteContext; flights: EventFlights },
+  { workflowId, webhook }: HookRequest,
+  { input, eventId }: ReturnType<typeof readEvent>,
+): Promise<Triggered> {
+  if (webhook.seen_run_id !== null) {
+    return { runId: webhook.seen_run_id, told: Promise.resolve(true) };
+  }
+  const windowSeconds = webhook.dedup_window_seconds;
+  const event =
+    eventId === undefined || windowSeconds === 0 ? undefined : { id: eventId, windowSeconds };
+  const admit = () =>
+    triggerRun(context, {
+      actor: { workspaceId: webhook.workspace_id, id: null, name: null },
+      workflowId,
+      trigger: 'webhook',
+      input,
+      event,
+      audit: {
+        action: 'webhook_run',
+        details: eventId === undefined ? {} : { event_id: eventId },
+      },
+    });
+  return event === undefined ? admit() : flights.board(`${workflowId}/${event.id}`, admit);
+}
+
+/** A workflow that is deleted at this moment is not there either. */
+function asNowhere(error: unknown): never {
+  throw error instanceof AppError && error.code === 'not_found' ? nowhere() : error;
+}

@@ -1,0 +1,98 @@
+import {
+  enabledWebhookSchema,
+  type Webhook,
+  webhookConfigInput,
+  webhookSchema,
+} from '../../../shared/contract/webhook.ts';
+import {
+  configureWebhook,
+  disableWebhook,
+  enableWebhook,
+  readWebhook,
+  type StoredWebhook,
+} from '../../../shared/db/webhooks.ts';
+import { emptyBody } from '../../../shared/contract/common.ts';
+import { answers, nothing, workflowParams } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+import { hookUrl } from '../../hook-address.ts';
+
+const tags = ['Webhooks'];
+
+export function webhookRoutes(app: App, { db, config }: RouteContext): void {
+  const { publicUrl } = config.api;
+  const toWebhook = (workflowId: string, { secret, ...settings }: StoredWebhook): Webhook => ({
+    enabled: secret !== null,
+    url: secret === null ? null : hookUrl(publicUrl, { workflowId, secret }),
+    ...settings,
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/workflows/:id/webhook',
+    schema: {
+      tags,
+      operationId: 'enableWebhook',
+      summary: 'Enable the inbound webhook, or give it a new URL',
+      description: 'Each call makes a new secret; a URL from before answers 404 from then on.',
+      params: workflowParams,
+      body: emptyBody,
+      response: answers({ 200: enabledWebhookSchema }, 'not_found', 'unsupported_media_type'),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, params }) => {
+      const secret = await enableWebhook(db, actor, params.id);
+      return { enabled: true, url: hookUrl(publicUrl, { workflowId: params.id, secret }) } as const;
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/workflows/:id/webhook',
+    schema: {
+      tags,
+      operationId: 'getWebhook',
+      summary: 'Read the inbound webhook and its settings',
+      params: workflowParams,
+      response: answers({ 200: webhookSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) => {
+      const scope = { workspaceId: actor.workspaceId, workflowId: params.id };
+      return toWebhook(params.id, await readWebhook(db, scope));
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/workflows/:id/webhook',
+    schema: {
+      tags,
+      operationId: 'disableWebhook',
+      summary: 'Disable the inbound webhook',
+      description: 'Its URL answers 404 from then on, for good; its settings are kept.',
+      params: workflowParams,
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, params }, reply) => {
+      await disableWebhook(db, actor, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/workflows/:id/webhook/config',
+    schema: {
+      tags,
+      operationId: 'configureWebhook',
+      summary: 'Change settings of the inbound webhook; those that are not named stay',
+      params: workflowParams,
+      body: webhookConfigInput,
+      response: answers({ 200: webhookSchema }, 'not_found', 'too_large', 'unsupported_media_type'),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, params, body }) =>
+      toWebhook(params.id, await configureWebhook(db, actor, params.id, body)),
+  });
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { jsonValue } from './common.ts';
+
+/** How long events can be told from new ones, at most: 30 days. */
+export const MAX_DEDUP_SECONDS = 2_592_000;
+const MAX_TOLERANCE_SECONDS = 86_400;
+
+const settings = {
+  require_signature: z.boolean().meta({
+    description: 'Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature`',
+  }),
+  timestamp_tolerance_seconds: z.int().min(1).max(MAX_TOLERANCE_SECONDS).meta({
+    description: 'How far the time of a signature may be from now, before or after',
+  }),
+  dedup_window_seconds: z.int().min(0).max(MAX_DEDUP_SECONDS).meta({
+    description:
+      'How long an event that was seen starts no second run; 0: every request starts one',
+  }),
+  event_id_field: z.string().min(1).max(200).meta({
+    description: 'The field of the body that names the event when no `X-Service-Event-Id` does',
+  }),
+};
+
+/** What the webhook of a workflow is like before anybody has configured it. */
+export const webhookDefaults = {
+  require_signature: false,
+  timestamp_tolerance_seconds: 300,
+  dedup_window_seconds: 0,
+  event_id_field: 'event_id',
+} as const;
+
+export const webhookConfigInput = z
+  .strictObject(settings)
+  .partial()
+  .meta({ examples: [{ require_signature: true, dedup_window_seconds: 3_600 }] });
+export type WebhookConfigInput = z.infer<typeof webhookConfigInput>;
+
+const url = z.string().meta({
+  description: 'Where to send events. Whoever knows it can start runs',
+  examples: ['https://ops.example.com/api/hooks/wf_01m7.../5f0c...'],
+});
+
+export const enabledWebhookSchema = z
+  .object({ enabled: z.literal(true), url })
+  .meta({ id: 'EnabledWebhook' });
+
+export const webhookSchema = z
+  .object({
+    enabled: z.boolean(),
+    url: url.nullable().meta({ description: 'Null while disabled' }),
+    ...settings,
+  })
+  .meta({ id: 'Webhook' });
+export type Webhook = z.infer<typeof webhookSchema>;
+
+/** For the document: what arrives is read as bytes, whatever its content type says. */
+export const hookBody = jsonValue.optional().meta({
+  description:
+    'Any JSON. An object is the input of the run, any other value is put into it as `payload`; nothing at all is `{}`.',
+  examples: [{ event_id: 'evt_1042', ticket: 'The printer is on fire' }],
+});
+
+export const hookAnswerSchema = z
+  .object({
+    run_id: z.string(),
+    status: z
+      .enum(['pending', 'duplicate'])
+      .meta({ description: '`duplicate`: the run that the event started before' }),
+    deduplicated: z.literal(true).optional(),
+  })
+  .meta({ id: 'HookAnswer' });
+export type HookAnswer = z.infer<typeof hookAnswerSchema>;
