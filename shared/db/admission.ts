@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import type { Graph } from '../contract/graph.ts';
 import type { RunSummary, Trigger } from '../contract/run.ts';
-import { AppError, notFound } from '../errors.ts';
+import { AppError, conflict, notFound } from '../errors.ts';
 import { canonicalJson } from '../graph/diff.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
@@ -18,10 +18,11 @@ import {
 } from './holds.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { type Db, type Pool, refusalOf, sql } from './pool.ts';
+import { requireSchedule } from './schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
 
 export interface RunRequest {
-  actor: Actor;
+  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
   workflowId: string;
   trigger: Trigger;
   input: JsonObject;
@@ -29,6 +30,8 @@ export interface RunRequest {
   idempotencyKey?: string;
   /** Defaults to `run` on the workflow. Other surfaces name their own act (`schedule_run`, `webhook_run`). */
   audit?: { action: string; details: JsonObject };
+  /** Whose run it is; `dueAt` when the time had come, null when somebody asked for it. */
+  schedule?: { id: string; dueAt: string | null };
 }
 
 export interface AdmittedRun {
@@ -70,7 +73,9 @@ export type FindRunnable = (
  * the statement holds only while the version it was checked for is still the current one, else the workflow is looked
  * at anew.
  *
- * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`.
+ * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`,
+ * and `conflict` when the schedule forbids a second run beside a live one. A run that there is already for the same
+ * schedule and time breaks the constraint `runs_one_per_tick`.
  */
 export async function admitRun(
   db: Pool,
@@ -89,6 +94,9 @@ export async function admitRun(
     const earlier = await findReplay(db, request);
     if (earlier !== undefined) return { outcome: 'replayed', runId: earlier };
     if (runnable === undefined && anew) throw notFound('Workflow');
+    if (request.schedule !== undefined) {
+      await requireSchedule(db, { ...ids, scheduleId: request.schedule.id });
+    }
   }
 }
 
@@ -139,15 +147,17 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
     }
     case 'graph':
       return runnable.refusal;
+    case 'overlap':
+      return conflict('The previous run of this schedule has not ended');
     default:
       return asBudgetError(error);
   }
 }
 
 /**
- * Undefined, with nothing written, when another version of the workflow is current, when it is gone, or when the
- * idempotency key is taken. A claim of that key by another transaction is waited for: its commit makes this a
- * replay, its rollback lets this one through.
+ * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when the
+ * idempotency key is taken, or when another run of the schedule was admitted meanwhile. A claim of that key by another
+ * transaction is waited for: its commit makes this a replay, its rollback lets this one through.
  */
 async function insertRun(
   db: Pool,
@@ -158,6 +168,7 @@ async function insertRun(
   const { version, graph } = runnable;
   const runId = newId('run');
   const details = { run_id: runId, trigger, ...request.audit?.details };
+  const scheduleId = request.schedule?.id ?? null;
   const statement = sql.prepared('admission_insert_run', admittedRow)`
     WITH workflow AS (
       SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan,
@@ -171,8 +182,18 @@ async function insertRun(
       SELECT workspace_id, id, ${key ?? null}, decode(${key === undefined ? '' : fingerprintOf(input)}, 'hex'), ${runId}
       FROM workflow WHERE ${key !== undefined}
       ON CONFLICT DO NOTHING RETURNING run_id
+    ), ticked AS (
+      -- Of runs that are admitted at once only the first is seen here: the schedule's newest run tells the others that
+      -- what this statement sees is out of date.
+      UPDATE schedules s SET last_run_id = ${runId}, last_run_at = now()
+      FROM workflow w, (SELECT last_run_id FROM schedules WHERE id = ${scheduleId}) AS seen
+      WHERE s.id = ${scheduleId} AND s.workspace_id = w.workspace_id AND s.workflow_id = w.id
+        AND s.last_run_id IS NOT DISTINCT FROM seen.last_run_id
+      RETURNING s.id, s.overlap
     ), claimed AS (
-      SELECT * FROM workflow WHERE ${key === undefined} OR EXISTS (SELECT FROM claim)
+      SELECT * FROM workflow
+      WHERE (${key === undefined} OR EXISTS (SELECT FROM claim))
+        AND (${scheduleId}::text IS NULL OR EXISTS (SELECT FROM ticked))
     ), spread AS (
       -- Counted while the plan was unlimited, and all there are as far as can be seen without waiting for anybody.
       SELECT coalesce(sum(c.runs) FILTER (WHERE c.shard > 0), 0) AS runs, coalesce(sum(c.runs), 0) AS seen
@@ -190,15 +211,19 @@ async function insertRun(
       FROM claimed WHERE EXISTS (SELECT FROM quota)
     ), ${placeHolds}, refused AS MATERIALIZED (
       -- In the order of the gates: the first one ends the statement.
+      SELECT refuse('overlap', '{}') FROM ticked
+      WHERE overlap = 'skip' AND EXISTS (
+        SELECT FROM runs WHERE schedule_id = ${scheduleId} AND status IN ('pending', 'running', 'paused'))
+      UNION ALL
       SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit, seen)))
       FROM claimed, spread WHERE NOT EXISTS (SELECT FROM quota)
       UNION ALL ${refusedBudget}
       UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
     ), run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
-                        created_by_name)
+                        created_by_name, schedule_id, due_at)
       SELECT ${runId}, workspace_id, id, version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros,
-             ${actor.id}, ${actor.name}
+             ${actor.id}, ${actor.name}, ${scheduleId}, ${request.schedule?.dueAt ?? null}::timestamptz
       FROM claimed
       RETURNING *
     ), used AS (
