@@ -29,6 +29,7 @@ import { keyRoutes } from './routes/ops/keys.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
+import { scheduleRoutes } from './routes/ops/schedules.ts';
 import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
@@ -52,6 +53,7 @@ const routes = [
   versionRoutes,
   runRoutes,
   approvalRoutes,
+  scheduleRoutes,
   keyRoutes,
   workspaceRoutes,
   usageRoutes,

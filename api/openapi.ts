@@ -37,6 +37,7 @@ const document: OpenAPIV3_1.Document = {
   tags: [
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
     { name: 'Runs', description: 'Executions, the gates they wait at and the frames they send' },
+    { name: 'Schedules', description: 'Runs that begin by themselves at given times' },
     { name: 'Sign-in', description: 'Sessions, and how to become a member' },
     { name: 'API keys', description: 'Credentials of programs' },
     { name: 'Workspace', description: 'Settings of the workspace, its plan and its figures' },

@@ -82,6 +82,7 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     runs: await create(`/api/workflows/${workflow}/runs`, { ticket: 'x' }),
     budgets: await create('/api/budgets', { name: 'x', limit_usd: 1_000 }),
     members: (await addMember('viewer')).id,
+    schedules: await create('/api/schedules', { workflow_id: workflow, cron: '@yearly' }),
     keys: await create('/api/keys', { name: 'x', role: 'viewer' }),
   };
 }

@@ -75,6 +75,13 @@ describe('the OpenAPI document', () => {
 describe('its examples', () => {
   const idFor = async (path: string, ids: { run: string; workflow: string }): Promise<string> => {
     if (path.startsWith('/api/runs')) return ids.run;
+    if (path.startsWith('/api/schedules/')) {
+      const { body } = await api.call('POST', '/api/schedules', {
+        workflow_id: ids.workflow,
+        cron: '@yearly',
+      });
+      return body.id;
+    }
     if (!path.startsWith('/api/budgets')) return ids.workflow;
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
     return body.id;
@@ -101,6 +108,8 @@ describe('its examples', () => {
       login: 401,
       acceptInvite: 400,
       changePassword: 403,
+      // Names a workflow that is not there.
+      createSchedule: 404,
     };
     let executed = 0;
     for (const { id, method, path, operation } of operations()) {
@@ -116,7 +125,7 @@ describe('its examples', () => {
       expect(answer.body.detail ?? '').not.toMatch(/^Invalid/);
       executed += 1;
     }
-    expect(executed).toBe(18);
+    expect(executed).toBe(20);
   });
 
   test('of every body that is not empty are there', () => {
@@ -127,6 +136,7 @@ describe('its examples', () => {
       'cancelRun',
       'publishWorkflow',
       'resumeRun',
+      'triggerSchedule',
       'validateWorkflow',
     ]);
   });

@@ -44,6 +44,12 @@ const guarded: [string, string, Capability][] = [
   ['GET', '/api/budgets/:bud/status', 'view'],
   ['PUT', '/api/budgets/:bud', 'manage_workspace'],
   ['DELETE', '/api/budgets/:bud', 'manage_workspace'],
+  ['GET', '/api/schedules', 'view'],
+  ['POST', '/api/schedules', 'create_edit_workflows'],
+  ['GET', '/api/schedules/:sch', 'view'],
+  ['PUT', '/api/schedules/:sch', 'create_edit_workflows'],
+  ['DELETE', '/api/schedules/:sch', 'create_edit_workflows'],
+  ['POST', '/api/schedules/:sch/trigger', 'create_edit_workflows'],
   ['GET', '/api/keys', 'view'],
   ['POST', '/api/keys', 'manage_api_keys'],
   ['DELETE', '/api/keys/:key', 'manage_api_keys'],
@@ -65,6 +71,8 @@ const bodies: Record<string, unknown> = {
   'POST /api/runs/:run/budget-override': { approved: true },
   'POST /api/budgets': { name: 'x', limit_usd: 1_000 },
   'PUT /api/budgets/:bud': { limit_usd: 2_000 },
+  'POST /api/schedules': { workflow_id: 'wf_x', cron: '@yearly' },
+  'PUT /api/schedules/:sch': { cron: '@monthly' },
   'PUT /api/workspace/policies': {},
   'POST /api/keys': { name: 'x', role: 'viewer' },
 };
@@ -84,10 +92,16 @@ const makeIds = async () => {
     .id as string;
   const key = (await api.call('POST', '/api/keys', { name: 'x', role: 'viewer' })).body
     .id as string;
-  return { wf, run, bud, key };
+  const sch = (await api.call('POST', '/api/schedules', { workflow_id: wf, cron: '@yearly' })).body
+    .id as string;
+  return { wf, run, bud, key, sch };
 };
-const at = (path: string, ids: { wf: string; run: string; bud: string; key: string }) =>
+const at = (
+  path: string,
+  ids: { wf: string; run: string; bud: string; key: string; sch: string },
+) =>
   path
+    .replace(':sch', ids.sch)
     .replace(':wf', ids.wf)
     .replace(':run', ids.run)
     .replace(':bud', ids.bud)
@@ -112,7 +126,7 @@ const asOwner = async (
 test('this file knows every route', () => {
   const known = guarded.map(([method, path]) => {
     const pattern = path
-      .replace(/:wf|:run|:bud|:key/, ':id')
+      .replace(/:wf|:run|:bud|:key|:sch/, ':id')
       .replace('/versions/1', '/versions/:version')
       .split('?')[0];
     return `${method} ${pattern}`;
@@ -169,8 +183,9 @@ describe('a workspace', () => {
       run: newId('run'),
       bud: newId('budget'),
       key: newId('apiKey'),
+      sch: newId('schedule'),
     };
-    for (const [method, path] of guarded.filter(([, path]) => /:wf|:run|:key/.test(path))) {
+    for (const [method, path] of guarded.filter(([, path]) => /:wf|:run|:key|:sch/.test(path))) {
       const body = bodies[`${method} ${path}`];
       const [theirs, nobodys] = [
         await api.call(method, at(path, foreign), body),
@@ -194,6 +209,7 @@ describe('a workspace', () => {
     expect((await api.call('GET', '/api/approvals')).body.approvals).toEqual([]);
     expect((await api.call('GET', '/api/workspace/prices')).body.prices).toEqual([]);
     expect((await api.call('GET', '/api/keys')).text).not.toContain(foreign.key);
+    expect((await api.call('GET', '/api/schedules')).text).not.toContain(foreign.sch);
   });
 
   /** A workflow with a paused run and a price, in another workspace. */
@@ -204,6 +220,7 @@ describe('a workspace', () => {
       run: newId('run'),
       bud: newId('budget'),
       key: newId('apiKey'),
+      sch: newId('schedule'),
     };
     const run = (statement: ReturnType<ReturnType<typeof sql.type>>) =>
       api.db.query(statement as never);
@@ -226,6 +243,9 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
       VALUES (${ids.key}, ${ids.ws}, 'Theirs', 'ops_x', sha256(convert_to(${ids.key}, 'UTF8')), 'admin')`);
+    await run(sql.type(row)`
+      INSERT INTO schedules (id, workspace_id, workflow_id, cron)
+      VALUES (${ids.sch}, ${ids.ws}, ${ids.wf}, '@yearly')`);
     await run(sql.type(row)`
       INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
       VALUES (${ids.run}, 'g', 1, 'g', 'G', 'secret?', false)`);
@@ -267,7 +287,13 @@ describe('credentials', () => {
 
     test('are needed on every route but the exempt ones', async () => {
       for (const [method, path] of guarded) {
-        const url = at(path, { wf: 'wf_x', run: 'run_x', bud: 'bud_x', key: 'key_x' });
+        const url = at(path, {
+          wf: 'wf_x',
+          run: 'run_x',
+          bud: 'bud_x',
+          key: 'key_x',
+          sch: 'sch_x',
+        });
         const { status, body } = await closed.call(method, url, bodies[`${method} ${path}`]);
         expect([path, status, body]).toEqual([path, 401, { detail: 'Authentication required' }]);
       }
