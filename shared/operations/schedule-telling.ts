@@ -28,8 +28,6 @@ const COMPARE_EVERY_MS = 300_000;
 /** Times that the clock shows twice are told as such for so many days ahead, and anew before those are over. */
 const DOUBLED_DAYS = 400;
 const RENEW_DAYS = 90;
-/** Longer than any server lives: an interval that comes round once. */
-const ONCE = '36500 days';
 const LIST_PAGE = 500;
 
 /** Several installations may share a namespace, not the names of their task queues. */
@@ -95,7 +93,7 @@ function optionsOf({ temporal, config }: DispatchDeps, schedule: UntoldSchedule)
     spec: {
       cronExpressions: cronExpressions(cron),
       timezone,
-      intervals: dueTwice(schedule, now, DOUBLED_DAYS).map((at) => ({ every: ONCE, offset: at })),
+      intervals: dueTwice(schedule, now, DOUBLED_DAYS).map(once),
     },
     policies: {
       // A tick is over as soon as it has admitted its run: whether runs may overlap is decided there.
@@ -114,6 +112,14 @@ function optionsOf({ temporal, config }: DispatchDeps, schedule: UntoldSchedule)
     },
   } satisfies ScheduleOptions;
 }
+
+const FORTY_YEARS_MS = 14_610 * 86_400_000;
+
+/**
+ * One instant, in ms since 1970, as an interval: it came round before 2010 and will again in forty years. The server
+ * passes over the first coming of one, so that a longer interval would not do.
+ */
+export const once = (at: number) => ({ every: FORTY_YEARS_MS, offset: at - FORTY_YEARS_MS });
 
 async function forget(deps: DispatchDeps, id: string): Promise<boolean> {
   const { temporal } = deps;

@@ -77,6 +77,9 @@ export function nextDue(timing: Timing, after: number): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
+/** Whether the timing is due at this instant, in ms since 1970. */
+export const isDue = (timing: Timing, at: number): boolean => nextDue(timing, at - 1) === at;
+
 /**
  * Wall-clock times are walked through as if they were UTC and then placed in the zone. Their order is the order of
  * the instants except where the clock is put back, so there the walk begins earlier and ends later.
