@@ -1,9 +1,11 @@
 import type {
   BackgroundActivities,
   ControlActivities,
+  ScheduleActivities,
   StepActivities,
 } from '../shared/execution.ts';
 import type { DispatchDeps } from '../shared/operations/dispatch.ts';
+import { findRunnable } from '../shared/operations/find-runnable.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
 import { createControlActivities } from './control.ts';
@@ -13,6 +15,7 @@ import { createFrameNotifier } from './frame-notifier.ts';
 import type { NodeRunners } from './nodes/runners.ts';
 import { createPolicyCache } from './policies.ts';
 import { createSweepRetention } from './sweep-retention.ts';
+import { createTickSchedule } from './tick-schedule.ts';
 
 export interface ActivityDeps extends DispatchDeps {
   runners: NodeRunners;
@@ -22,7 +25,7 @@ export interface ActivityDeps extends DispatchDeps {
 }
 
 export interface Activities {
-  control: ControlActivities;
+  control: ControlActivities & ScheduleActivities;
   steps: StepActivities;
   background: BackgroundActivities;
   /** Sends what is still to be sent. */
@@ -34,11 +37,14 @@ export function createActivities(deps: ActivityDeps): Activities {
   const frames = createFrameNotifier(deps.db, deps.log);
   const policies = createPolicyCache(deps.db);
   return {
-    control: createControlActivities({
-      db: deps.db,
-      frames,
-      alerts: deps.config.alerts.channels.length > 0,
-    }),
+    control: {
+      ...createControlActivities({
+        db: deps.db,
+        frames,
+        alerts: deps.config.alerts.channels.length > 0,
+      }),
+      tickSchedule: createTickSchedule({ ...deps, findRunnable }),
+    },
     steps: { executeNode: createExecuteNode({ ...deps, frames, policies }) },
     background: {
       deliverAlert: createDeliverAlert(deps),

@@ -28,4 +28,5 @@ export function answers<Success extends Record<number, z.ZodType>>(
 export const nothing = z.undefined().meta({ description: 'Done' });
 
 export const workflowParams = z.strictObject({ id: z.string().min(1) });
+export const scheduleParams = z.strictObject({ id: z.string().min(1) });
 export const runParams = z.strictObject({ id: z.string().min(1) });

@@ -46,6 +46,7 @@ import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
 import { toolRoutes } from './routes/ops/tools.ts';
+import { scheduleRoutes } from './routes/ops/schedules.ts';
 import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
 import { webhookRoutes } from './routes/ops/webhooks.ts';
@@ -72,6 +73,7 @@ const routes = [
   hookRoutes,
   approvalRoutes,
   toolRoutes,
+  scheduleRoutes,
   keyRoutes,
   workspaceRoutes,
   usageRoutes,

@@ -45,6 +45,7 @@ const document: OpenAPIV3_1.Document = {
       description: 'Tools of the workspace, called from workflows as `custom:<name>`',
     },
     { name: 'Webhooks', description: 'Events from elsewhere that start runs' },
+    { name: 'Schedules', description: 'Runs that begin by themselves at given times' },
     { name: 'Sign-in', description: 'Sessions, and how to become a member' },
     { name: 'API keys', description: 'Credentials of programs' },
     { name: 'Members', description: 'Who belongs to the workspace, and what each may do' },

@@ -10,6 +10,7 @@ import { policy } from './measures/policy.ts';
 import { read } from './measures/read.ts';
 import { signIn } from './measures/sign-in.ts';
 import { scale } from './measures/scale.ts';
+import { schedules } from './measures/schedules.ts';
 import { start } from './measures/start.ts';
 import { throughput } from './measures/throughput.ts';
 import { trigger } from './measures/trigger.ts';
@@ -41,6 +42,7 @@ const onStack = {
   read,
   'sign-in': signIn,
   throughput,
+  schedules,
   scale,
   memory,
   admission,

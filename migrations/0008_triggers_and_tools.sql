@@ -33,9 +33,13 @@ CREATE TABLE schedules (
   input            json NOT NULL DEFAULT '{}',
   enabled          boolean NOT NULL DEFAULT true,
   overlap          text NOT NULL DEFAULT 'skip' CHECK (overlap IN ('skip', 'allow')),
-  -- Rises with each change; Temporal has been told of all up to `told_revision`.
+  -- What was due before it was made, or before its times were changed, is not caught up with.
+  effective_from   timestamptz NOT NULL DEFAULT date_trunc('second', now()),
+  -- Rises with each change; Temporal has been told of all up to `told_revision`. Who tells it holds the lease.
   revision         integer NOT NULL DEFAULT 1,
   told_revision    integer NOT NULL DEFAULT 0,
+  told_at          timestamptz,
+  leased_until     timestamptz,
   last_run_at      timestamptz,
   last_run_id      text,
   last_skip_at     timestamptz,
@@ -47,7 +51,11 @@ CREATE TABLE schedules (
 CREATE INDEX schedules_by_workspace ON schedules (workspace_id, created_at DESC, id DESC);
 CREATE INDEX schedules_by_workflow ON schedules (workflow_id);
 CREATE INDEX schedules_to_tell ON schedules (id) WHERE told_revision < revision;
-ALTER TABLE runs ADD COLUMN schedule_id text;
+ALTER TABLE runs
+  ADD COLUMN schedule_id text,
+  -- The time at which the schedule was due; null when somebody triggered it by hand.
+  ADD COLUMN due_at timestamptz;
+CREATE UNIQUE INDEX runs_one_per_tick ON runs (schedule_id, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX runs_live_by_schedule ON runs (schedule_id) WHERE schedule_id IS NOT NULL AND status IN ('pending', 'running', 'paused');
 
 -- Custom tools, called from workflows as `custom:<name>`.

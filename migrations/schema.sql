@@ -390,6 +390,7 @@ CREATE TABLE runs (
   budget_exempt boolean DEFAULT false NOT NULL,
   resuming boolean DEFAULT false NOT NULL,
   schedule_id text,
+  due_at timestamp with time zone,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE,
   CONSTRAINT runs_workflow_id_workflow_version_fkey FOREIGN KEY (workflow_id, workflow_version) REFERENCES workflow_versions(workflow_id, version),
@@ -406,6 +407,7 @@ CREATE INDEX runs_by_workflow ON public.runs USING btree (workflow_id, created_a
 CREATE INDEX runs_by_workspace ON public.runs USING btree (workspace_id, created_at DESC, id DESC);
 CREATE INDEX runs_live_by_schedule ON public.runs USING btree (schedule_id) WHERE ((schedule_id IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text])));
 CREATE INDEX runs_long_lived ON public.runs USING btree (created_at) WHERE ((finished_at - created_at) > '1 day'::interval);
+CREATE UNIQUE INDEX runs_one_per_tick ON public.runs USING btree (schedule_id, due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX runs_open ON public.runs USING btree (COALESCE(checked_at, created_at)) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text, 'paused'::text]));
 
 CREATE TABLE schedules (
@@ -418,8 +420,11 @@ CREATE TABLE schedules (
   input json DEFAULT '{}'::json NOT NULL,
   enabled boolean DEFAULT true NOT NULL,
   overlap text DEFAULT 'skip'::text NOT NULL,
+  effective_from timestamp with time zone DEFAULT date_trunc('second'::text, now()) NOT NULL,
   revision integer DEFAULT 1 NOT NULL,
   told_revision integer DEFAULT 0 NOT NULL,
+  told_at timestamp with time zone,
+  leased_until timestamp with time zone,
   last_run_at timestamp with time zone,
   last_run_id text,
   last_skip_at timestamp with time zone,

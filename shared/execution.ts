@@ -202,6 +202,29 @@ export interface AlertCall {
   channel: AlertChannel;
 }
 
+/** The workflow type of one tick of a schedule. */
+export const SCHEDULE_WORKFLOW = 'scheduledTrigger';
+
+/** The times as Temporal was told them: a tick of others than the schedule has now does not count. */
+export interface ScheduledTriggerInput {
+  workspace_id: string;
+  schedule_id: string;
+  cron: string;
+  timezone: string;
+}
+
+export interface TickCall extends ScheduledTriggerInput {
+  /** ISO 8601, UTC. */
+  due_at: string;
+}
+
+export type TickResult = { run_id: string } | { skipped: string };
+
+/** A local activity. */
+export interface ScheduleActivities {
+  tickSchedule(call: TickCall): Promise<TickResult>;
+}
+
 /** The workflow type of a retention sweep, started by the schedule. */
 export const SWEEP_WORKFLOW = 'sweep';
 

@@ -6,6 +6,7 @@ import type { WorkerMetrics } from './metrics.ts';
 import { listPrices } from '../shared/db/prices.ts';
 import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
 import { startReconciler } from '../shared/operations/reconcile.ts';
+import { startScheduleTelling } from '../shared/operations/schedule-telling.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { createEgress } from '../shared/platform/egress.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
@@ -46,7 +47,8 @@ const BACKGROUND_SLOTS = 50;
 
 /**
  * The workers of a process, control (workflow tasks, bookkeeping), steps (nodes) and background (alerts, sweeps), and
- * what goes on beside them: the reconciler, the audit log's sealer, the folding of usage, the mailing of invitations.
+ * what goes on beside them: the reconciler, the audit log's sealer, the folding of usage, the telling of schedules,
+ * the mailing of invitations.
  * Apart, so that however many steps are slow, gates open and runs settle at once, and so that an alert whose receiver
  * hangs takes no step's slot.
  */
@@ -111,12 +113,13 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     deps.metrics?.settledByReconciler.inc(settled),
   );
   const bookkeeping = startBookkeeping({ db, config, log, mailer });
+  const telling = startScheduleTelling({ db, temporal, log, config });
   const workers = [control, steps, background];
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await Promise.allSettled([finished, reconciler.stop(), bookkeeping.stop()]);
+    await Promise.allSettled([finished, reconciler.stop(), bookkeeping.stop(), telling.stop()]);
     await activities.close();
     await connection.close();
     await egress.close();

@@ -1,3 +1,4 @@
 export { runGraph } from './run-graph.ts';
+export { scheduledTrigger } from './scheduled-trigger.ts';
 export { sendAlert } from './send-alert.ts';
 export { sweep } from './sweep.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import type { Graph } from '../contract/graph.ts';
 import type { RunSummary, Trigger } from '../contract/run.ts';
-import { AppError, notFound } from '../errors.ts';
+import { AppError, conflict, notFound } from '../errors.ts';
 import { canonicalJson } from '../graph/diff.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
@@ -18,6 +18,7 @@ import {
 } from './holds.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { type Db, type FragmentSqlToken, type Pool, refusalOf, sql } from './pool.ts';
+import { requireSchedule } from './schedules.ts';
 import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
 
 export interface RunRequest {
@@ -31,6 +32,8 @@ export interface RunRequest {
   event?: { id: string; windowSeconds: number };
   /** Defaults to `run` on the workflow. Other surfaces name their own act (`schedule_run`, `webhook_run`). */
   audit?: { action: string; details: JsonObject };
+  /** Whose run it is; `dueAt` when the time had come, null when somebody asked for it. */
+  schedule?: { id: string; dueAt: string | null };
 }
 
 export interface AdmittedRun {
@@ -74,7 +77,9 @@ export type FindRunnable = (
  * still the current one, and the tools of the workspace's own that it calls are still those it was checked for; else
  * the workflow is looked at anew.
  *
- * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`.
+ * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`,
+ * and `conflict` when the schedule forbids a second run beside a live one. A run that there is already for the same
+ * schedule and time breaks the constraint `runs_one_per_tick`.
  */
 export async function admitRun(
   db: Pool,
@@ -93,6 +98,9 @@ export async function admitRun(
     const earlier = await findReplay(db, request);
     if (earlier !== undefined) return { outcome: 'replayed', runId: earlier };
     if (runnable === undefined && anew) throw notFound('Workflow');
+    if (request.schedule !== undefined) {
+      await requireSchedule(db, { ...ids, scheduleId: request.schedule.id });
+    }
   }
 }
 
@@ -136,20 +144,34 @@ async function findEventRun(
   return earlier?.run_id;
 }
 
+interface Claim {
+  /** Of the statement it is part of. */
+  name: string;
+  claim: FragmentSqlToken;
+  /** A reason not to admit it that goes before all others, to be joined to theirs. */
+  refused: FragmentSqlToken;
+}
+
 /**
  * What a request claims before anything is counted: `claim` has a row when it got it. Of two that claim the same, the
  * second waits for the first to commit, and gets nothing, or to be refused, and gets it.
  */
-function claimOf(request: RunRequest, runId: string): { name: string; claim: FragmentSqlToken } {
-  const { event, idempotencyKey: key } = request;
+function claimOf(request: RunRequest, runId: string): Claim {
+  const { event, idempotencyKey: key, schedule } = request;
+  const refused = sql.fragment``;
+  if (schedule !== undefined) {
+    return { name: 'admission_insert_scheduled_run', ...scheduleClaim(schedule.id, runId) };
+  }
   if (event !== undefined) {
-    return { name: 'admission_insert_event_run', claim: eventClaim(event, runId) };
+    return { name: 'admission_insert_event_run', claim: eventClaim(event, runId), refused };
   }
   if (key === undefined) {
-    return { name: 'admission_insert_run', claim: sql.fragment`claim AS (SELECT FROM workflow)` };
+    const claim = sql.fragment`claim AS (SELECT FROM workflow)`;
+    return { name: 'admission_insert_run', claim, refused };
   }
   return {
     name: 'admission_insert_keyed_run',
+    refused,
     claim: sql.fragment`claim AS (
       INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
       SELECT workspace_id, id, ${key}, decode(${fingerprintOf(request.input)}, 'hex'), ${runId} FROM workflow
@@ -173,6 +195,26 @@ const eventClaim = (event: { id: string; windowSeconds: number }, runId: string)
     ), claim AS (
       SELECT run_id FROM renewed UNION ALL SELECT run_id FROM fresh
     )`;
+
+/**
+ * Runs of a schedule are admitted one at a time. Of those that are at once only the first is seen by this statement:
+ * the schedule's newest run tells the others that what they see is out of date.
+ */
+const scheduleClaim = (scheduleId: string, runId: string) => ({
+  claim: sql.fragment`
+    claim AS (
+      UPDATE schedules s SET last_run_id = ${runId}, last_run_at = now()
+      FROM workflow w, (SELECT last_run_id FROM schedules WHERE id = ${scheduleId}) AS seen
+      WHERE s.id = ${scheduleId} AND s.workspace_id = w.workspace_id AND s.workflow_id = w.id
+        AND s.last_run_id IS NOT DISTINCT FROM seen.last_run_id
+      RETURNING s.overlap
+    )`,
+  refused: sql.fragment`
+      SELECT refuse('overlap', '{}') FROM claim
+      WHERE overlap = 'skip' AND EXISTS (
+        SELECT FROM runs WHERE schedule_id = ${scheduleId} AND status IN ('pending', 'running', 'paused'))
+      UNION ALL`,
+});
 
 const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
 
@@ -198,6 +240,8 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
     }
     case 'graph':
       return runnable.refusal;
+    case 'overlap':
+      return conflict('The previous run of this schedule has not ended');
     default:
       return asBudgetError(error);
   }
@@ -205,7 +249,8 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
 
 /**
  * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that
- * it calls may be, or when the idempotency key or the event is taken.
+ * it calls may be, when the idempotency key or the event is taken, or when another run of the schedule was admitted
+ * meanwhile.
  */
 async function insertRun(
   db: Pool,
@@ -215,7 +260,7 @@ async function insertRun(
   const { actor, trigger, input } = request;
   const { version, graph, toolRevision } = runnable;
   const runId = newId('run');
-  const { name, claim } = claimOf(request, runId);
+  const { name, claim, refused } = claimOf(request, runId);
   const details = { run_id: runId, trigger, ...request.audit?.details };
   const statement = sql.prepared(name, admittedRow)`
     WITH workflow AS (
@@ -245,15 +290,17 @@ async function insertRun(
       FROM claimed WHERE EXISTS (SELECT FROM quota)
     ), ${placeHolds}, refused AS MATERIALIZED (
       -- In the order of the gates: the first one ends the statement.
+      ${refused}
       SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit, seen)))
       FROM claimed, spread WHERE NOT EXISTS (SELECT FROM quota)
       UNION ALL ${refusedBudget}
       UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
     ), run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
-                        created_by_name)
+                        created_by_name, schedule_id, due_at)
       SELECT ${runId}, workspace_id, id, version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros,
-             ${actor.id}, ${actor.name}
+             ${actor.id}, ${actor.name}, ${request.schedule?.id ?? null},
+             ${request.schedule?.dueAt ?? null}::timestamptz
       FROM claimed
       RETURNING *
     ), used AS (

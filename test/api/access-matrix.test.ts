@@ -83,6 +83,7 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     budgets: await create('/api/budgets', { name: 'x', limit_usd: 1_000 }),
     members: (await addMember('viewer')).id,
     tools: await create('/api/tools', { name: 'x', endpoint_url: 'http://127.0.0.1:9/' }),
+    schedules: await create('/api/schedules', { workflow_id: workflow, cron: '@yearly' }),
     keys: await create('/api/keys', { name: 'x', role: 'viewer' }),
   };
 }

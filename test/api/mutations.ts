@@ -67,6 +67,12 @@ const tool = async ({ call }: Kitchen): Promise<string> =>
 const run = async (kitchen: Kitchen, graph: keyof typeof graphs): Promise<string> =>
   (await kitchen.call('POST', `/api/workflows/${await workflow(kitchen, graph)}/runs`, {})).id;
 
+const schedule = async (kitchen: Kitchen): Promise<{ id: string; workflow_id: string }> =>
+  kitchen.call('POST', '/api/schedules', {
+    workflow_id: await workflow(kitchen),
+    cron: '0 0 1 1 *',
+  });
+
 const onWorkflow = (action: string, id: string) => ({
   action,
   target_type: 'workflow',
@@ -264,6 +270,33 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
   'POST /api/tools/{id}/test': async (kitchen) => {
     const id = await tool(kitchen);
     return { url: `/api/tools/${id}/test`, body: {}, entry: onTool('test', id) };
+  },
+  'POST /api/schedules': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: '/api/schedules',
+      body: { workflow_id: id, cron: '@yearly' },
+      entry: onWorkflow('schedule_create', id),
+    };
+  },
+  'PUT /api/schedules/{id}': async (kitchen) => {
+    const { id, workflow_id: workflowId } = await schedule(kitchen);
+    return {
+      url: `/api/schedules/${id}`,
+      body: { enabled: false },
+      entry: onWorkflow('schedule_update', workflowId),
+    };
+  },
+  'DELETE /api/schedules/{id}': async (kitchen) => {
+    const { id, workflow_id: workflowId } = await schedule(kitchen);
+    return { url: `/api/schedules/${id}`, entry: onWorkflow('schedule_delete', workflowId) };
+  },
+  'POST /api/schedules/{id}/trigger': async (kitchen) => {
+    const { id, workflow_id: workflowId } = await schedule(kitchen);
+    return {
+      url: `/api/schedules/${id}/trigger`,
+      entry: onWorkflow('schedule_run', workflowId),
+    };
   },
   'POST /api/keys': async () => ({
     url: '/api/keys',

@@ -55,6 +55,12 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/tools/:tool', 'create_edit_workflows'],
   ['DELETE', '/api/tools/:tool', 'create_edit_workflows'],
   ['POST', '/api/tools/:tool/test', 'create_edit_workflows'],
+  ['GET', '/api/schedules', 'view'],
+  ['POST', '/api/schedules', 'create_edit_workflows'],
+  ['GET', '/api/schedules/:sch', 'view'],
+  ['PUT', '/api/schedules/:sch', 'create_edit_workflows'],
+  ['DELETE', '/api/schedules/:sch', 'create_edit_workflows'],
+  ['POST', '/api/schedules/:sch/trigger', 'create_edit_workflows'],
   ['GET', '/api/keys', 'view'],
   ['POST', '/api/keys', 'manage_api_keys'],
   ['DELETE', '/api/keys/:key', 'manage_api_keys'],
@@ -87,6 +93,8 @@ const bodies: Record<string, unknown> = {
   'POST /api/runs/:run/budget-override': { approved: true },
   'POST /api/budgets': { name: 'x', limit_usd: 1_000 },
   'PUT /api/budgets/:bud': { limit_usd: 2_000 },
+  'POST /api/schedules': { workflow_id: 'wf_x', cron: '@yearly' },
+  'PUT /api/schedules/:sch': { cron: '@monthly' },
   'PUT /api/workspace/policies': {},
   'POST /api/tools': { name: 'x', endpoint_url: 'https://tools.example.com/' },
   'PUT /api/tools/:tool': { label: 'x' },
@@ -118,7 +126,9 @@ const makeIds = async () => {
   const endpoint_url = 'http://127.0.0.1:9/';
   const tool = (await api.call('POST', '/api/tools', { name: newId('tool'), endpoint_url })).body
     .id as string;
-  return { wf, run, bud, key, mem, tool };
+  const sch = (await api.call('POST', '/api/schedules', { workflow_id: wf, cron: '@yearly' })).body
+    .id as string;
+  return { wf, run, bud, key, mem, tool, sch };
 };
 /** Each noun of a path by the id it has. */
 const at = (path: string, ids: Record<string, string>) =>
@@ -202,6 +212,7 @@ describe('a workspace', () => {
       key: newId('apiKey'),
       mem: newId('member'),
       tool: newId('tool'),
+      sch: newId('schedule'),
     };
     for (const [method, path] of guarded.filter(([, path]) => path.includes(':'))) {
       const body = bodies[`${method} ${path}`];
@@ -229,6 +240,7 @@ describe('a workspace', () => {
     expect((await api.call('GET', '/api/workspace/prices')).body.prices).toEqual([]);
     expect((await api.call('GET', '/api/keys')).text).not.toContain(foreign.key);
     expect((await api.call('GET', '/api/tools')).text).not.toContain(foreign.tool);
+    expect((await api.call('GET', '/api/schedules')).text).not.toContain(foreign.sch);
   });
 
   /** A workflow with a paused run and a price, in another workspace. */
@@ -241,6 +253,7 @@ describe('a workspace', () => {
       key: newId('apiKey'),
       mem: newId('member'),
       tool: newId('tool'),
+      sch: newId('schedule'),
     };
     const run = (statement: ReturnType<ReturnType<typeof sql.type>>) =>
       api.db.query(statement as never);
@@ -266,6 +279,9 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO custom_tools (id, workspace_id, name, endpoint_url)
       VALUES (${ids.tool}, ${ids.ws}, 'theirs', 'https://tools.example.com/')`);
+    await run(sql.type(row)`
+      INSERT INTO schedules (id, workspace_id, workflow_id, cron)
+      VALUES (${ids.sch}, ${ids.ws}, ${ids.wf}, '@yearly')`);
     await run(sql.type(row)`
       INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
       VALUES (${ids.run}, 'g', 1, 'g', 'G', 'secret?', false)`);

@@ -10,10 +10,12 @@ import {
 } from '../../../shared/contract/workflow.ts';
 import { readCurrentGraph } from '../../../shared/db/current-graph.ts';
 import { listRuns } from '../../../shared/db/runs.ts';
+import { listScheduleIds } from '../../../shared/db/schedules.ts';
 import * as workflows from '../../../shared/db/workflows.ts';
 import { notFound } from '../../../shared/errors.ts';
 import { checkGraph } from '../../../shared/graph-check.ts';
 import { dispatchInOrder } from '../../../shared/operations/dispatch.ts';
+import { forgetSchedules } from '../../../shared/operations/schedule-telling.ts';
 import { builtinTools } from '../../../shared/tools.ts';
 import { answers, nothing, workflowParams } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -24,7 +26,7 @@ const tags = ['Workflows'];
 const MAX_ENDED_AT_ONCE = 20;
 
 export function workflowRoutes(app: App, context: RouteContext): void {
-  const { db } = context;
+  const { db, untold } = context;
 
   app.route({
     method: 'GET',
@@ -109,14 +111,18 @@ export function workflowRoutes(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'deleteWorkflow',
-      summary: 'Delete a workflow with its versions and runs',
+      summary: 'Delete a workflow with its versions, runs and schedules',
       description: 'Runs that are still live are cancelled.',
       params: workflowParams,
       response: answers({ 204: nothing }, 'not_found'),
     },
     config: { capability: 'delete_workflows' },
     handler: async (request, reply) => {
-      const cancels = await workflows.deleteWorkflow(db, request.actor, request.params.id);
+      const workflowId = request.params.id;
+      const { workspaceId } = request.actor;
+      const scheduleIds = await listScheduleIds(db, { workspaceId, workflowId });
+      const cancels = await workflows.deleteWorkflow(db, request.actor, workflowId);
+      await untold.add(forgetSchedules(context, scheduleIds));
       await Promise.all(
         cancels.slice(0, MAX_ENDED_AT_ONCE).map((row) => dispatchInOrder(context, row)),
       );

@@ -1,0 +1,21 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { messageOf } from '../shared/errors.ts';
+import type { ScheduleActivities } from '../shared/execution.ts';
+import type { RunDeps } from '../shared/operations/runs.ts';
+import { runTick } from '../shared/operations/schedule-ticks.ts';
+
+/**
+ * One tick of a schedule, as a local activity. It may run twice: after a crash between its commit and the completion
+ * of the workflow task it finds the run it has started.
+ */
+export function createTickSchedule(deps: RunDeps): ScheduleActivities['tickSchedule'] {
+  return async (call) => {
+    try {
+      return await runTick(deps, call);
+    } catch (error) {
+      deps.log.warn({ err: error, scheduleId: call.schedule_id }, 'could not look at a tick');
+      // Without the cause: failures are kept in the history whole.
+      throw ApplicationFailure.retryable(messageOf(error), 'TickFailed');
+    }
+  };
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import { emptyBody } from '../../../shared/contract/common.ts';
+import { runSchema } from '../../../shared/contract/run.ts';
+import {
+  scheduleInput,
+  scheduleListQuery,
+  scheduleSchema,
+  scheduleUpdate,
+} from '../../../shared/contract/schedule.ts';
+import { newRunRecord } from '../../../shared/db/runs.ts';
+import { listSchedules, readSchedule } from '../../../shared/db/schedules.ts';
+import {
+  createSchedule,
+  deleteSchedule,
+  triggerSchedule,
+  updateSchedule,
+} from '../../../shared/operations/schedules.ts';
+import { answers, nothing, scheduleParams } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Schedules'];
+
+export function scheduleRoutes(app: App, context: RouteContext): void {
+  const { db, untold } = context;
+
+  app.route({
+    method: 'GET',
+    url: '/api/schedules',
+    schema: {
+      tags,
+      operationId: 'listSchedules',
+      summary: 'List schedules, newest first',
+      querystring: scheduleListQuery,
+      response: answers({ 200: z.array(scheduleSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query }) =>
+      listSchedules(db, { workspaceId: actor.workspaceId, ...query }),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/schedules',
+    schema: {
+      tags,
+      operationId: 'createSchedule',
+      summary: 'Have a workflow run at given times',
+      description:
+        'A time that is due and cannot have its run (quota, budget, an invalid graph, an earlier run that has not ' +
+        'ended) is passed over and told as `last_skip`.',
+      body: scheduleInput,
+      response: answers(
+        { 201: scheduleSchema },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, body }, reply) => {
+      const { scheduleId, told } = await createSchedule(context, actor, body);
+      await untold.add(told);
+      reply.code(201).header('location', `/api/schedules/${scheduleId}`);
+      return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/schedules/:id',
+    schema: {
+      tags,
+      operationId: 'getSchedule',
+      summary: 'Read a schedule',
+      params: scheduleParams,
+      response: answers({ 200: scheduleSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) =>
+      readSchedule(db, { workspaceId: actor.workspaceId, scheduleId: params.id }),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/schedules/:id',
+    schema: {
+      tags,
+      operationId: 'updateSchedule',
+      summary: 'Change a schedule, or switch it on and off',
+      description:
+        'What is absent stays. What was due before a change of its times is not caught up with.',
+      params: scheduleParams,
+      body: scheduleUpdate,
+      response: answers(
+        { 200: scheduleSchema },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, params, body }) => {
+      const { scheduleId, told } = await updateSchedule(context, actor, params.id, body);
+      await untold.add(told);
+      return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/schedules/:id',
+    schema: {
+      tags,
+      operationId: 'deleteSchedule',
+      summary: 'Delete a schedule; runs it has started go on',
+      params: scheduleParams,
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, params }, reply) => {
+      const { told } = await deleteSchedule(context, actor, params.id);
+      await untold.add(told);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/schedules/:id/trigger',
+    schema: {
+      tags,
+      operationId: 'triggerSchedule',
+      summary: 'Start a run of a schedule now',
+      description:
+        'With its input, also while it is not enabled. 409 while an earlier run of it has not ended, unless its ' +
+        'overlap is `allow`.',
+      params: scheduleParams,
+      body: emptyBody,
+      response: answers(
+        { 201: runSchema },
+        'quota_exceeded',
+        'budget_exceeded',
+        'not_found',
+        'conflict',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async ({ actor, params }, reply) => {
+      const { admitted, schedule, told } = await triggerSchedule(context, actor, params.id);
+      await untold.add(told);
+      reply.code(201).header('location', `/api/runs/${admitted.id}`);
+      return newRunRecord(admitted, schedule.input, {
+        temporalUiUrl: context.config.temporal.uiUrl,
+        temporalNamespace: context.temporal.namespace,
+      });
+    },
+  });
+}

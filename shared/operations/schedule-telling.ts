@@ -1,0 +1,195 @@
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
+import {
+  compareSchedules,
+  type KnownSchedule,
+  markTold,
+  takeUntold,
+  type UntoldSchedule,
+} from '../db/schedules.ts';
+import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '../execution.ts';
+import { dueTwice, longestPause, cronExpressions } from '../platform/cron.ts';
+import type { DispatchDeps } from './dispatch.ts';
+import { type Loop, startLoop } from './loop.ts';
+
+/**
+ * Schedules are rows; Temporal holds one Schedule for each, made from its row, and is told of every change. The row
+ * wins: what somebody changes at Temporal is set back when the two are compared.
+ */
+
+/** Schedules told of per look, and how many of them at once. */
+const BATCH = 50;
+const TOLD_AT_ONCE = 10;
+const COMPARE_EVERY_MS = 300_000;
+/** Times that the clock shows twice are told as such for so many days ahead, and anew before those are over. */
+const DOUBLED_DAYS = 400;
+const RENEW_DAYS = 90;
+const LIST_PAGE = 500;
+
+/** Several installations may share a namespace, not the names of their task queues. */
+const temporalId = (taskQueuePrefix: string, scheduleId: string): string =>
+  `${taskQueuePrefix}-schedule-${scheduleId}`;
+
+/** Tells Temporal of a schedule that was just written. Never rejects: false when that is left to a worker. */
+export async function tellSchedule(deps: DispatchDeps, scheduleId: string): Promise<boolean> {
+  try {
+    const [untold] = await takeUntold(deps.db, { only: scheduleId, limit: 1 });
+    return untold !== undefined && (await tell(deps, untold));
+  } catch (error) {
+    deps.log.warn({ err: error, scheduleId }, 'could not look at a schedule');
+    return false;
+  }
+}
+
+/** Removes at Temporal what has no row any more. Never rejects: false when that is left to a worker. */
+export async function forgetSchedules(
+  deps: DispatchDeps,
+  scheduleIds: readonly string[],
+): Promise<boolean> {
+  const forgotten = await eachOf(scheduleIds, (scheduleId) => forget(deps, scheduleId));
+  return forgotten.every(Boolean);
+}
+
+async function tell(deps: DispatchDeps, schedule: UntoldSchedule): Promise<boolean> {
+  try {
+    await put(deps, schedule);
+    // Deleted meanwhile, perhaps before it was there to be removed.
+    if (!(await markTold(deps.db, schedule))) await forget(deps, schedule.id);
+    return true;
+  } catch (error) {
+    // The lease ends by itself, and the next look tells it.
+    deps.log.warn(
+      { err: error, scheduleId: schedule.id, workspaceId: schedule.workspace_id },
+      'could not tell Temporal of a schedule; will try again',
+    );
+    return false;
+  }
+}
+
+async function put(deps: DispatchDeps, schedule: UntoldSchedule): Promise<void> {
+  const { temporal } = deps;
+  const { schedule: client } = temporal.client;
+  const options = optionsOf(deps, schedule);
+  try {
+    await temporal.withTimeout(() => client.create(options));
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const { scheduleId, ...wanted } = options;
+    await temporal.withTimeout(() => client.getHandle(scheduleId).update(() => wanted));
+  }
+}
+
+function optionsOf({ temporal, config }: DispatchDeps, schedule: UntoldSchedule) {
+  const { id, workspace_id, cron, timezone, enabled, name } = schedule;
+  const scheduleId = temporalId(config.temporal.taskQueuePrefix, id);
+  const now = Date.now();
+  const input: ScheduledTriggerInput = { workspace_id, schedule_id: id, cron, timezone };
+  return {
+    scheduleId,
+    spec: {
+      cronExpressions: cronExpressions(cron),
+      timezone,
+      intervals: dueTwice(schedule, now, DOUBLED_DAYS).map(once),
+    },
+    policies: {
+      // A tick is over as soon as it has admitted its run: whether runs may overlap is decided there.
+      overlap: ScheduleOverlapPolicy.ALLOW_ALL,
+      // So that the latest missed tick is among those caught up with; the others are turned away.
+      catchupWindow: longestPause(schedule, now),
+    },
+    state: { paused: !enabled, note: name ?? undefined },
+    action: {
+      type: 'startWorkflow',
+      workflowType: SCHEDULE_WORKFLOW,
+      // The time at which it is due is appended.
+      workflowId: scheduleId,
+      taskQueue: temporal.queues.control,
+      args: [input],
+    },
+  } satisfies ScheduleOptions;
+}
+
+const FORTY_YEARS_MS = 14_610 * 86_400_000;
+
+/**
+ * One instant, in ms since 1970, as an interval: it came round before 2010 and will again in forty years. The server
+ * passes over the first coming of one, so that a longer interval would not do.
+ */
+export const once = (at: number) => ({ every: FORTY_YEARS_MS, offset: at - FORTY_YEARS_MS });
+
+async function forget(deps: DispatchDeps, id: string): Promise<boolean> {
+  const { temporal } = deps;
+  const scheduleId = temporalId(deps.config.temporal.taskQueuePrefix, id);
+  try {
+    await temporal.withTimeout(() => temporal.client.schedule.getHandle(scheduleId).delete());
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return true;
+    deps.log.warn({ err: error, scheduleId: id }, 'could not remove a schedule at Temporal');
+    return false;
+  }
+}
+
+/** Tells Temporal of what is behind. Returns whether there is more. */
+export async function tellOnce(deps: DispatchDeps): Promise<boolean> {
+  const untold = await takeUntold(deps.db, { limit: BATCH });
+  await eachOf(untold, (schedule) => tell(deps, schedule));
+  return untold.length === BATCH;
+}
+
+/** Removes what Temporal holds without a row, and marks as untold what it lacks or holds otherwise than its row. */
+export async function compareOnce(deps: DispatchDeps): Promise<void> {
+  const known = await listKnown(deps);
+  const strays = await compareSchedules(deps.db, known, {
+    graceMs: deps.config.reconcile.graceMs,
+    renewDays: RENEW_DAYS,
+  });
+  if (strays.length > 0) {
+    deps.log.info({ schedules: strays.length }, 'removes schedules that have no row any more');
+  }
+  await forgetSchedules(deps, strays);
+}
+
+async function listKnown({ temporal, config }: DispatchDeps): Promise<KnownSchedule[]> {
+  const prefix = temporalId(config.temporal.taskQueuePrefix, '');
+  const known: KnownSchedule[] = [];
+  for await (const summary of temporal.client.schedule.list({ pageSize: LIST_PAGE })) {
+    const id = summary.scheduleId.slice(prefix.length);
+    // Another installation's prefix may begin as ours does.
+    if (!summary.scheduleId.startsWith(prefix) || !/^sch_[0-9a-z]+$/.test(id)) continue;
+    known.push({ id, paused: summary.state.paused });
+  }
+  return known;
+}
+
+/** A few at a time. */
+async function eachOf<T>(
+  items: readonly T[],
+  act: (item: T) => Promise<boolean>,
+): Promise<boolean[]> {
+  const results: boolean[] = [];
+  for (let at = 0; at < items.length; at += TOLD_AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(at, at + TOLD_AT_ONCE).map(act))));
+  }
+  return results;
+}
+
+/** Keeps Temporal's schedules as the rows have them, until stopped. */
+export function startScheduleTelling(deps: DispatchDeps): Loop {
+  const loops = [
+    startLoop({ name: 'schedule telling', ...deps }, () => tellOnce(deps)),
+    startLoop({ name: 'schedule comparison', ...deps, everyMs: COMPARE_EVERY_MS }, async () => {
+      await compareOnce(deps);
+      return false;
+    }),
+  ];
+  return {
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { markUntold, readForTick, recordSkip } from '../db/schedules.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
+import type { TickCall, TickResult } from '../execution.ts';
+import { isDue, nextDue } from '../platform/cron.ts';
+import { type RunDeps, triggerRun } from './runs.ts';
+import { forgetSchedules } from './schedule-telling.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Refusals that end a tick: it is neither tried again nor kept for later. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'conflict',
+  'quota_exceeded',
+  'budget_exceeded',
+  'graph_invalid',
+]);
+
+/**
+ * Starts the run of one tick, or finds the one that it has started already. Around a change of the clock the server
+ * (1.29) also ticks at times that are not the schedule's; those are nothing. A tick that is refused is kept as the
+ * schedule's last skip, with the reason. Rejects only with what another attempt may overcome.
+ */
+export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult> {
+  const scope = {
+    workspaceId: tick.workspace_id,
+    scheduleId: tick.schedule_id,
+    dueAt: tick.due_at,
+  };
+  const schedule = await readForTick(deps.db, scope);
+  if (schedule === undefined) {
+    await forgetSchedules(deps, [tick.schedule_id]);
+    return { skipped: 'the schedule is gone' };
+  }
+  if (schedule.run_id !== null) return { run_id: schedule.run_id };
+  if (schedule.cron !== tick.cron || schedule.timezone !== tick.timezone) {
+    await markUntold(deps.db, scope);
+    return { skipped: 'the schedule has other times now' };
+  }
+  if (!schedule.counts) return { skipped: 'the schedule was not enabled then' };
+  const due = Date.parse(tick.due_at);
+  // Only whole minutes are judged: what somebody triggers at Temporal is due when they do.
+  if (due % MINUTE_MS === 0 && !isDue(schedule, due)) return { skipped: 'the schedule is not due' };
+  const next = nextDue(schedule, due);
+  if (next !== undefined && next <= Date.now()) {
+    return skip(deps, scope, 'Missed: a later time was due as well before this one was looked at');
+  }
+  try {
+    const { runId, told } = await triggerRun(deps, {
+      actor: { workspaceId: scope.workspaceId, id: null, name: schedule.name ?? scope.scheduleId },
+      workflowId: schedule.workflow_id,
+      trigger: 'schedule',
+      input: schedule.input,
+      audit: {
+        action: 'schedule_run',
+        details: { schedule_id: scope.scheduleId, cron: schedule.cron },
+      },
+      schedule: { id: scope.scheduleId, dueAt: tick.due_at },
+    });
+    await told;
+    return { run_id: runId };
+  } catch (error) {
+    // Another attempt at the same tick may have been first, and its run may be what leaves no room.
+    const now = await readForTick(deps.db, scope);
+    if (now?.run_id != null) return { run_id: now.run_id };
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'not_found') return { skipped: error.message };
+    if (!REFUSALS.has(error.code)) throw error;
+    return skip(deps, scope, error.message);
+  }
+}
+
+async function skip(
+  deps: RunDeps,
+  scope: { workspaceId: string; scheduleId: string; dueAt: string },
+  reason: string,
+): Promise<TickResult> {
+  await recordSkip(deps.db, { ...scope, reason });
+  deps.log.info({ ...scope, reason }, 'skipped a scheduled run');
+  return { skipped: reason };
+}

@@ -1,0 +1,104 @@
+import type { Actor } from '../actor.ts';
+import type { RunSummary } from '../contract/run.ts';
+import type { Schedule, ScheduleInput, ScheduleUpdate } from '../contract/schedule.ts';
+import * as schedules from '../db/schedules.ts';
+import { AppError, messageOf } from '../errors.ts';
+import { canonicalZone, nextDue, type Timing } from '../platform/cron.ts';
+import type { DispatchDeps } from './dispatch.ts';
+import { type RunDeps, type Told, triggerRun } from './runs.ts';
+import { forgetSchedules, tellSchedule } from './schedule-telling.ts';
+
+/**
+ * What people do to schedules. Each operation commits first and tells Temporal right after; what could not be told is
+ * told later by a worker.
+ */
+export interface ScheduleChange extends Told {
+  scheduleId: string;
+}
+
+/** Throws AppError `not_found`, `invalid`. */
+export async function createSchedule(
+  deps: DispatchDeps,
+  actor: Actor,
+  input: ScheduleInput,
+): Promise<ScheduleChange> {
+  const timezone = requireZone(input.timezone);
+  checkTiming({ cron: input.cron, timezone });
+  const scheduleId = await schedules.createSchedule(deps.db, actor, { ...input, timezone });
+  return { scheduleId, told: tellSchedule(deps, scheduleId) };
+}
+
+/** Throws AppError `not_found`, `invalid`. */
+export async function updateSchedule(
+  deps: DispatchDeps,
+  actor: Actor,
+  scheduleId: string,
+  body: ScheduleUpdate,
+): Promise<ScheduleChange> {
+  const { timezone } = body;
+  const change = timezone === undefined ? body : { ...body, timezone: requireZone(timezone) };
+  await schedules.updateSchedule(deps.db, actor, scheduleId, change, checkTiming);
+  return { scheduleId, told: tellSchedule(deps, scheduleId) };
+}
+
+/** Throws AppError `not_found`. */
+export async function deleteSchedule(
+  deps: DispatchDeps,
+  actor: Actor,
+  scheduleId: string,
+): Promise<ScheduleChange> {
+  await schedules.deleteSchedule(deps.db, actor, scheduleId);
+  return { scheduleId, told: forgetSchedules(deps, [scheduleId]) };
+}
+
+function requireZone(name: string): string {
+  const zone = canonicalZone(name);
+  if (zone === undefined) {
+    throw new AppError('invalid', `Invalid body: timezone '${name}' is not an IANA time zone`);
+  }
+  return zone;
+}
+
+function checkTiming({ cron, timezone }: Timing): void {
+  let next;
+  try {
+    next = nextDue({ cron, timezone }, Date.now());
+  } catch (error) {
+    throw new AppError('invalid', `Invalid body: cron ${messageOf(error)}`, { cause: error });
+  }
+  if (next === undefined) throw new AppError('invalid', 'Invalid body: cron is never due');
+}
+
+/** A run of a schedule, as it was admitted. */
+export interface ScheduledRun extends Told {
+  admitted: RunSummary;
+  schedule: Schedule;
+}
+
+/**
+ * Starts a run as the schedule would, whether it is enabled or not. Throws AppError `not_found`, `quota_exceeded`,
+ * `budget_exceeded`, `graph_invalid`, and `conflict` when a run of it has not ended and its overlap is `skip`.
+ */
+export async function triggerSchedule(
+  deps: RunDeps,
+  actor: Actor,
+  scheduleId: string,
+): Promise<ScheduledRun> {
+  const schedule = await schedules.readSchedule(deps.db, {
+    workspaceId: actor.workspaceId,
+    scheduleId,
+  });
+  const { admitted, told } = await triggerRun(deps, {
+    actor,
+    workflowId: schedule.workflow_id,
+    trigger: 'schedule',
+    input: schedule.input,
+    audit: {
+      action: 'schedule_run',
+      details: { schedule_id: scheduleId, cron: schedule.cron },
+    },
+    schedule: { id: scheduleId, dueAt: null },
+  });
+  if (admitted === undefined) throw new Error('a run without an idempotency key was replayed');
+  return { admitted, schedule, told };
+}

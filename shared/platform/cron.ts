@@ -1,0 +1,218 @@
+import { Cron } from 'croner';
+
+/**
+ * When a schedule is due: five cron fields (minute, hour, day of month, month, day of week) read as wall-clock times
+ * of a zone. A time that the clock skips is passed over; one that it shows twice is due twice.
+ */
+export interface Timing {
+  cron: string;
+  /** IANA name. */
+  timezone: string;
+}
+
+const MACROS: Record<string, string> = {
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
+};
+const NAMES = {
+  month: /jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec/gi,
+  weekday: /sun|mon|tue|wed|thu|fri|sat/gi,
+};
+const PLAIN = /^[\d*,/-]+$/;
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** No clock is put back by more (Antarctica/Troll: two hours). */
+const MAX_OVERLAP_MS = 3 * HOUR_MS;
+
+/**
+ * The cron as expressions all of whose fields have to match, in the syntax that our library and Temporal have in
+ * common. Where day of month and day of week are both given, cron means either: one expression each. Throws Error
+ * with the reason when it cannot be understood.
+ */
+export function cronExpressions(cron: string): string[] {
+  const fields = (MACROS[cron.trim().toLowerCase()] ?? cron).trim().split(/\s+/);
+  const [minute = '', hour = '', day = '', month = '', weekday = ''] = fields;
+  if (fields.length !== 5) {
+    throw new Error('must have five fields: minute, hour, day of month, month, day of week');
+  }
+  const bare = [
+    ...[minute, hour, day],
+    month.replace(NAMES.month, '1'),
+    weekday.replace(NAMES.weekday, '1'),
+  ];
+  const strange = fields.find((_field, at) => !PLAIN.test(bare[at] ?? ''));
+  if (strange !== undefined) throw new Error(`has a field that is not understood: '${strange}'`);
+  const either = day !== '*' && weekday !== '*';
+  return either
+    ? [`${minute} ${hour} ${day} ${month} *`, `${minute} ${hour} * ${month} ${weekday}`]
+    : [fields.join(' ')];
+}
+
+/** The zone's name as Temporal's server finds it, which looks at its case. Undefined when there is none. */
+export function canonicalZone(name: string): string | undefined {
+  // Offsets are zones for Node, not for the server.
+  if (!/^[A-Za-z]/.test(name)) return undefined;
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
+    return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The first time after `after` at which the timing is due, both in ms since 1970; undefined when there is none. Throws
+ * Error when the cron cannot be understood.
+ */
+export function nextDue(timing: Timing, after: number): number | undefined {
+  const times = cronExpressions(timing.cron)
+    .map((expression) => nextOf(expression, timing.timezone, after))
+    .filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** Whether the timing is due at this instant, in ms since 1970. */
+export const isDue = (timing: Timing, at: number): boolean => nextDue(timing, at - 1) === at;
+
+/**
+ * Wall-clock times are walked through as if they were UTC and then placed in the zone. Their order is the order of
+ * the instants except where the clock is put back, so there the walk begins earlier and ends later.
+ */
+function nextOf(expression: string, zone: string, after: number): number | undefined {
+  const pattern = parse(expression);
+  const offset = offsetAt(zone, after);
+  const near = [after - MAX_OVERLAP_MS, after + MAX_OVERLAP_MS].map((at) => offsetAt(zone, at));
+  const steady = near.every((each) => each === offset);
+  const latestOffset = Math.max(offset, ...near);
+  let best: number | undefined;
+  let wall: number | undefined = after + offset - (steady ? 0 : MAX_OVERLAP_MS);
+  for (;;) {
+    wall = pattern.nextRun(new Date(wall))?.getTime();
+    if (wall === undefined) return best;
+    if (best !== undefined && wall - latestOffset >= best) return best;
+    for (const instant of instantsOf(zone, wall)) {
+      if (instant > after && (best === undefined || instant < best)) best = instant;
+    }
+    if (steady && best !== undefined) return best;
+  }
+}
+
+/** At which instants the zone's clock shows this time: none, one or two, in order. */
+function instantsOf(zone: string, wall: number): number[] {
+  const offsets = new Set([offsetAt(zone, wall - DAY_MS), offsetAt(zone, wall + DAY_MS)]);
+  return [...offsets]
+    .map((offset) => wall - offset)
+    .filter((instant) => instant + offsetAt(zone, instant) === wall)
+    .sort((a, b) => a - b);
+}
+
+/**
+ * The times that are due while the clock is being put back, within `days` from `after`. Temporal's server (1.29) loses
+ * some of them east of Greenwich, where an hourly schedule would pause for two hours; so it is told of each by itself.
+ */
+export function dueTwice(timing: Timing, after: number, days: number): number[] {
+  const { timezone } = timing;
+  const patterns = cronExpressions(timing.cron).map(parse);
+  const times = new Set<number>();
+  let offset = offsetAt(timezone, after);
+  for (let at = after; at < after + days * DAY_MS; at += DAY_MS) {
+    const before = offset;
+    offset = offsetAt(timezone, at + DAY_MS);
+    if (offset >= before) continue;
+    // What the clock shows twice: from where it is put back to, until where it is put back from.
+    const end = changeBetween(timezone, at, at + DAY_MS) + before;
+    for (const pattern of patterns) {
+      for (let wall = end - (before - offset) - 1; ;) {
+        const next = pattern.nextRun(new Date(wall))?.getTime();
+        if (next === undefined || next >= end) break;
+        for (const instant of instantsOf(timezone, next)) if (instant > after) times.add(instant);
+        wall = next;
+      }
+    }
+  }
+  return [...times].sort((a, b) => a - b);
+}
+
+/** The instant at which the zone's offset changes, to the second. */
+function changeBetween(zone: string, from: number, to: number): number {
+  const old = offsetAt(zone, from);
+  let [low, high] = [from, to];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetAt(zone, middle) === old) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/**
+ * For how long, in ms, the latest time that was due may lie back: the longest pause between two within the coming
+ * week and an hour; what is due less often than that gets ten years, since then there are few.
+ */
+export function longestPause(timing: Timing, after: number): number {
+  let longest = 0;
+  for (let at = after; at < after + 8 * DAY_MS;) {
+    const next = nextDue(timing, at);
+    if (next === undefined || next - at > 8 * DAY_MS) return 3_653 * DAY_MS;
+    longest = Math.max(longest, next - at);
+    at = Math.max(next, at + HOUR_MS);
+  }
+  return longest + HOUR_MS;
+}
+
+const MAX_REMEMBERED = 500;
+
+function remember<T>(known: Map<string, T>, key: string, make: () => T): T {
+  const found = known.get(key) ?? make();
+  known.delete(key);
+  known.set(key, found);
+  const oldest = known.keys().next();
+  if (known.size > MAX_REMEMBERED && oldest.done !== true) known.delete(oldest.value);
+  return found;
+}
+
+const parsed = new Map<string, Cron>();
+
+function parse(expression: string): Cron {
+  return remember(parsed, expression, () => {
+    try {
+      return new Cron(expression, { mode: '5-part', utcOffset: 0 });
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      throw new Error(text.replace(/^CronPattern: /, 'is not understood: '), { cause: error });
+    }
+  });
+}
+
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+/** How far the zone's clock is ahead of UTC at an instant, in ms. */
+function offsetAt(zone: string, instant: number): number {
+  if (zone === 'UTC') return 0;
+  const clock = remember(
+    clocks,
+    zone,
+    () =>
+      new Intl.DateTimeFormat('en-US', {
+        timeZone: zone,
+        hourCycle: 'h23',
+        year: 'numeric',
+        month: 'numeric',
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        second: 'numeric',
+      }),
+  );
+  const shown = Object.fromEntries(
+    clock.formatToParts(instant).map((part) => [part.type, Number(part.value)]),
+  );
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instant / 1_000) * 1_000;
+}

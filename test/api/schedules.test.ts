@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { compareOnce } from '../../shared/operations/schedule-telling.ts';
+import { createLogger } from '../../shared/platform/logger.ts';
+import { oneStep, startTestApi, type TestApi } from './test-api.ts';
+
+let api: TestApi;
+let workflowId: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
+});
+afterAll(async () => {
+  await api.db.query(sql.type(z.object({}))`DELETE FROM schedules`);
+  await compareOnce({ ...api, log: createLogger({ name: 'test', level: 'silent' }) });
+  await api.stop();
+});
+
+const create = (body: object) =>
+  api.call('POST', '/api/schedules', { workflow_id: workflowId, cron: '0 0 * * *', ...body });
+const temporalSide = (id: string) =>
+  api.temporal.client.schedule.getHandle(`${api.config.temporal.taskQueuePrefix}-schedule-${id}`);
+const audited = async () => (await api.call('GET', '/api/audit?limit=1')).body.logs[0];
+
+describe('a schedule', () => {
+  test('is made with defaults, shown, listed newest first, changed and deleted', async () => {
+    const made = await create({ input: { team: 'a' } });
+    expect([made.status, made.headers['location']]).toEqual([
+      201,
+      `/api/schedules/${made.body.id}`,
+    ]);
+    expect(made.body).toEqual({
+      id: expect.stringMatching(/^sch_[0-9a-z]{26}$/),
+      workflow_id: workflowId,
+      name: null,
+      cron: '0 0 * * *',
+      timezone: 'UTC',
+      input: { team: 'a' },
+      enabled: true,
+      overlap: 'skip',
+      next_run_at: expect.stringMatching(/T00:00:00\.000Z$/),
+      last_run_at: null,
+      last_run_id: null,
+      last_skip: null,
+      created_at: expect.any(String),
+    });
+    expect(await audited()).toMatchObject({
+      action: 'schedule_create',
+      target_type: 'workflow',
+      target_id: workflowId,
+      details: { schedule_id: made.body.id, cron: '0 0 * * *' },
+    });
+    const second = (await create({ name: 'Second' })).body;
+    const list = (await api.call('GET', '/api/schedules')).body;
+    expect(list.map((each: { id: string }) => each.id)).toEqual([second.id, made.body.id]);
+    const page = (await api.call('GET', '/api/schedules?limit=1&offset=1')).body;
+    expect(page).toEqual([made.body]);
+
+    const url = `/api/schedules/${second.id}`;
+    const changed = await api.call('PUT', url, {
+      cron: '30 8 * * 1-5',
+      timezone: 'europe/berlin',
+      enabled: false,
+      name: null,
+    });
+    expect(changed.body).toEqual({
+      ...second,
+      name: null,
+      cron: '30 8 * * 1-5',
+      timezone: 'Europe/Berlin',
+      enabled: false,
+      next_run_at: null,
+    });
+    expect(await audited()).toMatchObject({
+      action: 'schedule_update',
+      details: { schedule_id: second.id, cron: '30 8 * * 1-5' },
+    });
+    expect((await api.call('DELETE', url)).status).toBe(204);
+    expect(await audited()).toMatchObject({ action: 'schedule_delete', target_id: workflowId });
+    expect((await api.call('GET', url)).body).toEqual({ detail: 'Schedule not found' });
+    expect((await api.call('DELETE', url)).status).toBe(404);
+  });
+
+  test('tells when it is due next as Temporal does', async () => {
+    for (const timing of [
+      { cron: '17 */5 * * *', timezone: 'Asia/Kolkata' },
+      { cron: '0 9 1 * mon', timezone: 'America/New_York' },
+      { cron: '@monthly', timezone: 'UTC' },
+    ]) {
+      const { body } = await create(timing);
+      const { info } = await temporalSide(body.id).describe();
+      expect(body.next_run_at).toBe(info.nextActionTimes[0]?.toISOString());
+    }
+  });
+
+  test('goes with its workflow, at Temporal as well', async () => {
+    const other = (await api.call('POST', '/api/workflows', { name: 'y', graph: oneStep })).body.id;
+    const { id } = (await create({ workflow_id: other })).body;
+    await temporalSide(id).describe();
+    expect((await api.call('DELETE', `/api/workflows/${other}`)).status).toBe(204);
+    expect((await api.call('GET', `/api/schedules/${id}`)).status).toBe(404);
+    await expect(temporalSide(id).describe()).rejects.toThrow(/not found/i);
+  });
+
+  test.each([
+    [{ cron: '0 0 30 2 *' }, /^Invalid body: cron is never due$/],
+    [{ cron: '* * * * * *' }, /^Invalid body: cron must have five fields/],
+    [{ cron: Array(60).fill('*').join(' ') }, /^Invalid body: cron must have five fields/],
+    [{ cron: '61 * * * *' }, /^Invalid body: cron is not understood: .*61/],
+    [{ cron: '' }, /^Invalid body: cron /],
+    [{ cron: `0 0 ${'1,'.repeat(200)}1 * *` }, /^Invalid body: cron /],
+    [{ cron: 5 }, /^Invalid body: cron /],
+    [{ timezone: 'Mars/Olympus' }, /^Invalid body: timezone 'Mars\/Olympus' is not/],
+    [{ timezone: '+02:00' }, /^Invalid body: timezone /],
+    [{ overlap: 'queue' }, /^Invalid body: overlap /],
+    [{ input: [] }, /^Invalid body: input must be a JSON object/],
+    [{ enabled: 'yes' }, /^Invalid body: enabled /],
+    [{ every: 5 }, /^Invalid body: unknown field 'every'/],
+  ])('is refused, made or changed, with %j', async (wrong, detail) => {
+    const { id } = (await create({})).body;
+    for (const answer of [
+      await create(wrong),
+      await api.call('PUT', `/api/schedules/${id}`, wrong),
+    ]) {
+      expect([answer.status, answer.body]).toEqual([
+        400,
+        { detail: expect.stringMatching(detail) },
+      ]);
+    }
+  });
+
+  test('is of one workflow, which has to be there and stays', async () => {
+    expect((await create({ workflow_id: 'wf_none' })).body).toEqual({
+      detail: 'Workflow not found',
+    });
+    const { id } = (await create({})).body;
+    const change = { workflow_id: 'wf_other' };
+    expect((await api.call('PUT', `/api/schedules/${id}`, change)).body).toEqual({
+      detail: 'workflow_id: cannot be changed; make another schedule',
+    });
+    const same = { workflow_id: workflowId, overlap: 'allow' };
+    expect((await api.call('PUT', `/api/schedules/${id}`, same)).body.overlap).toBe('allow');
+  });
+});
+
+describe('triggering a schedule', () => {
+  test('starts a run with its input, also while it is not enabled; a second one waits its turn', async () => {
+    const { id } = (await create({ input: { ticket: 'x' }, enabled: false })).body;
+    const { status, body } = await api.call('POST', `/api/schedules/${id}/trigger`);
+    expect([status, body]).toEqual([
+      201,
+      expect.objectContaining({ status: 'pending', trigger: 'schedule', input: { ticket: 'x' } }),
+    ]);
+    expect((await api.call('GET', `/api/runs/${body.run_id}`)).status).toBe(200);
+    expect(await audited()).toMatchObject({
+      action: 'schedule_run',
+      actor_name: 'Owner',
+      target_id: workflowId,
+      details: { run_id: body.run_id, schedule_id: id, cron: '0 0 * * *' },
+    });
+    expect((await api.call('GET', `/api/schedules/${id}`)).body).toMatchObject({
+      last_run_id: body.run_id,
+      last_run_at: body.created_at,
+    });
+    const again = await api.call('POST', `/api/schedules/${id}/trigger`);
+    expect([again.status, again.body]).toEqual([
+      409,
+      { detail: 'The previous run of this schedule has not ended' },
+    ]);
+    await api.call('PUT', `/api/schedules/${id}`, { overlap: 'allow' });
+    expect((await api.call('POST', `/api/schedules/${id}/trigger`)).status).toBe(201);
+  });
+
+  test('is refused where a run is: over budget, with an invalid graph', async () => {
+    const empty = (await api.call('POST', '/api/workflows', { name: 'empty' })).body.id;
+    const invalid = (await create({ workflow_id: empty })).body;
+    expect((await api.call('POST', `/api/schedules/${invalid.id}/trigger`)).status).toBe(400);
+    const { id } = (await create({})).body;
+    const budget = await api.call('POST', '/api/budgets', {
+      name: 'Tight',
+      limit_usd: 0.01,
+      reservation_estimate_usd: 0.02,
+    });
+    const { status, body } = await api.call('POST', `/api/schedules/${id}/trigger`);
+    expect([status, body.detail]).toEqual([
+      402,
+      expect.stringMatching(/^Budget 'Tight' exhausted/),
+    ]);
+    await api.call('DELETE', `/api/budgets/${budget.body.id}`);
+    expect((await api.call('GET', `/api/schedules/${id}`)).body.last_run_id).toBeNull();
+  });
+});

@@ -1,0 +1,433 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ScheduleHandle } from '@temporalio/client';
+import { z } from 'zod';
+import type { ScheduleInput } from '../../shared/contract/schedule.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { readSchedule } from '../../shared/db/schedules.ts';
+import { deleteWorkflow } from '../../shared/db/workflows.ts';
+import { SCHEDULE_WORKFLOW, type TickResult } from '../../shared/execution.ts';
+import { cancelRun } from '../../shared/operations/runs.ts';
+import { runTick } from '../../shared/operations/schedule-ticks.ts';
+import { compareOnce, tellOnce } from '../../shared/operations/schedule-telling.ts';
+import {
+  createSchedule,
+  deleteSchedule,
+  triggerSchedule,
+  updateSchedule,
+} from '../../shared/operations/schedules.ts';
+import { echo, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
+import { setting } from '../support/settings.ts';
+
+const MINUTE = 60_000;
+const row = z.object({});
+const plain = { nodes: [echo('a')], edges: [] };
+const gated = { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' } as never], edges: [] };
+
+let engine: Engine;
+let proxy: Proxy;
+const workers: TestProcess[] = [];
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+});
+afterAll(async () => {
+  await engine.db.query(sql.type(row)`DELETE FROM schedules`);
+  await compareOnce(engine.deps);
+  await engine.close();
+});
+beforeEach(async () => {
+  proxy = await startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS')));
+});
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+  await proxy.close();
+  await engine.db.query(sql.type(row)`UPDATE workspaces SET plan = 'enterprise'`);
+});
+
+async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestProcess> {
+  const address = wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS');
+  const worker = await startWorkerProcess({
+    databaseUrl: engine.databaseUrl,
+    temporalAddress: address,
+    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
+    env: { ...engine.env, TEMPORAL_ADDRESS: address },
+  });
+  workers.push(worker);
+  return worker;
+}
+
+const temporalId = (id: string) => `${engine.deps.config.temporal.taskQueuePrefix}-schedule-${id}`;
+const handleOf = (id: string): ScheduleHandle =>
+  engine.deps.temporal.client.schedule.getHandle(temporalId(id));
+const scope = (scheduleId: string) => ({ workspaceId: engine.actor.workspaceId, scheduleId });
+const read = (id: string) => readSchedule(engine.db, scope(id));
+
+/** A schedule of a workflow of its own, made long ago, that Temporal knows. */
+async function schedule(given: Partial<ScheduleInput> = {}, graph: typeof plain = plain) {
+  const workflowId = given.workflow_id ?? (await engine.define(graph));
+  const { scheduleId, told } = await createSchedule(engine.deps, engine.actor, {
+    workflow_id: workflowId,
+    cron: '0 0 1 1 *',
+    timezone: 'UTC',
+    input: { from: 'schedule' },
+    enabled: true,
+    overlap: 'skip',
+    ...given,
+  });
+  await engine.db.query(sql.type(row)`
+    UPDATE schedules SET effective_from = now() - interval '1 hour' WHERE id = ${scheduleId}`);
+  expect(await told).toBe(true);
+  return { id: scheduleId, workflowId };
+}
+
+const runsOf = (scheduleId: string) =>
+  engine.db.any(sql.type(z.object({ id: z.string(), due_at: z.string().nullable() }))`
+    SELECT id, due_at FROM runs WHERE schedule_id = ${scheduleId} ORDER BY id`);
+
+/** Ticks the schedule through the server, and returns what came of it. */
+async function tick(id: string): Promise<TickResult> {
+  const { client } = engine.deps.temporal;
+  const before = (await handleOf(id).describe()).info.numActionsTaken;
+  await handleOf(id).trigger();
+  await eventually(
+    async () => (await handleOf(id).describe()).info.numActionsTaken > before,
+    20_000,
+  );
+  const { recentActions } = (await handleOf(id).describe()).info;
+  const { action } = recentActions.at(-1)!;
+  return (await client.workflow.getHandle(action.workflow.workflowId).result()) as TickResult;
+}
+
+const call = (id: string, dueAt: number, cron = '* * * * *') => ({
+  workspace_id: engine.actor.workspaceId,
+  schedule_id: id,
+  cron,
+  timezone: 'UTC',
+  due_at: new Date(dueAt).toISOString(),
+});
+const thisMinute = () => Math.floor(Date.now() / MINUTE) * MINUTE;
+/** So that nothing below straddles the next full minute. */
+async function awayFromTheMinute(): Promise<number> {
+  const left = MINUTE - (Date.now() % MINUTE);
+  if (left < 8_000) await new Promise((resolve) => setTimeout(resolve, left + 500));
+  return thisMinute();
+}
+
+describe('a tick', () => {
+  test('comes when the minute does, and its run is one like any other', async () => {
+    await startWorker();
+    const { id, workflowId } = await schedule({ cron: '* * * * *', name: 'Minutely' });
+    await eventually(async () => (await runsOf(id)).length > 0, 75_000);
+    const [run] = await runsOf(id);
+    const record = await engine.until(run!.id, ['success']);
+    expect(record).toMatchObject({
+      workflow_id: workflowId,
+      trigger: 'schedule',
+      input: { from: 'schedule' },
+      created_by: null,
+    });
+    expect(Date.parse(run!.due_at!) % MINUTE).toBe(0);
+    expect(Date.parse(record.created_at) - Date.parse(run!.due_at!)).toBeLessThan(5_000);
+    const audited = await engine.db.one(sql.type(
+      z.object({ actor_name: z.string(), actor_id: z.null(), details: z.unknown() }),
+    )`SELECT actor_name, actor_id, details FROM audit_log
+      WHERE action = 'schedule_run' AND target_id = ${workflowId} ORDER BY seq LIMIT 1`);
+    expect(audited).toMatchObject({
+      actor_name: 'Minutely',
+      details: { run_id: run!.id, schedule_id: id, cron: '* * * * *' },
+    });
+    await deleteSchedule(engine.deps, engine.actor, id);
+  }, 120_000);
+
+  test('that the quota refuses is skipped with the reason, and its execution ends well', async () => {
+    await startWorker();
+    const { id } = await schedule();
+    await engine.db.query(sql.type(row)`UPDATE workspaces SET plan = 'free'`);
+    await engine.db.query(sql.type(row)`
+      INSERT INTO run_counters (workspace_id, month, shard, runs)
+      VALUES (${engine.actor.workspaceId}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 99, 1000000)`);
+    try {
+      const result = await tick(id);
+      expect(result).toEqual({ skipped: expect.stringMatching(/^Monthly run limit reached/) });
+      const { last_skip: skip, last_run_id: last } = await read(id);
+      expect(skip?.reason).toMatch(/^Monthly run limit reached \(\d+\/\d+ on the free plan\)/);
+      expect(last).toBeNull();
+      expect(await runsOf(id)).toEqual([]);
+    } finally {
+      await engine.db.query(sql.type(row)`DELETE FROM run_counters WHERE shard = 99`);
+    }
+    // Never queued: with room again only the next tick runs.
+    expect(await tick(id)).toMatchObject({ run_id: expect.any(String) });
+    expect(await runsOf(id)).toHaveLength(1);
+  }, 60_000);
+
+  test('while the run before is live is skipped, unless runs may overlap', async () => {
+    await startWorker();
+    const { id } = await schedule({}, gated as never);
+    const first = (await tick(id)) as { run_id: string };
+    await engine.until(first.run_id, ['paused']);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await tick(id)).toEqual({ skipped: 'The previous run of this schedule has not ended' });
+    await updateSchedule(engine.deps, engine.actor, id, { overlap: 'allow' });
+    expect(await tick(id)).toMatchObject({ run_id: expect.any(String) });
+    expect(await runsOf(id)).toHaveLength(2);
+  }, 60_000);
+
+  test('of an invalid graph is skipped with what is wrong with it', async () => {
+    const { id } = await schedule({ cron: '* * * * *' }, { nodes: [], edges: [] } as never);
+    const result = await runTick(engine.deps, call(id, await awayFromTheMinute()));
+    expect(result).toEqual({ skipped: expect.stringMatching(/^Workflow graph invalid/) });
+    await deleteSchedule(engine.deps, engine.actor, id);
+  });
+
+  test('that several attempts look at, at once or one after the other, has one run', async () => {
+    const { id } = await schedule({ cron: '* * * * *', overlap: 'allow', enabled: true });
+    await handleOf(id).pause();
+    const due = await awayFromTheMinute();
+    const results = await Promise.all([1, 2, 3, 4].map(() => runTick(engine.deps, call(id, due))));
+    results.push(await runTick(engine.deps, call(id, due)));
+    const runs = await runsOf(id);
+    expect(runs).toHaveLength(1);
+    expect(results).toEqual(results.map(() => ({ run_id: runs[0]!.id })));
+    expect((await read(id)).last_skip).toBeNull();
+    await deleteSchedule(engine.deps, engine.actor, id);
+  }, 30_000);
+
+  test('that is older than the latest is missed; of several only the latest runs', async () => {
+    const { id } = await schedule({ cron: '* * * * *', overlap: 'allow' });
+    await handleOf(id).pause();
+    const latest = await awayFromTheMinute();
+    const results = await Promise.all(
+      [3, 2, 1, 0].map((ago) => runTick(engine.deps, call(id, latest - ago * MINUTE))),
+    );
+    expect(
+      results.slice(0, 3).every((each) => 'skipped' in each && /^Missed/.test(each.skipped)),
+    ).toBe(true);
+    expect(results[3]).toMatchObject({ run_id: expect.any(String) });
+    expect((await read(id)).last_skip?.at).toBe(new Date(latest - MINUTE).toISOString());
+    await deleteSchedule(engine.deps, engine.actor, id);
+  }, 30_000);
+
+  test('of another time than the schedule has, or from before it had it, is nothing', async () => {
+    const { id } = await schedule({ cron: '* * * * *' });
+    await handleOf(id).pause();
+    const due = await awayFromTheMinute();
+    expect(await runTick(engine.deps, call(id, due, '*/2 * * * *'))).toHaveProperty('skipped');
+    // Temporal seems to know other times: it is told again, which also ends the pause made there.
+    expect(await tellOnce(engine.deps)).toBe(false);
+    expect((await handleOf(id).describe()).state.paused).toBe(false);
+    await updateSchedule(engine.deps, engine.actor, id, { enabled: false });
+    expect(await runTick(engine.deps, call(id, due))).toHaveProperty('skipped');
+    await updateSchedule(engine.deps, engine.actor, id, { enabled: true });
+    expect(await runTick(engine.deps, call(id, due))).toHaveProperty('skipped');
+    expect(await runsOf(id)).toEqual([]);
+    expect((await read(id)).last_skip).toBeNull();
+    await deleteSchedule(engine.deps, engine.actor, id);
+  }, 30_000);
+});
+
+describe('runs of one schedule that are asked for at once', () => {
+  test('are admitted one at a time, over many rounds', async () => {
+    const { id } = await schedule({}, gated as never);
+    for (let round = 0; round < 40; round += 1) {
+      const answers = await Promise.allSettled(
+        [1, 2, 3, 4, 5].map(() => triggerSchedule(engine.deps, engine.actor, id)),
+      );
+      const admitted = answers.filter((answer) => answer.status === 'fulfilled');
+      const codes = answers.flatMap((answer) =>
+        answer.status === 'rejected' ? [(answer.reason as { code: string }).code] : [],
+      );
+      expect([round, admitted.length, codes]).toEqual([round, 1, Array(4).fill('conflict')]);
+      const runId = admitted[0]!.value.admitted.id;
+      expect((await read(id)).last_run_id).toBe(runId);
+      await cancelRun(engine.deps, { actor: engine.actor, runId });
+    }
+    expect(await runsOf(id)).toHaveLength(40);
+  }, 60_000);
+});
+
+describe('a worker that is killed', () => {
+  test('between admitting a run and telling Temporal: the tick has one run', async () => {
+    const worker = await startWorker('proxied');
+    await startWorkerlessTrigger();
+    const { id } = await schedule({ overlap: 'allow' });
+    const gate = await holdAdmissions();
+    await handleOf(id).trigger();
+    await gate.reached();
+    proxy.hold();
+    await gate.release();
+    await eventually(async () => (await runsOf(id)).length === 1, 20_000);
+    await worker.kill();
+    await startWorker();
+    const { client } = engine.deps.temporal;
+    const { recentActions } = (await handleOf(id).describe()).info;
+    const result = (await client.workflow
+      .getHandle(recentActions.at(-1)!.action.workflow.workflowId)
+      .result()) as TickResult;
+    const runs = await runsOf(id);
+    expect(result).toEqual({ run_id: runs[0]!.id });
+    expect(runs).toHaveLength(1);
+    await engine.until(runs[0]!.id, ['success'], 30_000);
+  }, 90_000);
+
+  /** The first executions of a worker are slow; this one is not to be what is measured. */
+  async function startWorkerlessTrigger(): Promise<void> {
+    const runId = await engine.trigger(await engine.define(plain));
+    await engine.until(runId, ['success'], 30_000);
+  }
+
+  async function holdAdmissions() {
+    await engine.db.query(sql.unsafe`
+      CREATE OR REPLACE FUNCTION hold_admission() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN PERFORM pg_advisory_xact_lock_shared(43); RETURN NEW; END'`);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let locked = (): void => undefined;
+    const ready = new Promise<void>((resolve) => (locked = resolve));
+    const holding = engine.db.transaction(async (tx) => {
+      await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(43)`);
+      locked();
+      await released;
+    });
+    await ready;
+    await engine.db.query(sql.unsafe`
+      CREATE TRIGGER hold_admission BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION hold_admission()`);
+    const waiting = sql.type(z.object({ n: z.number() }))`
+      SELECT count(*) AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event = 'advisory'`;
+    return {
+      reached: () => eventually(async () => (await engine.db.oneFirst(waiting)) > 0, 20_000),
+      release: async () => {
+        release();
+        await holding;
+        await engine.db.query(sql.unsafe`DROP TRIGGER hold_admission ON runs`);
+      },
+    };
+  }
+});
+
+describe('Temporal', () => {
+  const paused = async (id: string) => (await handleOf(id).describe()).state.paused;
+  const there = async (id: string): Promise<boolean> =>
+    handleOf(id)
+      .describe()
+      .then(
+        () => true,
+        () => false,
+      );
+  /** What was told just now is too young to be compared. */
+  const age = () =>
+    engine.db.query(sql.type(row)`UPDATE schedules SET told_at = now() - interval '1 hour'`);
+
+  test('is told at once of a schedule that is made, changed and deleted', async () => {
+    const { id } = await schedule();
+    expect(await paused(id)).toBe(false);
+    const change = await updateSchedule(engine.deps, engine.actor, id, {
+      enabled: false,
+      cron: '0 12 * * *',
+    });
+    await change.told;
+    const { state, info, policies, action } = await handleOf(id).describe();
+    expect(state.paused).toBe(true);
+    expect(info.nextActionTimes[0]?.getUTCHours()).toBe(12);
+    expect(policies.overlap).toBe('ALLOW_ALL');
+    expect(action).toMatchObject({ workflowType: SCHEDULE_WORKFLOW });
+    await (
+      await deleteSchedule(engine.deps, engine.actor, id)
+    ).told;
+    expect(await there(id)).toBe(false);
+  }, 30_000);
+
+  test('that is away keeps nobody from changing schedules, and is told when it is back', async () => {
+    const other = await startEngine({
+      worker: false,
+      env: { TEMPORAL_ADDRESS: proxy.address },
+    });
+    try {
+      const workflowId = await other.define(plain);
+      proxy.cut();
+      const { scheduleId, told } = await createSchedule(other.deps, other.actor, {
+        workflow_id: workflowId,
+        cron: '@yearly',
+        timezone: 'UTC',
+        input: {},
+        enabled: true,
+        overlap: 'skip',
+      });
+      expect(await told).toBe(false);
+      await updateSchedule(other.deps, other.actor, scheduleId, { cron: '@monthly' });
+      proxy.restore();
+      await eventually(async () => {
+        await other.db.query(sql.type(row)`UPDATE schedules SET leased_until = NULL`);
+        await tellOnce(other.deps);
+        const id = `${other.deps.config.temporal.taskQueuePrefix}-schedule-${scheduleId}`;
+        const handle = engine.deps.temporal.client.schedule.getHandle(id);
+        const known = await handle.describe().catch(() => undefined);
+        return known?.info.nextActionTimes[0]?.getUTCDate() === 1;
+      }, 30_000);
+      await (
+        await deleteSchedule(other.deps, other.actor, scheduleId)
+      ).told;
+    } finally {
+      await other.close();
+    }
+  }, 60_000);
+
+  test('is set right where it differs: what it lacks, holds without a row, or holds paused', async () => {
+    const lost = await schedule();
+    const stray = await schedule();
+    const held = await schedule();
+    await handleOf(lost.id).delete();
+    await engine.db.query(sql.type(row)`DELETE FROM schedules WHERE id = ${stray.id}`);
+    await handleOf(held.id).pause('by hand');
+    await eventually(async () => {
+      await age();
+      await compareOnce(engine.deps);
+      await tellOnce(engine.deps);
+      return (await there(lost.id)) && !(await there(stray.id)) && !(await paused(held.id));
+    }, 20_000);
+  }, 30_000);
+
+  test('loses the schedules of a workflow that is deleted; a tick under way finds nothing', async () => {
+    const { id, workflowId } = await schedule({ cron: '* * * * *' });
+    await deleteWorkflow(engine.db, engine.actor, workflowId);
+    expect(await runTick(engine.deps, call(id, thisMinute()))).toEqual({
+      skipped: 'the schedule is gone',
+    });
+    expect(await there(id)).toBe(false);
+  });
+
+  test('is told the newest of many changes made at once', async () => {
+    const { id } = await schedule({ cron: '0 0 * * *' });
+    for (let round = 0; round < 5; round += 1) {
+      await Promise.all(
+        [1, 2, 3, 4, 5, 6].map(async (hour) => {
+          const { told } = await updateSchedule(engine.deps, engine.actor, id, {
+            cron: `0 ${hour} * * *`,
+          });
+          await told;
+        }),
+      );
+      await tellOnce(engine.deps);
+      const { cron } = await read(id);
+      const { info } = await handleOf(id).describe();
+      expect(`0 ${info.nextActionTimes[0]?.getUTCHours()} * * *`).toBe(cron);
+    }
+  }, 60_000);
+
+  test('holds one schedule for each row, however many workers there are, before and after they restart', async () => {
+    await startWorker();
+    await startWorker();
+    const { id } = await schedule();
+    expect(await tick(id)).toHaveProperty('run_id');
+    await Promise.all(workers.splice(0).map((worker) => worker.kill()));
+    await startWorker();
+    await eventually(async () => (await runsOf(id)).length === 1);
+    const [run] = await runsOf(id);
+    await engine.until(run!.id, ['success'], 30_000);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await tick(id)).toHaveProperty('run_id');
+    expect(await runsOf(id)).toHaveLength(2);
+  }, 90_000);
+});

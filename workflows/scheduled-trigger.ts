@@ -1,0 +1,22 @@
+import { ApplicationFailure, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { ScheduleActivities, ScheduledTriggerInput, TickResult } from '../shared/execution.ts';
+
+const { tickSchedule } = proxyLocalActivities<ScheduleActivities>({
+  startToCloseTimeout: '15s',
+  localRetryThreshold: '10s',
+  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
+});
+
+/** Set by the server on whatever a schedule starts: when it was due, however late it comes. */
+const dueAt = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
+
+/**
+ * One tick of a schedule: starts its run, which is an execution of its own, and ends. A tick that gets no run ends
+ * well too and says why.
+ */
+export async function scheduledTrigger(input: ScheduledTriggerInput): Promise<TickResult> {
+  const due = workflowInfo().typedSearchAttributes.get(dueAt);
+  if (due === undefined) throw ApplicationFailure.nonRetryable('Only a schedule may start this');
+  return tickSchedule({ ...input, due_at: due.toISOString() });
+}
