@@ -10,10 +10,8 @@ import {
 } from '../../../shared/contract/workflow.ts';
 import { listRuns } from '../../../shared/db/runs.ts';
 import * as workflows from '../../../shared/db/workflows.ts';
-import { checkGraph } from '../../../shared/graph-check.ts';
-import type { Json } from '../../../shared/json.ts';
 import { dispatchInOrder } from '../../../shared/operations/dispatch.ts';
-import { builtinTools } from '../../../shared/tools.ts';
+import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
 import { answers, nothing, workflowParams } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
@@ -155,13 +153,11 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       response: answers({ 200: graphReportSchema }, 'not_found', 'unsupported_media_type'),
     },
     config: { capability: 'view' },
-    handler: async (request) => {
-      const { graph } = await workflows.readWorkflow(db, {
+    handler: async (request) =>
+      validateWorkflow(db, {
         workspaceId: request.actor.workspaceId,
         workflowId: request.params.id,
-      });
-      return checkGraph(graph as unknown as Json, { tools: builtinTools, customTools: new Set() });
-    },
+      }),
   });
 
   app.route({
