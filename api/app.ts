@@ -16,6 +16,7 @@ import type { ApiDeps, App, RouteContext } from './deps.ts';
 import { answerErrors, answerFrameworkError, answerSocketError } from './error-handler.ts';
 import { refuseUnsafeInput } from './input-guard.ts';
 import { createKeyUses } from './key-uses.ts';
+import { mcpRoutes } from './mcp/route.ts';
 import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
 import { serveReference } from './reference.ts';
@@ -61,6 +62,7 @@ const routes = [
   governanceRoutes,
   policyRoutes,
   streamRoutes,
+  mcpRoutes,
 ];
 
 /** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */

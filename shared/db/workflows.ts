@@ -7,7 +7,7 @@ import {
   type WorkflowUpdate,
   workflowStatuses,
 } from '../contract/workflow.ts';
-import { notFound } from '../errors.ts';
+import { conflict, notFound } from '../errors.ts';
 import { canonicalJson } from '../graph/diff.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { toDollars, toMicros } from '../money.ts';
@@ -24,6 +24,7 @@ export interface WorkflowScope {
 
 const json = z.unknown() as unknown as z.ZodType<Json>;
 const graph = z.unknown() as unknown as z.ZodType<Workflow['graph']>;
+const idRow = z.object({ id: z.string() });
 
 const workflowRow = z.object({
   id: z.string(),
@@ -101,6 +102,26 @@ export async function requireWorkflow(db: Db, scope: WorkflowScope): Promise<voi
     SELECT id FROM workflows WHERE id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId}
   `);
   if (found === null) throw notFound('Workflow');
+}
+
+/**
+ * The id of the workflow that has this id, else of the only one that has exactly this name. Throws AppError
+ * `not_found`, and `conflict` when several have the name.
+ */
+export async function findWorkflowId(
+  db: Db,
+  { workspaceId, idOrName }: { workspaceId: string; idOrName: string },
+): Promise<string> {
+  const [first, second] = await db.anyFirst(sql.prepared('workflows_find', idRow)`
+    SELECT id FROM workflows
+    WHERE workspace_id = ${workspaceId} AND (id = ${idOrName} OR name = ${idOrName})
+    ORDER BY id = ${idOrName} DESC LIMIT 2
+  `);
+  if (first === undefined) throw notFound('Workflow');
+  if (first !== idOrName && second !== undefined) {
+    throw conflict(`Several workflows are named '${idOrName}'; give the id of one`);
+  }
+  return first;
 }
 
 function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
@@ -294,7 +315,6 @@ export async function replaceChecks(
 }
 
 const deletableRow = z.object({ name: z.string() });
-const idRow = z.object({ id: z.string() });
 
 /**
  * Deletes a workflow with its versions, runs and steps. Executions of runs that are still live are ended through
