@@ -30,6 +30,7 @@ import { keyRoutes } from './routes/ops/keys.ts';
 import { policyRoutes } from './routes/ops/policies.ts';
 import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
+import { templateRoutes } from './routes/ops/templates.ts';
 import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
@@ -51,6 +52,7 @@ const routes = [
   authRoutes,
   workflowRoutes,
   versionRoutes,
+  templateRoutes,
   runRoutes,
   approvalRoutes,
   keyRoutes,

@@ -36,6 +36,7 @@ const document: OpenAPIV3_1.Document = {
   info: { title: 'Operations API', version: packageJson.version, description },
   tags: [
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
+    { name: 'Templates', description: 'Graphs to begin with, built in or your own' },
     { name: 'Runs', description: 'Executions, the gates they wait at and the frames they send' },
     { name: 'Sign-in', description: 'Sessions, and how to become a member' },
     { name: 'API keys', description: 'Credentials of programs' },

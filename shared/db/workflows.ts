@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import type { DraftGraph, EvaluationCheck } from '../contract/graph.ts';
+import type { Template } from '../contract/template.ts';
 import {
   type Workflow,
   type WorkflowCreate,
@@ -153,26 +154,28 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
   };
 }
 
-/** Returns the new workflow's id. */
+/** Returns the new workflow's id. `from` is the template it is made of, which brings its checks. */
 export async function createWorkflow(
   db: Pool,
   actor: Actor,
   body: WorkflowCreate,
+  from?: Pick<Template, 'id' | 'checks'>,
 ): Promise<string> {
   const id = newId('workflow');
   const cap = body.run_cap_usd ?? null;
+  const checks = JSON.stringify(from?.checks ?? []);
   await db.transaction(async (tx) => {
     await tx.query(sql.prepared('workflows_insert', z.object({}))`
-      INSERT INTO workflows (id, workspace_id, name, description, run_cap_micros, created_by)
-      VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${cap === null ? null : toMicros(cap)},
-              ${actor.id})
+      INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, created_by)
+      VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
+              ${cap === null ? null : toMicros(cap)}, ${actor.id})
     `);
     await insertVersion(tx, actor, { workflowId: id, version: 1, graph: body.graph });
     await recordAudit(tx, actor, {
       action: 'create',
       targetType: 'workflow',
       targetId: id,
-      details: { name: body.name },
+      details: { name: body.name, ...(from === undefined ? {} : { template_id: from.id }) },
     });
   });
   return id;

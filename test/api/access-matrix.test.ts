@@ -83,6 +83,7 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     budgets: await create('/api/budgets', { name: 'x', limit_usd: 1_000 }),
     members: (await addMember('viewer')).id,
     keys: await create('/api/keys', { name: 'x', role: 'viewer' }),
+    templates: await create('/api/templates', { name: 'x', graph: oneStep }),
   };
 }
 

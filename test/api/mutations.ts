@@ -45,6 +45,9 @@ const workflow = async ({ call }: Kitchen, graph: keyof typeof graphs = 'plain')
 const run = async (kitchen: Kitchen, graph: keyof typeof graphs): Promise<string> =>
   (await kitchen.call('POST', `/api/workflows/${await workflow(kitchen, graph)}/runs`, {})).id;
 
+const template = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/templates', { name: 'Recipe', graph: graphs.plain })).id;
+
 const onWorkflow = (action: string, id: string) => ({
   action,
   target_type: 'workflow',
@@ -181,4 +184,42 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: { prices: [] },
     entry: { action: 'price_update', target_type: 'workspace', target_id: workspaceId },
   }),
+  'POST /api/templates': async () => ({
+    url: '/api/templates',
+    body: { name: 'Recipe', graph: graphs.plain },
+    entry: { action: 'create', target_type: 'template' },
+  }),
+  'PUT /api/templates/{id}': async (kitchen) => {
+    const id = await template(kitchen);
+    return {
+      url: `/api/templates/${id}`,
+      body: { name: 'Renamed' },
+      entry: { action: 'update', target_type: 'template', target_id: id },
+    };
+  },
+  'DELETE /api/templates/{id}': async (kitchen) => {
+    const id = await template(kitchen);
+    return {
+      url: `/api/templates/${id}`,
+      entry: { action: 'delete', target_type: 'template', target_id: id },
+    };
+  },
+  'POST /api/templates/{id}/instantiate': async (kitchen) => ({
+    url: `/api/templates/${await template(kitchen)}/instantiate`,
+    body: { name: 'From a template' },
+    entry: { action: 'create', target_type: 'workflow' },
+  }),
+  'POST /api/mcp': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: '/api/mcp',
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'run_workflow', arguments: { workflow: id } },
+      },
+      entry: onWorkflow('run', id),
+    };
+  },
 };

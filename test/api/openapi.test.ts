@@ -73,8 +73,12 @@ describe('the OpenAPI document', () => {
 });
 
 describe('its examples', () => {
-  const idFor = async (path: string, ids: { run: string; workflow: string }): Promise<string> => {
+  const idFor = async (
+    path: string,
+    ids: { run: string; workflow: string; template: string },
+  ): Promise<string> => {
     if (path.startsWith('/api/runs')) return ids.run;
+    if (path.startsWith('/api/templates')) return ids.template;
     if (!path.startsWith('/api/budgets')) return ids.workflow;
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
     return body.id;
@@ -87,9 +91,12 @@ describe('its examples', () => {
     const { body: run } = await api.call('POST', `/api/workflows/${workflow.id}/runs`, {
       ticket: 'x',
     });
-    return path
-      .replace('{id}', await idFor(path, { run: run.id, workflow: workflow.id }))
-      .replace('{version}', '1');
+    const { body: template } = await api.call('POST', '/api/templates', {
+      name: 'x',
+      graph: oneStep,
+    });
+    const ids = { run: run.id, workflow: workflow.id, template: template.id };
+    return path.replace('{id}', await idFor(path, ids)).replace('{version}', '1');
   };
 
   test('are taken as they stand', async () => {
@@ -116,7 +123,7 @@ describe('its examples', () => {
       expect(answer.body.detail ?? '').not.toMatch(/^Invalid/);
       executed += 1;
     }
-    expect(executed).toBe(18);
+    expect(executed).toBe(22);
   });
 
   test('of every body that is not empty are there', () => {

@@ -52,6 +52,14 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/workspace/policies', 'manage_workspace'],
   ['GET', '/api/workspace/prices', 'view'],
   ['PUT', '/api/workspace/prices', 'manage_workspace'],
+  ['GET', '/api/templates', 'view'],
+  ['POST', '/api/templates', 'create_edit_workflows'],
+  ['GET', '/api/templates/:tpl', 'view'],
+  ['PUT', '/api/templates/:tpl', 'create_edit_workflows'],
+  ['DELETE', '/api/templates/:tpl', 'create_edit_workflows'],
+  ['POST', '/api/templates/:tpl/instantiate', 'create_edit_workflows'],
+  // What each of its tools takes is in mcp.test.ts.
+  ['POST', '/api/mcp', 'view'],
 ];
 
 const bodies: Record<string, unknown> = {
@@ -67,6 +75,9 @@ const bodies: Record<string, unknown> = {
   'PUT /api/budgets/:bud': { limit_usd: 2_000 },
   'PUT /api/workspace/policies': {},
   'POST /api/keys': { name: 'x', role: 'viewer' },
+  'POST /api/templates': { name: 'x', graph: oneStep },
+  'PUT /api/templates/:tpl': { name: 'y' },
+  'POST /api/mcp': { jsonrpc: '2.0', id: 1, method: 'tools/list' },
 };
 
 let api: TestApi;
@@ -84,14 +95,20 @@ const makeIds = async () => {
     .id as string;
   const key = (await api.call('POST', '/api/keys', { name: 'x', role: 'viewer' })).body
     .id as string;
-  return { wf, run, bud, key };
+  const tpl = (await api.call('POST', '/api/templates', { name: 'x', graph: oneStep })).body
+    .id as string;
+  return { wf, run, bud, key, tpl };
 };
-const at = (path: string, ids: { wf: string; run: string; bud: string; key: string }) =>
+const at = (
+  path: string,
+  ids: { wf: string; run: string; bud: string; key: string; tpl: string },
+) =>
   path
     .replace(':wf', ids.wf)
     .replace(':run', ids.run)
     .replace(':bud', ids.bud)
-    .replace(':key', ids.key);
+    .replace(':key', ids.key)
+    .replace(':tpl', ids.tpl);
 
 /** The owner's capabilities, as a process sees them that has not asked for the owner before. */
 const asOwner = async (
@@ -112,7 +129,7 @@ const asOwner = async (
 test('this file knows every route', () => {
   const known = guarded.map(([method, path]) => {
     const pattern = path
-      .replace(/:wf|:run|:bud|:key/, ':id')
+      .replace(/:wf|:run|:bud|:key|:tpl/, ':id')
       .replace('/versions/1', '/versions/:version')
       .split('?')[0];
     return `${method} ${pattern}`;
@@ -169,8 +186,9 @@ describe('a workspace', () => {
       run: newId('run'),
       bud: newId('budget'),
       key: newId('apiKey'),
+      tpl: newId('template'),
     };
-    for (const [method, path] of guarded.filter(([, path]) => /:wf|:run|:key/.test(path))) {
+    for (const [method, path] of guarded.filter(([, path]) => /:wf|:run|:key|:tpl/.test(path))) {
       const body = bodies[`${method} ${path}`];
       const [theirs, nobodys] = [
         await api.call(method, at(path, foreign), body),
@@ -194,6 +212,7 @@ describe('a workspace', () => {
     expect((await api.call('GET', '/api/approvals')).body.approvals).toEqual([]);
     expect((await api.call('GET', '/api/workspace/prices')).body.prices).toEqual([]);
     expect((await api.call('GET', '/api/keys')).text).not.toContain(foreign.key);
+    expect((await api.call('GET', '/api/templates')).text).not.toContain(foreign.tpl);
   });
 
   /** A workflow with a paused run and a price, in another workspace. */
@@ -204,6 +223,7 @@ describe('a workspace', () => {
       run: newId('run'),
       bud: newId('budget'),
       key: newId('apiKey'),
+      tpl: newId('template'),
     };
     const run = (statement: ReturnType<ReturnType<typeof sql.type>>) =>
       api.db.query(statement as never);
@@ -226,6 +246,9 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
       VALUES (${ids.key}, ${ids.ws}, 'Theirs', 'ops_x', sha256(convert_to(${ids.key}, 'UTF8')), 'admin')`);
+    await run(sql.type(row)`
+      INSERT INTO templates (id, workspace_id, name, graph)
+      VALUES (${ids.tpl}, ${ids.ws}, 'Theirs', '{"nodes":[],"edges":[]}')`);
     await run(sql.type(row)`
       INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
       VALUES (${ids.run}, 'g', 1, 'g', 'G', 'secret?', false)`);
@@ -267,7 +290,13 @@ describe('credentials', () => {
 
     test('are needed on every route but the exempt ones', async () => {
       for (const [method, path] of guarded) {
-        const url = at(path, { wf: 'wf_x', run: 'run_x', bud: 'bud_x', key: 'key_x' });
+        const url = at(path, {
+          wf: 'wf_x',
+          run: 'run_x',
+          bud: 'bud_x',
+          key: 'key_x',
+          tpl: 'tpl_x',
+        });
         const { status, body } = await closed.call(method, url, bodies[`${method} ${path}`]);
         expect([path, status, body]).toEqual([path, 401, { detail: 'Authentication required' }]);
       }
