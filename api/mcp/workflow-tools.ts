@@ -6,6 +6,7 @@ import { workflowSchema } from '../../shared/contract/workflow.ts';
 import { readUsage } from '../../shared/db/usage.ts';
 import { findWorkflowId, listWorkflows, readWorkflow } from '../../shared/db/workflows.ts';
 import { validateWorkflow } from '../../shared/operations/validate-workflow.ts';
+import { isIdOf } from '../../shared/platform/ids.ts';
 import { defineTool, type ToolCall } from './tool.ts';
 
 /** A workflow as a caller names it. */
@@ -13,10 +14,15 @@ export const workflowArgument = z.string().min(1).max(200).meta({
   description: 'Id (wf_...) or exact name of the workflow',
 });
 
-/** The workflow meant. Throws AppError `not_found`, or `conflict` for a name that several have. */
+/**
+ * The workflow meant. What has the form of an id is taken for one, there or not. Throws AppError `not_found` for a name
+ * that none has, and `conflict` for one that several have.
+ */
 export async function scopeOf({ context, actor }: ToolCall, workflow: string) {
   const { workspaceId } = actor;
-  const workflowId = await findWorkflowId(context.db, { workspaceId, idOrName: workflow });
+  const workflowId = isIdOf('workflow', workflow)
+    ? workflow
+    : await findWorkflowId(context.db, { workspaceId, name: workflow });
   return { workspaceId, workflowId };
 }
 

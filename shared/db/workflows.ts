@@ -105,24 +105,19 @@ export async function requireWorkflow(db: Db, scope: WorkflowScope): Promise<voi
   if (found === null) throw notFound('Workflow');
 }
 
-/**
- * The id of the workflow that has this id, else of the only one that has exactly this name. Throws AppError
- * `not_found`, and `conflict` when several have the name.
- */
+/** The id of the only workflow of exactly this name. Throws AppError `not_found`, `conflict` when several have it. */
 export async function findWorkflowId(
   db: Db,
-  { workspaceId, idOrName }: { workspaceId: string; idOrName: string },
+  { workspaceId, name }: { workspaceId: string; name: string },
 ): Promise<string> {
-  const [first, second] = await db.anyFirst(sql.prepared('workflows_find', idRow)`
-    SELECT id FROM workflows
-    WHERE workspace_id = ${workspaceId} AND (id = ${idOrName} OR name = ${idOrName})
-    ORDER BY id = ${idOrName} DESC LIMIT 2
+  const [id, another] = await db.anyFirst(sql.prepared('workflows_find', idRow)`
+    SELECT id FROM workflows WHERE workspace_id = ${workspaceId} AND name = ${name} LIMIT 2
   `);
-  if (first === undefined) throw notFound('Workflow');
-  if (first !== idOrName && second !== undefined) {
-    throw conflict(`Several workflows are named '${idOrName}'; give the id of one`);
+  if (id === undefined) throw notFound('Workflow');
+  if (another !== undefined) {
+    throw conflict(`Several workflows are named '${name}'; give the id of one`);
   }
-  return first;
+  return id;
 }
 
 function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
