@@ -30,3 +30,4 @@ export const nothing = z.undefined().meta({ description: 'Done' });
 export const workflowParams = z.strictObject({ id: z.string().min(1) });
 export const scheduleParams = z.strictObject({ id: z.string().min(1) });
 export const runParams = z.strictObject({ id: z.string().min(1) });
+export const templateParams = z.strictObject({ id: z.string().min(1) });

@@ -29,6 +29,7 @@ import {
 import { refuseUnsafeInput } from './input-guard.ts';
 import { routedUrl } from './hook-address.ts';
 import { createKeyUses } from './key-uses.ts';
+import { mcpRoutes } from './mcp/route.ts';
 import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
 import { limitRate, rateLimitHeaders } from './rate-limit.ts';
@@ -47,6 +48,7 @@ import { priceRoutes } from './routes/ops/prices.ts';
 import { runRoutes } from './routes/ops/runs.ts';
 import { toolRoutes } from './routes/ops/tools.ts';
 import { scheduleRoutes } from './routes/ops/schedules.ts';
+import { templateRoutes } from './routes/ops/templates.ts';
 import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
 import { webhookRoutes } from './routes/ops/webhooks.ts';
@@ -68,6 +70,7 @@ const routes = [
   memberRoutes,
   workflowRoutes,
   versionRoutes,
+  templateRoutes,
   runRoutes,
   webhookRoutes,
   hookRoutes,
@@ -83,6 +86,7 @@ const routes = [
   governanceRoutes,
   policyRoutes,
   streamRoutes,
+  mcpRoutes,
 ];
 
 /** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */

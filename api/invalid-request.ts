@@ -10,12 +10,13 @@ const partNames: Record<string, string> = {
   headers: 'header',
 };
 
+/** As zod reports them. */
 interface Issue {
-  code: string;
-  path: PropertyKey[];
+  code?: string | undefined;
+  path: readonly PropertyKey[];
   message: string;
-  keys?: string[];
-  errors?: Issue[][];
+  keys?: readonly string[];
+  errors?: readonly (readonly Issue[])[];
 }
 
 /** What is wrong with a request, each problem with the field it is about. */
@@ -23,10 +24,15 @@ export function describeInvalid(
   part: string | undefined,
   problems: readonly FastifySchemaValidationError[],
 ): string {
-  const issues = problems.flatMap((problem) => flatten(toIssue(problem), []));
-  const shown = issues.slice(0, MAX_PROBLEMS).join('; ');
-  const more = issues.length > MAX_PROBLEMS ? `; and ${issues.length - MAX_PROBLEMS} more` : '';
-  return `Invalid ${partNames[part ?? ''] ?? 'request'}: ${shown}${more}`;
+  return describeIssues(partNames[part ?? ''] ?? 'request', problems.map(toIssue));
+}
+
+/** `Invalid <part>: ...`, with each problem and the field it is about. */
+export function describeIssues(part: string, issues: readonly Issue[]): string {
+  const problems = issues.flatMap((issue) => flatten(issue, []));
+  const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
+  const more = problems.length > MAX_PROBLEMS ? `; and ${problems.length - MAX_PROBLEMS} more` : '';
+  return `Invalid ${part}: ${shown}${more}`;
 }
 
 function toIssue(problem: FastifySchemaValidationError): Issue {
@@ -39,7 +45,7 @@ function toIssue(problem: FastifySchemaValidationError): Issue {
 }
 
 /** The issue's problems as text; of a union the branch that came closest. */
-function flatten(issue: Issue, above: PropertyKey[]): string[] {
+function flatten(issue: Issue, above: readonly PropertyKey[]): string[] {
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
     return (issue.keys ?? []).map((key) => `unknown field '${[...path, key].join('.')}'`);
@@ -55,7 +61,8 @@ function flatten(issue: Issue, above: PropertyKey[]): string[] {
 }
 
 // A branch that failed deeper down understood the value better than one that refused its type outright.
-const rank = (branch: Issue[]): number => branch.length - (branch[0]?.path.length ?? 0) * 10;
+const rank = (branch: readonly Issue[]): number =>
+  branch.length - (branch[0]?.path.length ?? 0) * 10;
 
 function wording(message: string): string {
   const type = /^Invalid input: expected (.+), received (.+)$/.exec(message);

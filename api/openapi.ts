@@ -39,6 +39,7 @@ const document: OpenAPIV3_1.Document = {
   info: { title: 'Operations API', version: packageJson.version, description },
   tags: [
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
+    { name: 'Templates', description: 'Graphs to begin with, built in or your own' },
     { name: 'Runs', description: 'Executions, the gates they wait at and the frames they send' },
     {
       name: 'Tools',
@@ -53,6 +54,7 @@ const document: OpenAPIV3_1.Document = {
     { name: 'Audit', description: 'What was done, by whom, and whether the record is whole' },
     { name: 'Budgets', description: 'Caps on what runs may cost in a window' },
     { name: 'Governance', description: 'What policies, budgets and overrides decided' },
+    { name: 'MCP', description: 'The same acts as tools for models' },
     { name: 'Health', description: 'How the service is' },
   ],
   // Either one, or none where the service runs open.

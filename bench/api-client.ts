@@ -9,6 +9,8 @@ import type { StreamFrame } from '../shared/contract/stream.ts';
 export interface Service {
   define(name: string, graph: GraphInput): Promise<string>;
   trigger(workflowId: string): Promise<string>;
+  /** The same as a tool of `/api/mcp`, over the same connections. */
+  triggerAsTool(workflowId: string): Promise<string>;
   read(runId: string): Promise<Run>;
   approve(runId: string): Promise<void>;
   /** Resolves with the frame that says so, or at once when it is so already. */
@@ -100,6 +102,19 @@ export function serviceClient(url: string, temporal: Client): Service {
       return id;
     },
     trigger,
+    triggerAsTool: async (workflow) => {
+      const { result } = await call<{ result: { structuredContent: { id: string } } }>(
+        'POST',
+        '/api/mcp',
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'run_workflow', arguments: { workflow } },
+        },
+      );
+      return result.structuredContent.id;
+    },
     read,
     until,
     approve: async (runId) => {

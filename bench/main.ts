@@ -4,6 +4,7 @@ import { messageOf, since } from '../scripts/stack/output.ts';
 import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
 import { latency } from './measures/latency.ts';
+import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
 import { overview } from './measures/overview.ts';
 import { policy } from './measures/policy.ts';
@@ -38,6 +39,7 @@ const onStack = {
   latency,
   trigger,
   webhook,
+  mcp,
   approve,
   read,
   'sign-in': signIn,

@@ -252,6 +252,7 @@ function writeEndpoints(
   const endpoints = {
     api: addresses.api,
     docs: `${addresses.api}/docs`,
+    mcp: `${addresses.api}/api/mcp`,
     temporal: addresses.temporal,
     temporalUi: addresses.temporalUi,
     database: addresses.databaseUrl,
@@ -271,6 +272,12 @@ function withoutPassword(databaseUrl: string): string {
   }
 }
 
+/** Adds the tools to a client of the Model Context Protocol; others take the same address. */
+function mcpCommand(config: Config, { api }: Addresses): string {
+  const key = config.auth.mode === 'required' ? ` --header 'X-API-Key: <key>'` : '';
+  return `claude mcp add --transport http workflows ${api}/api/mcp${key}`;
+}
+
 function banner(
   config: Config,
   addresses: Addresses,
@@ -284,6 +291,7 @@ function banner(
     '',
     `  API          ${addresses.api}`,
     `  Docs         ${addresses.api}/docs`,
+    `  MCP          ${mcpCommand(config, addresses)}`,
     `  Temporal UI  ${addresses.temporalUi}`,
     `  Temporal     ${addresses.temporal}`,
     `  Database     ${withoutPassword(addresses.databaseUrl)}`,

@@ -1,14 +1,13 @@
-import type { EvaluationCheck, GraphInput } from '../../shared/contract/graph.ts';
 import type { RunStatus } from '../../shared/contract/run.ts';
 import type { JsonObject } from '../../shared/json.ts';
+import type { BuiltInTemplate } from '../../shared/templates/template.ts';
 
 /** A workflow that a new installation starts with, and the runs that show what it does. */
-export interface Example {
-  /** Examples are looked up by it, so it has to stay the same from release to release. */
-  name: string;
-  description: string;
-  graph: GraphInput;
-  checks: EvaluationCheck[];
+export interface Example extends Pick<
+  BuiltInTemplate,
+  // Examples are looked up by their name, so it has to stay the same from release to release.
+  'name' | 'description' | 'graph' | 'checks'
+> {
   runs: ExampleRun[];
 }
 
@@ -19,11 +18,3 @@ export interface ExampleRun {
   /** Where it comes to rest. */
   ends: Extract<RunStatus, 'success' | 'failed' | 'paused'>;
 }
-
-/** Distance between the columns and rows that the graphs are drawn on. */
-const COLUMN = 260;
-const ROW = 130;
-
-export const at = (column: number, row: number) => ({
-  position: { x: column * COLUMN, y: row * ROW },
-});

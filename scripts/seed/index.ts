@@ -1,10 +1,36 @@
-import type { Example } from './example.ts';
+import { launchKit } from '../../shared/templates/launch-kit.ts';
+import { researchLoop } from '../../shared/templates/research-loop.ts';
+import { supportTriage } from '../../shared/templates/support-triage.ts';
+import type { BuiltInTemplate } from '../../shared/templates/template.ts';
+import type { Example, ExampleRun } from './example.ts';
 import { invoiceExport } from './invoice-export.ts';
-import { launchKit } from './launch-kit.ts';
-import { researchLoop } from './research-loop.ts';
-import { supportTriage } from './support-triage.ts';
 
 export type { Example, ExampleRun } from './example.ts';
 
-/** In the order in which they are best read. */
-export const examples: readonly Example[] = [supportTriage, researchLoop, launchKit, invoiceExport];
+const example = (
+  { name, description, graph, checks, sampleInput }: BuiltInTemplate,
+  sample: Omit<ExampleRun, 'input'>,
+  ...others: ExampleRun[]
+): Example => ({
+  name,
+  description,
+  graph,
+  checks,
+  runs: [...others, { ...sample, input: sampleInput }],
+});
+
+/** In the order in which they are best read: templates with runs that show what they do, and one that fails. */
+export const examples: readonly Example[] = [
+  example(
+    supportTriage,
+    { key: 'example-triage-refund', ends: 'paused' },
+    {
+      key: 'example-triage-question',
+      input: { ticket: 'Where do I change the address on our invoices?' },
+      ends: 'success',
+    },
+  ),
+  example(researchLoop, { key: 'example-research', ends: 'success' }),
+  example(launchKit, { key: 'example-launch', ends: 'success' }),
+  invoiceExport,
+];

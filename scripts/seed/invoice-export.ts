@@ -1,4 +1,5 @@
-import { at, type Example } from './example.ts';
+import { at } from '../../shared/templates/template.ts';
+import type { Example } from './example.ts';
 
 /**
  *   total ── summary ── upload ── receipt

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import type {
-  Approval,
-  PendingGate,
-  Run,
-  RunStatus,
-  RunSummary,
-  Trigger,
+import {
+  type Approval,
+  type PendingGate,
+  type Run,
+  type RunStatus,
+  type RunSummary,
+  runStatuses,
+  type Trigger,
 } from '../contract/run.ts';
 import type { Evals } from '../contract/graph.ts';
 import type { Checkpoint, Step } from '../contract/step.ts';
@@ -186,6 +187,19 @@ function stateSoFar(input: JsonObject, steps: readonly StepRow[]): JsonObject {
     state[key] = { approved };
   }
   return state;
+}
+
+const statusRow = z.object({ status: z.enum(runStatuses) });
+
+/** Where a run is, without anything else of it; undefined: no such run here. */
+export async function readRunStatus(
+  db: Db,
+  run: { workspaceId: string; runId: string },
+): Promise<RunStatus | undefined> {
+  const row = await db.maybeOne(sql.prepared('runs_status', statusRow)`
+    SELECT status FROM runs WHERE id = ${run.runId} AND workspace_id = ${run.workspaceId}
+  `);
+  return row?.status;
 }
 
 export interface RunFilter {

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import type { DraftGraph, EvaluationCheck } from '../contract/graph.ts';
+import type { Template } from '../contract/template.ts';
 import {
   type Workflow,
   type WorkflowCreate,
   type WorkflowUpdate,
   workflowStatuses,
 } from '../contract/workflow.ts';
-import { notFound } from '../errors.ts';
+import { conflict, notFound } from '../errors.ts';
 import { canonicalJson } from '../graph/diff.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { toDollars, toMicros } from '../money.ts';
@@ -24,6 +25,7 @@ export interface WorkflowScope {
 
 const json = z.unknown() as unknown as z.ZodType<Json>;
 const graph = z.unknown() as unknown as z.ZodType<Workflow['graph']>;
+const idRow = z.object({ id: z.string() });
 
 const workflowRow = z.object({
   id: z.string(),
@@ -103,6 +105,21 @@ export async function requireWorkflow(db: Db, scope: WorkflowScope): Promise<voi
   if (found === null) throw notFound('Workflow');
 }
 
+/** The id of the only workflow of exactly this name. Throws AppError `not_found`, `conflict` when several have it. */
+export async function findWorkflowId(
+  db: Db,
+  { workspaceId, name }: { workspaceId: string; name: string },
+): Promise<string> {
+  const [id, another] = await db.anyFirst(sql.prepared('workflows_find', idRow)`
+    SELECT id FROM workflows WHERE workspace_id = ${workspaceId} AND name = ${name} LIMIT 2
+  `);
+  if (id === undefined) throw notFound('Workflow');
+  if (another !== undefined) {
+    throw conflict(`Several workflows are named '${name}'; give the id of one`);
+  }
+  return id;
+}
+
 function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
   const finished = row.success + row.failed;
   return {
@@ -132,26 +149,28 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
   };
 }
 
-/** Returns the new workflow's id. */
+/** Returns the new workflow's id. `from` is the template it is made of, which brings its checks. */
 export async function createWorkflow(
   db: Pool,
   actor: Actor,
   body: WorkflowCreate,
+  from?: Pick<Template, 'id' | 'checks'>,
 ): Promise<string> {
   const id = newId('workflow');
   const cap = body.run_cap_usd ?? null;
+  const checks = JSON.stringify(from?.checks ?? []);
   await db.transaction(async (tx) => {
     await tx.query(sql.prepared('workflows_insert', z.object({}))`
-      INSERT INTO workflows (id, workspace_id, name, description, run_cap_micros, created_by)
-      VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${cap === null ? null : toMicros(cap)},
-              ${actor.id})
+      INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, created_by)
+      VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
+              ${cap === null ? null : toMicros(cap)}, ${actor.id})
     `);
     await insertVersion(tx, actor, { workflowId: id, version: 1, graph: body.graph });
     await recordAudit(tx, actor, {
       action: 'create',
       targetType: 'workflow',
       targetId: id,
-      details: { name: body.name },
+      details: { name: body.name, ...(from === undefined ? {} : { template_id: from.id }) },
     });
   });
   return id;
@@ -294,7 +313,6 @@ export async function replaceChecks(
 }
 
 const deletableRow = z.object({ name: z.string() });
-const idRow = z.object({ id: z.string() });
 
 /**
  * Deletes a workflow with its versions, runs and steps. Executions of runs that are still live are ended through

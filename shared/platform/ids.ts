@@ -16,6 +16,7 @@ export const idPrefixes = {
 } as const;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const ID_TAIL = /^_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** Random characters of the alphabet, five bits each. */
 export function randomText(length: number): string {
@@ -37,3 +38,7 @@ export function newId(noun: keyof typeof idPrefixes): string {
   }
   return `${idPrefixes[noun]}_${head}${randomText(16)}`;
 }
+
+/** Whether a text has the form of such an id; whether there is one of it is another question. */
+export const isIdOf = (noun: keyof typeof idPrefixes, text: string): boolean =>
+  text.startsWith(`${idPrefixes[noun]}_`) && ID_TAIL.test(text.slice(-27));

@@ -85,6 +85,7 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     tools: await create('/api/tools', { name: 'x', endpoint_url: 'http://127.0.0.1:9/' }),
     schedules: await create('/api/schedules', { workflow_id: workflow, cron: '@yearly' }),
     keys: await create('/api/keys', { name: 'x', role: 'viewer' }),
+    templates: await create('/api/templates', { name: 'x', graph: oneStep }),
   };
 }
 

@@ -72,6 +72,8 @@ const schedule = async (kitchen: Kitchen): Promise<{ id: string; workflow_id: st
     workflow_id: await workflow(kitchen),
     cron: '0 0 1 1 *',
   });
+const template = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/templates', { name: 'Recipe', graph: graphs.plain })).id;
 
 const onWorkflow = (action: string, id: string) => ({
   action,
@@ -365,5 +367,43 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
   'DELETE /api/members/{id}': async (kitchen) => {
     const id = await member(kitchen);
     return { url: `/api/members/${id}`, entry: onMember('remove', id) };
+  },
+  'POST /api/templates': async () => ({
+    url: '/api/templates',
+    body: { name: 'Recipe', graph: graphs.plain },
+    entry: { action: 'create', target_type: 'template' },
+  }),
+  'PUT /api/templates/{id}': async (kitchen) => {
+    const id = await template(kitchen);
+    return {
+      url: `/api/templates/${id}`,
+      body: { name: 'Renamed' },
+      entry: { action: 'update', target_type: 'template', target_id: id },
+    };
+  },
+  'DELETE /api/templates/{id}': async (kitchen) => {
+    const id = await template(kitchen);
+    return {
+      url: `/api/templates/${id}`,
+      entry: { action: 'delete', target_type: 'template', target_id: id },
+    };
+  },
+  'POST /api/templates/{id}/instantiate': async (kitchen) => ({
+    url: `/api/templates/${await template(kitchen)}/instantiate`,
+    body: { name: 'From a template' },
+    entry: { action: 'create', target_type: 'workflow' },
+  }),
+  'POST /api/mcp': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: '/api/mcp',
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'run_workflow', arguments: { workflow: id } },
+      },
+      entry: onWorkflow('run', id),
+    };
   },
 };

@@ -75,7 +75,10 @@ describe('the OpenAPI document', () => {
 });
 
 describe('its examples', () => {
-  const idFor = async (path: string, ids: { run: string; workflow: string }): Promise<string> => {
+  const idFor = async (
+    path: string,
+    ids: { run: string; workflow: string; template: string },
+  ): Promise<string> => {
     if (path.startsWith('/api/runs')) return ids.run;
     if (path.startsWith('/api/members')) return (await invite(api, { role: 'viewer' })).id;
     if (path.startsWith('/api/tools')) {
@@ -90,6 +93,7 @@ describe('its examples', () => {
       });
       return body.id;
     }
+    if (path.startsWith('/api/templates')) return ids.template;
     if (!path.startsWith('/api/budgets')) return ids.workflow;
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
     return body.id;
@@ -105,9 +109,12 @@ describe('its examples', () => {
       ticket: 'x',
     });
     if (path.startsWith('/api/hooks/')) return hookPath(workflow.id as string);
-    return path
-      .replace('{id}', await idFor(path, { run: run.id, workflow: workflow.id }))
-      .replace('{version}', '1');
+    const { body: template } = await api.call('POST', '/api/templates', {
+      name: 'x',
+      graph: oneStep,
+    });
+    const ids = { run: run.id, workflow: workflow.id, template: template.id };
+    return path.replace('{id}', await idFor(path, ids)).replace('{version}', '1');
   };
 
   test('are taken as they stand', async () => {
@@ -136,7 +143,7 @@ describe('its examples', () => {
       expect(answer.body.detail ?? '').not.toMatch(/^Invalid/);
       executed += 1;
     }
-    expect(executed).toBe(30);
+    expect(executed).toBe(34);
   });
 
   test('of every body that is not empty are there', () => {

@@ -79,6 +79,14 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/members/:mem/permissions', 'manage_members'],
   ['POST', '/api/members/:mem/approve', 'manage_members'],
   ['DELETE', '/api/members/:mem', 'manage_members'],
+  ['GET', '/api/templates', 'view'],
+  ['POST', '/api/templates', 'create_edit_workflows'],
+  ['GET', '/api/templates/:tpl', 'view'],
+  ['PUT', '/api/templates/:tpl', 'create_edit_workflows'],
+  ['DELETE', '/api/templates/:tpl', 'create_edit_workflows'],
+  ['POST', '/api/templates/:tpl/instantiate', 'create_edit_workflows'],
+  // What each of its tools takes is in mcp.test.ts.
+  ['POST', '/api/mcp', 'view'],
 ];
 
 const bodies: Record<string, unknown> = {
@@ -105,6 +113,9 @@ const bodies: Record<string, unknown> = {
   'PUT /api/members/:mem': { role: 'viewer' },
   'PATCH /api/members/:mem/permissions': { overrides: { view: false } },
   'PUT /api/members/:mem/permissions': { overrides: { view: false } },
+  'POST /api/templates': { name: 'x', graph: oneStep },
+  'PUT /api/templates/:tpl': { name: 'y' },
+  'POST /api/mcp': { jsonrpc: '2.0', id: 1, method: 'tools/list' },
 };
 
 let api: TestApi;
@@ -128,7 +139,9 @@ const makeIds = async () => {
     .id as string;
   const sch = (await api.call('POST', '/api/schedules', { workflow_id: wf, cron: '@yearly' })).body
     .id as string;
-  return { wf, run, bud, key, mem, tool, sch };
+  const tpl = (await api.call('POST', '/api/templates', { name: 'x', graph: oneStep })).body
+    .id as string;
+  return { wf, run, bud, key, mem, tool, sch, tpl };
 };
 /** Each noun of a path by the id it has. */
 const at = (path: string, ids: Record<string, string>) =>
@@ -213,6 +226,7 @@ describe('a workspace', () => {
       mem: newId('member'),
       tool: newId('tool'),
       sch: newId('schedule'),
+      tpl: newId('template'),
     };
     for (const [method, path] of guarded.filter(([, path]) => path.includes(':'))) {
       const body = bodies[`${method} ${path}`];
@@ -241,6 +255,7 @@ describe('a workspace', () => {
     expect((await api.call('GET', '/api/keys')).text).not.toContain(foreign.key);
     expect((await api.call('GET', '/api/tools')).text).not.toContain(foreign.tool);
     expect((await api.call('GET', '/api/schedules')).text).not.toContain(foreign.sch);
+    expect((await api.call('GET', '/api/templates')).text).not.toContain(foreign.tpl);
   });
 
   /** A workflow with a paused run and a price, in another workspace. */
@@ -254,6 +269,7 @@ describe('a workspace', () => {
       mem: newId('member'),
       tool: newId('tool'),
       sch: newId('schedule'),
+      tpl: newId('template'),
     };
     const run = (statement: ReturnType<ReturnType<typeof sql.type>>) =>
       api.db.query(statement as never);
@@ -282,6 +298,9 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO schedules (id, workspace_id, workflow_id, cron)
       VALUES (${ids.sch}, ${ids.ws}, ${ids.wf}, '@yearly')`);
+    await run(sql.type(row)`
+      INSERT INTO templates (id, workspace_id, name, graph)
+      VALUES (${ids.tpl}, ${ids.ws}, 'Theirs', '{"nodes":[],"edges":[]}')`);
     await run(sql.type(row)`
       INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
       VALUES (${ids.run}, 'g', 1, 'g', 'G', 'secret?', false)`);

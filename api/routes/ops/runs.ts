@@ -4,19 +4,16 @@ import { overrideBody } from '../../../shared/contract/budget.ts';
 import {
   decisionBody,
   idempotencyKeySchema,
-  type Run,
   runInputBody,
   runListQuery,
   runListSchema,
   runSchema,
 } from '../../../shared/contract/run.ts';
-import type { Actor } from '../../../shared/actor.ts';
-import { listRuns, newRunRecord, readRun } from '../../../shared/db/runs.ts';
-import { notFound } from '../../../shared/errors.ts';
+import { listRuns } from '../../../shared/db/runs.ts';
 import { toMicros } from '../../../shared/money.ts';
-import { cancelRun, decideGate, resumeRun, triggerRun } from '../../../shared/operations/runs.ts';
 import { answers, runParams, workflowParams } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
+import { createRunActs } from '../../run-acts.ts';
 
 const tags = ['Runs'];
 const triggerHeaders = z.object({
@@ -26,21 +23,8 @@ const triggerHeaders = z.object({
 });
 
 export function runRoutes(app: App, context: RouteContext): void {
-  const { db, untold } = context;
-  const pages = {
-    temporalUiUrl: context.config.temporal.uiUrl,
-    temporalNamespace: context.temporal.namespace,
-  };
-  const read = async (actor: Actor, runId: string): Promise<Run> => {
-    const run = await readRun(db, { workspaceId: actor.workspaceId, runId, ...pages });
-    if (run === undefined) throw notFound('Run');
-    return run;
-  };
-  // The run as the act left it: by the time Temporal was told it may be further on.
-  const readWhile = async (told: Promise<boolean>, actor: Actor, runId: string): Promise<Run> => {
-    const [run] = await Promise.all([read(actor, runId), untold.add(told)]);
-    return run;
-  };
+  const { db } = context;
+  const acts = createRunActs(context);
 
   app.route({
     method: 'POST',
@@ -67,22 +51,16 @@ export function runRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'run_workflows' },
     handler: async (request, reply) => {
-      const input = request.body ?? {};
-      const { runId, admitted, told } = await triggerRun(context, {
+      const { run, replayed } = await acts.start({
         actor: request.actor,
         workflowId: request.params.id,
-        input,
+        input: request.body ?? {},
         trigger: 'manual',
         idempotencyKey: request.headers['idempotency-key'],
       });
-      await untold.add(told);
-      reply.header('location', `/api/runs/${runId}`);
-      if (admitted !== undefined) {
-        reply.code(201);
-        return newRunRecord(admitted, input, pages);
-      }
-      reply.code(200).header('idempotent-replayed', 'true');
-      return read(request.actor, runId);
+      reply.code(replayed ? 200 : 201).header('location', `/api/runs/${run.id}`);
+      if (replayed) reply.header('idempotent-replayed', 'true');
+      return run;
     },
   });
 
@@ -120,7 +98,7 @@ export function runRoutes(app: App, context: RouteContext): void {
       response: answers({ 200: runSchema }, 'not_found'),
     },
     config: { capability: 'view' },
-    handler: async (request) => read(request.actor, request.params.id),
+    handler: async (request) => acts.read(request.actor, request.params.id),
   });
 
   app.route({
@@ -144,14 +122,7 @@ export function runRoutes(app: App, context: RouteContext): void {
     config: { capability: 'approve_gates' },
     handler: async (request) => {
       const { approved = true, input, node_id: nodeId } = request.body ?? {};
-      const { told } = await decideGate(context, {
-        actor: request.actor,
-        runId: request.params.id,
-        approved,
-        input,
-        nodeId,
-      });
-      return readWhile(told, request.actor, request.params.id);
+      return acts.decide(request.actor, request.params.id, { approved, input, nodeId });
     },
   });
 
@@ -173,13 +144,7 @@ export function runRoutes(app: App, context: RouteContext): void {
       ),
     },
     config: { capability: 'cancel_resume' },
-    handler: async (request) => {
-      const { told } = await resumeRun(context, {
-        actor: request.actor,
-        runId: request.params.id,
-      });
-      return readWhile(told, request.actor, request.params.id);
-    },
+    handler: async (request) => acts.resume(request.actor, request.params.id),
   });
 
   app.route({
@@ -205,12 +170,10 @@ export function runRoutes(app: App, context: RouteContext): void {
     config: { capability: 'manage_workspace' },
     handler: async (request) => {
       const { cap_usd: cap, reason } = request.body;
-      const { told } = await resumeRun(context, {
-        actor: request.actor,
-        runId: request.params.id,
-        override: { capMicros: cap === undefined ? null : toMicros(cap), reason },
+      return acts.resume(request.actor, request.params.id, {
+        capMicros: cap === undefined ? null : toMicros(cap),
+        reason,
       });
-      return readWhile(told, request.actor, request.params.id);
     },
   });
 
@@ -226,12 +189,6 @@ export function runRoutes(app: App, context: RouteContext): void {
       response: answers({ 200: runSchema }, 'not_found', 'conflict', 'unsupported_media_type'),
     },
     config: { capability: 'cancel_resume' },
-    handler: async (request) => {
-      const { told } = await cancelRun(context, {
-        actor: request.actor,
-        runId: request.params.id,
-      });
-      return readWhile(told, request.actor, request.params.id);
-    },
+    handler: async (request) => acts.cancel(request.actor, request.params.id),
   });
 }

@@ -8,15 +8,12 @@ import {
   workflowSchema,
   workflowUpdateBody,
 } from '../../../shared/contract/workflow.ts';
-import { readCurrentGraph } from '../../../shared/db/current-graph.ts';
 import { listRuns } from '../../../shared/db/runs.ts';
 import { listScheduleIds } from '../../../shared/db/schedules.ts';
 import * as workflows from '../../../shared/db/workflows.ts';
-import { notFound } from '../../../shared/errors.ts';
-import { checkGraph } from '../../../shared/graph-check.ts';
 import { dispatchInOrder } from '../../../shared/operations/dispatch.ts';
 import { forgetSchedules } from '../../../shared/operations/schedule-telling.ts';
-import { builtinTools } from '../../../shared/tools.ts';
+import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
 import { answers, nothing, workflowParams } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
@@ -162,15 +159,11 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       response: answers({ 200: graphReportSchema }, 'not_found', 'unsupported_media_type'),
     },
     config: { capability: 'view' },
-    handler: async (request) => {
-      const current = await readCurrentGraph(db, {
+    handler: async (request) =>
+      validateWorkflow(db, {
         workspaceId: request.actor.workspaceId,
         workflowId: request.params.id,
-      });
-      if (current === undefined) throw notFound('Workflow');
-      const { graph, customTools } = current;
-      return checkGraph(graph, { tools: builtinTools, customTools });
-    },
+      }),
   });
 
   app.route({

@@ -1,11 +1,12 @@
-import { at, type Example } from './example.ts';
+import { at, type BuiltInTemplate } from './template.ts';
 
 /**
  *                      ┌──── true ── search ── take_note ── measure ──┐
  *   plan ── notes ── deepen ◄─────────────────────────────────────────┘
  *                      └──── report
  */
-export const researchLoop: Example = {
+export const researchLoop: BuiltInTemplate = {
+  id: 'tpl_research-loop',
   name: 'Research loop',
   description:
     'Looks into a topic round by round until enough of it is covered, at most five times, then writes a report. ' +
@@ -105,7 +106,5 @@ export const researchLoop: Example = {
     { name: 'keeps to the topic', type: 'contains', target: 'report', value: 'heat pumps' },
     { name: 'takes less than a minute', type: 'max_duration_ms', value: 60_000 },
   ],
-  runs: [
-    { key: 'example-research', input: { topic: 'heat pumps in old houses' }, ends: 'success' },
-  ],
+  sampleInput: { topic: 'heat pumps in old houses' },
 };

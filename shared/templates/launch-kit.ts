@@ -1,11 +1,12 @@
-import { at, type Example } from './example.ts';
+import { at, type BuiltInTemplate } from './template.ts';
 
 /**
  *            ┌── slogan ───┐
  *   brief ───┼── price ────┼── kit ── summary
  *            └── risks ────┘
  */
-export const launchKit: Example = {
+export const launchKit: BuiltInTemplate = {
+  id: 'tpl_launch-kit',
   name: 'Launch kit',
   description:
     'Prepares the launch of a product from one brief: three agents work at the same time and a merge collects what ' +
@@ -100,11 +101,5 @@ export const launchKit: Example = {
       value: 'Daybreak: more day in your day.',
     },
   ],
-  runs: [
-    {
-      key: 'example-launch',
-      input: { product: 'Daybreak', audience: 'small agencies' },
-      ends: 'success',
-    },
-  ],
+  sampleInput: { product: 'Daybreak', audience: 'small agencies' },
 };

@@ -1,4 +1,4 @@
-import { at, type Example } from './example.ts';
+import { at, type BuiltInTemplate } from './template.ts';
 
 /**
  *                              true                    true ┌─ reply_refund ──┐
@@ -7,7 +7,8 @@ import { at, type Example } from './example.ts';
  *                           └─────────────── reply_standard ──────────────────┴── answer
  *                              false
  */
-export const supportTriage: Example = {
+export const supportTriage: BuiltInTemplate = {
+  id: 'tpl_support-triage',
   name: 'Support triage',
   description:
     'Sorts a support ticket. Refunds above 100 dollars get a draft that a person approves or rejects; everything ' +
@@ -135,19 +136,8 @@ export const supportTriage: Example = {
     { name: 'is signed', type: 'regex', target: 'answer', value: 'support team$' },
     { name: 'costs less than two cents', type: 'max_cost_usd', value: 0.02 },
   ],
-  runs: [
-    {
-      key: 'example-triage-question',
-      input: { ticket: 'Where do I change the address on our invoices?' },
-      ends: 'success',
-    },
-    {
-      key: 'example-triage-refund',
-      input: {
-        ticket: 'I was charged twice for the yearly plan. Please return the second payment.',
-        amount_usd: 240,
-      },
-      ends: 'paused',
-    },
-  ],
+  sampleInput: {
+    ticket: 'I was charged twice for the yearly plan. Please return the second payment.',
+    amount_usd: 240,
+  },
 };

@@ -1,0 +1,108 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { jsonObject, jsonValue } from '../../shared/contract/common.ts';
+import { answers, nothing } from '../answers.ts';
+import type { App, RouteContext } from '../deps.ts';
+import { createRunActs } from '../run-acts.ts';
+import { createServer } from './server.ts';
+
+const url = '/api/mcp';
+const ANY_ANSWER = 'application/json, text/event-stream';
+
+const message = jsonValue.meta({
+  description: 'A message of the Model Context Protocol, which is JSON-RPC 2.0',
+  type: 'object',
+  additionalProperties: true,
+  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+});
+
+/**
+ * `/api/mcp`: the API as tools of the Model Context Protocol, over streamable HTTP without sessions. Both generations
+ * of the protocol are served by the same tools; each request gets a server and a transport of its own.
+ */
+export function mcpRoutes(app: App, context: RouteContext): void {
+  const acts = createRunActs(context);
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    const server = createServer({ context, acts, actor: request.actor });
+    const response = await exchange(server, asWebRequest(request, hangUp(reply)), request.body);
+    const text = await response.text();
+    return reply
+      .code(response.status)
+      .headers(Object.fromEntries(response.headers))
+      .serializer((payload: string) => payload)
+      .send(text === '' ? undefined : text);
+  };
+
+  app.route({
+    method: 'POST',
+    url,
+    schema: {
+      tags: ['MCP'],
+      operationId: 'mcp',
+      summary: 'Call the API as tools of the Model Context Protocol',
+      description:
+        'Streamable HTTP without sessions, for protocol versions from 2024-11-05 to 2026-07-28. `tools/list` names ' +
+        'the tools; each takes the permission of the act it stands for.',
+      body: message,
+      response: answers(
+        {
+          200: jsonObject.meta({ description: 'The answer to the message' }),
+          202: nothing.meta({ description: 'Taken; there is nothing to answer' }),
+        },
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'view' },
+    handler: serve,
+  });
+
+  // Without sessions there is no stream to open and none to close: the protocol wants 405.
+  app.route({
+    method: ['GET', 'DELETE'],
+    url,
+    schema: { hide: true, response: answers({ 405: jsonObject }) },
+    config: { capability: 'view' },
+    handler: serve,
+  });
+}
+
+/** One message, or a batch of an earlier protocol, to its answer. No answer is a stream: no tool tells of progress. */
+async function exchange(server: McpServer, request: Request, body: unknown): Promise<Response> {
+  if (request.method === 'POST' && (await isLegacyRequest(request, body))) {
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    await server.connect(transport);
+    request.signal.addEventListener('abort', () => void server.close(), { once: true });
+    const response = await transport.handleRequest(request, { parsedBody: body });
+    await server.close();
+    return response;
+  }
+  // Nothing here ever changes while it runs, so there is nothing to subscribe to.
+  return createMcpHandler(() => server, { maxSubscriptions: 0 }).fetch(request, {
+    parsedBody: body,
+  });
+}
+
+/** Aborted when the answer is out, or will not be: Fastify's own signal is as soon as the body was read. */
+function hangUp(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  return gone.signal;
+}
+
+function asWebRequest({ method, raw }: FastifyRequest, signal: AbortSignal): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(raw.headers)) {
+    if (value !== undefined) headers.set(name, String(value));
+  }
+  // Who does not say what they take, takes anything.
+  const accept = headers.get('accept');
+  if (accept === null || accept === '*/*') headers.set('accept', ANY_ANSWER);
+  // Only path and headers are looked at; the body was read already.
+  return new Request(new URL(url, 'http://localhost'), { method, headers, signal });
+}

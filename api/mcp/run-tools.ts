@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { jsonObject } from '../../shared/contract/common.ts';
+import {
+  idempotencyKeySchema,
+  runListSchema,
+  runListQuery,
+  runSchema,
+} from '../../shared/contract/run.ts';
+import { listRuns } from '../../shared/db/runs.ts';
+import { restOf } from './run-watch.ts';
+import { defineTool } from './tool.ts';
+import { scopeOf, workflowArgument } from './workflow-tools.ts';
+
+/** Below what a request may take, so that the answer still leaves. */
+const MAX_WAIT_SECONDS = 25;
+
+const runId = z.string().min(1).max(100).meta({ description: 'Id of the run (run_...)' });
+
+/** What an act made of a run. Its payloads and steps would fill a model's memory unasked; get_run has them. */
+const runAfter = runSchema.omit({
+  workspace_id: true,
+  input: true,
+  state: true,
+  steps: true,
+  checkpoints: true,
+  pending_gate: true,
+});
+
+const next =
+  'The status is pending, running, paused (waits for a person: see pending_gates), success or failed (see error).';
+
+export const runTools = [
+  defineTool({
+    name: 'run_workflow',
+    title: 'Run a workflow',
+    description:
+      'Starts a run of the current version of a workflow. It goes on by itself, whether or not anybody waits. Pass ' +
+      `wait_seconds to get short runs with their output, else look with get_run later. ${next} Pass the same ` +
+      'idempotency_key when you repeat a call, so that it starts one run only.',
+    capability: 'run_workflows',
+    annotations: {
+      readOnlyHint: false,
+      // What a run does is up to its graph, which may write to systems outside.
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    },
+    input: z.strictObject({
+      workflow: workflowArgument,
+      input: jsonObject
+        .optional()
+        .meta({ description: 'Input of the run; what belongs in it says the description' }),
+      idempotency_key: idempotencyKeySchema.optional(),
+      wait_seconds: z
+        .number()
+        .min(0)
+        .max(MAX_WAIT_SECONDS)
+        .default(0)
+        .meta({ description: 'How long to wait for the run to end or to pause' }),
+    }),
+    output: runAfter.extend({
+      replayed: z
+        .boolean()
+        .meta({ description: 'An earlier call with this idempotency_key had started it' }),
+    }),
+    handle: async (call, args) => {
+      const { actor, acts, context, signal } = call;
+      const { workflowId } = await scopeOf(call, args.workflow);
+      const { run, replayed } = await acts.start({
+        actor,
+        workflowId,
+        input: args.input ?? {},
+        trigger: 'mcp',
+        idempotencyKey: args.idempotency_key,
+      });
+      if (args.wait_seconds === 0) return { ...run, replayed };
+      const watched = { workspaceId: actor.workspaceId, runId: run.id };
+      await restOf(context.db, watched, { waitMs: args.wait_seconds * 1_000, signal });
+      return { ...(await acts.read(actor, run.id)), replayed };
+    },
+  }),
+  defineTool({
+    name: 'get_run',
+    title: 'Read a run',
+    description: `Reads one run with its steps, output, cost and open gates. ${next}`,
+    capability: 'view',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    input: z.strictObject({ run_id: runId }),
+    output: runSchema,
+    handle: async ({ acts, actor }, args) => acts.read(actor, args.run_id),
+  }),
+  defineTool({
+    name: 'list_runs',
+    title: 'List runs',
+    description:
+      'Lists runs, newest first, without their payloads; get_run reads one in full. Filter by workflow, status, ' +
+      'trigger or time of creation.',
+    capability: 'view',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    input: z.strictObject({
+      workflow: workflowArgument.optional(),
+      ...runListQuery.pick({ status: true, trigger: true, since: true }).shape,
+      limit: z.int().min(1).max(50).default(20),
+      cursor: runListQuery.shape.cursor.meta({ description: '`next_cursor` of the call before' }),
+    }),
+    output: runListSchema,
+    handle: async (call, { workflow, ...filter }) =>
+      listRuns(call.context.db, {
+        ...(workflow === undefined
+          ? { workspaceId: call.actor.workspaceId }
+          : await scopeOf(call, workflow)),
+        ...filter,
+      }),
+  }),
+  defineTool({
+    name: 'approve_run',
+    title: 'Approve or reject a gate',
+    description:
+      'Answers an open gate of a paused run on behalf of a person. Only call it when a person has decided: ask them ' +
+      'with the prompt in pending_gates first. With approved false the gate is rejected.',
+    capability: 'approve_gates',
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    },
+    input: z.strictObject({
+      run_id: runId,
+      approved: z.boolean().default(true),
+      input: jsonObject.optional().meta({ description: 'Merged into the state of the run' }),
+      node_id: z
+        .string()
+        .min(1)
+        .max(100)
+        .optional()
+        .meta({ description: 'Which gate, when several are open; the oldest without it' }),
+    }),
+    output: runAfter,
+    handle: async ({ acts, actor }, { run_id, approved, input, node_id: nodeId }) =>
+      acts.decide(actor, run_id, { approved, input, nodeId }),
+  }),
+  defineTool({
+    name: 'resume_run',
+    title: 'Resume a failed run',
+    description:
+      'Lets a failed run go on from its last checkpoint: only what had not completed is executed again.',
+    capability: 'cancel_resume',
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    },
+    input: z.strictObject({ run_id: runId }),
+    output: runAfter,
+    handle: async ({ acts, actor }, args) => acts.resume(actor, args.run_id),
+  }),
+  defineTool({
+    name: 'cancel_run',
+    title: 'Cancel a run',
+    description: 'Ends a pending, running or paused run. Its status is failed afterwards.',
+    capability: 'cancel_resume',
+    annotations: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      // A second call changes nothing more: it is refused.
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+    input: z.strictObject({ run_id: runId }),
+    output: runAfter,
+    handle: async ({ acts, actor }, args) => acts.cancel(actor, args.run_id),
+  }),
+];

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RunStatus } from '../../shared/contract/run.ts';
+import type { Db } from '../../shared/db/pool.ts';
+import { readRunStatus } from '../../shared/db/runs.ts';
+
+const FIRST_LOOK_MS = 40;
+const LAST_LOOK_MS = 500;
+/** Callers that wait at the same time; the next ones are answered at once. */
+const MAX_WAITING = 100;
+
+let waiting = 0;
+
+/**
+ * Resolves when the run has ended or waits at a gate, when `waitMs` are over, when too many wait already, or when
+ * the signal is aborted: whoever asked reads the run then.
+ */
+export async function restOf(
+  db: Db,
+  run: { workspaceId: string; runId: string },
+  wait: { waitMs: number; signal: AbortSignal },
+): Promise<void> {
+  if (waiting >= MAX_WAITING) return;
+  waiting += 1;
+  try {
+    const end = performance.now() + wait.waitMs;
+    for (
+      let pause = FIRST_LOOK_MS;
+      !wait.signal.aborted;
+      pause = Math.min(pause * 1.5, LAST_LOOK_MS)
+    ) {
+      const left = end - performance.now();
+      if (left <= 0 || isAtRest(await readRunStatus(db, run))) return;
+      await sleep(Math.min(pause, left), undefined, { signal: wait.signal }).catch(() => undefined);
+    }
+  } finally {
+    waiting -= 1;
+  }
+}
+
+const isAtRest = (status: RunStatus | undefined): boolean =>
+  status !== 'pending' && status !== 'running';

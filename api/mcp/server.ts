@@ -1,0 +1,83 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import {
+  type CallToolResult,
+  INVALID_PARAMS,
+  McpServer,
+  ProtocolError,
+} from '@modelcontextprotocol/server';
+import { authorize } from '../authorize.ts';
+import { AppError } from '../../shared/errors.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { classify } from '../error-handler.ts';
+import { describeIssues } from '../invalid-request.ts';
+import { runTools } from './run-tools.ts';
+import { lengthOf, shortened } from './shortened.ts';
+import type { McpTool, ToolCall } from './tool.ts';
+import { workflowTools } from './workflow-tools.ts';
+
+/** Characters of a result: about what a model's client takes in one piece. It goes out twice, as text and as data. */
+const MAX_RESULT = 60_000;
+
+const instructions =
+  'Durable workflows of agents, tools and human gates. Find one with list_workflows, start it with run_workflow, ' +
+  'follow it with get_run. A paused run waits for a person, who decides; approve_run passes the decision on.';
+
+/** Every tool there is. Each names the capability it takes; the gateway itself takes `view`. */
+export const tools: readonly McpTool[] = [...workflowTools, ...runTools];
+const byName = new Map(tools.map((tool) => [tool.name, tool]));
+const listed = tools.map((tool) => tool.listed);
+
+/** A server for one request of one caller. The SDK's own registry would be filled anew for each. */
+export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
+  const mcp = new McpServer(
+    { name: packageJson.name, title: 'Durable workflows', version: packageJson.version },
+    { capabilities: { tools: { listChanged: false } }, instructions },
+  );
+  mcp.server.setRequestHandler('tools/list', () => ({ tools: listed }));
+  mcp.server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+    const tool = byName.get(params.name);
+    if (tool === undefined) {
+      throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${params.name.slice(0, 100)}`);
+    }
+    try {
+      return await callTool(tool, { ...call, signal: mcpReq.signal }, params.arguments ?? {});
+    } catch (error) {
+      return refuse(tool, call, error);
+    }
+  });
+  return mcp;
+}
+
+async function callTool(tool: McpTool, call: ToolCall, given: unknown): Promise<CallToolResult> {
+  authorize(call.actor, tool.capability);
+  const args = tool.input.safeParse(given);
+  if (!args.success) {
+    throw new AppError('invalid', describeIssues('arguments', args.error.issues));
+  }
+  const result = await tool.handle(call, args.data);
+  return answer(tool.output.parse(result) as JsonObject);
+}
+
+function answer(result: JsonObject): CallToolResult {
+  const length = lengthOf(result);
+  const told = length <= MAX_RESULT ? result : (shortened(result, MAX_RESULT) as JsonObject);
+  const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(told) }];
+  if (length > MAX_RESULT) {
+    content.push({
+      type: 'text',
+      text: `Shortened from ${length} characters: long texts are cut and long lists end early. The HTTP API has all of it.`,
+    });
+  }
+  return { content, structuredContent: told };
+}
+
+/** What the HTTP API would answer as a status and a detail, a model reads as the tool's error. */
+function refuse(
+  tool: McpTool,
+  { context }: Pick<ToolCall, 'context'>,
+  error: unknown,
+): CallToolResult {
+  const { code, detail } = classify(error);
+  if (code === 'internal') context.log.error({ err: error, tool: tool.name }, 'tool failed');
+  return { content: [{ type: 'text', text: detail }], isError: true };
+}

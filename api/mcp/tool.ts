@@ -1,0 +1,66 @@
+import type { Tool, ToolAnnotations } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Actor } from '../../shared/actor.ts';
+import type { Capability } from '../../shared/capabilities.ts';
+import type { RouteContext } from '../deps.ts';
+import type { RunActs } from '../run-acts.ts';
+
+/** What a tool may use, and for whom. */
+export interface ToolCall {
+  context: RouteContext;
+  acts: RunActs;
+  actor: Actor;
+  /** Aborted when the caller hangs up. */
+  signal: AbortSignal;
+}
+
+interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
+  name: string;
+  title: string;
+  /** For a model: what it does, when to use it, what to do next. */
+  description: string;
+  /** Who may. */
+  capability: Capability;
+  annotations: ToolAnnotations;
+  input: Input;
+  output: Output;
+  /** Throws AppErrors, whose text becomes the tool's error. */
+  handle(call: ToolCall, args: z.output<Input>): Promise<z.input<Output>>;
+}
+
+export interface McpTool extends Definition<z.ZodObject, z.ZodObject> {
+  /** As `tools/list` shows it. */
+  listed: Tool;
+}
+
+/** A tool, with its schemas written down once for all requests. */
+export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
+  definition: Definition<Input, Output>,
+): McpTool {
+  const { name, title, description, annotations, input, output } = definition;
+  return {
+    ...(definition as unknown as Definition<z.ZodObject, z.ZodObject>),
+    listed: {
+      name,
+      title,
+      description,
+      annotations: { title, ...annotations },
+      inputSchema: asJsonSchema(input, 'input') as Tool['inputSchema'],
+      // A schema with a name of its own would be no more than a reference to it; clients want an object.
+      outputSchema: asJsonSchema(z.object(output.shape), 'output') as Tool['outputSchema'],
+    },
+  };
+}
+
+const asJsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): unknown =>
+  z.toJSONSchema(schema, {
+    io,
+    // Payloads are any JSON: described, not taken apart.
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      // The range of integers that JSON can carry holds for all of them and only clutters each.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (io === 'output') delete jsonSchema.examples;
+    },
+  });

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import {
+  instantiateBody,
+  templateCreateBody,
+  templateSchema,
+  templateUpdateBody,
+} from '../../../shared/contract/template.ts';
+import { workflowSchema } from '../../../shared/contract/workflow.ts';
+import * as templates from '../../../shared/db/templates.ts';
+import { readWorkflow } from '../../../shared/db/workflows.ts';
+import { answers, nothing, templateParams } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Templates'];
+
+export function templateRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/templates',
+    schema: {
+      tags,
+      operationId: 'listTemplates',
+      summary: 'List templates: the built-in ones, then your own, newest first',
+      querystring: z.strictObject({}),
+      response: answers({ 200: z.array(templateSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async (request) => templates.listTemplates(db, request.actor.workspaceId),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/templates',
+    schema: {
+      tags,
+      operationId: 'createTemplate',
+      summary: 'Save a graph or a workflow as a template',
+      body: templateCreateBody,
+      response: answers(
+        { 201: templateSchema },
+        'not_found',
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async (request, reply) => {
+      const templateId = await templates.createTemplate(db, request.actor, request.body);
+      reply.code(201).header('location', `/api/templates/${templateId}`);
+      return templates.readTemplate(db, { workspaceId: request.actor.workspaceId, templateId });
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/templates/:id',
+    schema: {
+      tags,
+      operationId: 'getTemplate',
+      summary: 'Read a template',
+      params: templateParams,
+      response: answers({ 200: templateSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      templates.readTemplate(db, {
+        workspaceId: request.actor.workspaceId,
+        templateId: request.params.id,
+      }),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/templates/:id',
+    schema: {
+      tags,
+      operationId: 'updateTemplate',
+      summary: 'Change a template of your own',
+      description:
+        'Changes what the body names. Workflows that were made from it stay as they are. Built-in ones are refused.',
+      params: templateParams,
+      body: templateUpdateBody,
+      response: answers(
+        { 200: templateSchema },
+        'not_found',
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async (request) => {
+      const templateId = request.params.id;
+      await templates.updateTemplate(db, request.actor, templateId, request.body);
+      return templates.readTemplate(db, { workspaceId: request.actor.workspaceId, templateId });
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/templates/:id',
+    schema: {
+      tags,
+      operationId: 'deleteTemplate',
+      summary: 'Delete a template of your own',
+      params: templateParams,
+      response: answers({ 204: nothing }, 'not_found', 'conflict'),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async (request, reply) => {
+      await templates.deleteTemplate(db, request.actor, request.params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/templates/:id/instantiate',
+    schema: {
+      tags,
+      operationId: 'instantiateTemplate',
+      summary: 'Make a draft workflow from a template, with its checks',
+      params: templateParams,
+      body: instantiateBody,
+      response: answers({ 201: workflowSchema }, 'not_found', 'unsupported_media_type'),
+    },
+    config: { capability: 'create_edit_workflows' },
+    handler: async (request, reply) => {
+      const { actor, params, body } = request;
+      const workflowId = await templates.instantiateTemplate(db, actor, params.id, body ?? {});
+      reply.code(201).header('location', `/api/workflows/${workflowId}`);
+      return readWorkflow(db, { workspaceId: actor.workspaceId, workflowId });
+    },
+  });
+}

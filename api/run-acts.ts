@@ -1,0 +1,68 @@
+import type { Actor } from '../shared/actor.ts';
+import type { Run } from '../shared/contract/run.ts';
+import type { RunRequest } from '../shared/db/admission.ts';
+import { newRunRecord, readRun } from '../shared/db/runs.ts';
+import type { Override } from '../shared/db/resumes.ts';
+import { notFound } from '../shared/errors.ts';
+import type { JsonObject } from '../shared/json.ts';
+import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operations/runs.ts';
+import type { RouteContext } from './deps.ts';
+
+export interface GateDecision {
+  approved: boolean;
+  input?: JsonObject;
+  nodeId?: string;
+}
+
+/**
+ * What callers do to runs, whichever surface they use. Each answers with the run as the act left it and refuses with
+ * the AppErrors of `shared/operations/runs.ts`.
+ */
+export interface RunActs {
+  read(actor: Actor, runId: string): Promise<Run>;
+  /** `replayed`: an earlier request with the same idempotency key had started it. */
+  start(request: RunRequest): Promise<{ run: Run; replayed: boolean }>;
+  decide(actor: Actor, runId: string, decision: GateDecision): Promise<Run>;
+  resume(actor: Actor, runId: string, override?: Override): Promise<Run>;
+  cancel(actor: Actor, runId: string): Promise<Run>;
+}
+
+export function createRunActs(context: RouteContext): RunActs {
+  const { db, untold } = context;
+  const pages = {
+    temporalUiUrl: context.config.temporal.uiUrl,
+    temporalNamespace: context.temporal.namespace,
+  };
+  const read = async (actor: Pick<Actor, 'workspaceId'>, runId: string): Promise<Run> => {
+    const run = await readRun(db, { workspaceId: actor.workspaceId, runId, ...pages });
+    if (run === undefined) throw notFound('Run');
+    return run;
+  };
+  // By the time Temporal was told, the run may be further on than the act left it.
+  const readWhile = async (told: Promise<boolean>, actor: Actor, runId: string): Promise<Run> => {
+    const [run] = await Promise.all([read(actor, runId), untold.add(told)]);
+    return run;
+  };
+  return {
+    read,
+    start: async (request) => {
+      const { runId, admitted, told } = await triggerRun(context, request);
+      await untold.add(told);
+      return admitted === undefined
+        ? { run: await read(request.actor, runId), replayed: true }
+        : { run: newRunRecord(admitted, request.input, pages), replayed: false };
+    },
+    decide: async (actor, runId, decision) => {
+      const { told } = await decideGate(context, { actor, runId, ...decision });
+      return readWhile(told, actor, runId);
+    },
+    resume: async (actor, runId, override) => {
+      const { told } = await resumeRun(context, { actor, runId, override });
+      return readWhile(told, actor, runId);
+    },
+    cancel: async (actor, runId) => {
+      const { told } = await cancelRun(context, { actor, runId });
+      return readWhile(told, actor, runId);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { chain } from '../graphs.ts';
+import { atMost, compareSamples, type Result } from '../result.ts';
+import type { Stack } from '../stack.ts';
+import { flood, interleave, timed } from '../statistics.ts';
+
+/** What a trigger costs as a tool, against the same trigger as a request. Both go over the same HTTP client. */
+export async function mcp({ service }: Stack): Promise<Result[]> {
+  const workflow = await service.define('Three tools, as a tool', chain(3));
+  // Each side ends what it began before the other has its turn; only the answer is timed.
+  const timedTrigger = async (trigger: (id: string) => Promise<string>): Promise<number> => {
+    let runId = '';
+    const ms = await timed(async () => {
+      runId = await trigger(workflow);
+    });
+    await service.until(runId, 'ended');
+    return ms;
+  };
+  const asTool = () => timedTrigger(service.triggerAsTool);
+  const asRequest = () => timedTrigger(service.trigger);
+  await flood(10, 1, asTool);
+  await flood(10, 1, asRequest);
+  const samples = await interleave({ count: 150, least: 30, budgetMs: 30_000 }, asTool, asRequest);
+  return [
+    compareSamples(samples, {
+      measure: 'run_workflow over MCP / trigger over HTTP',
+      unit: 'ms',
+      bound: atMost(1.5),
+      notes: ["what a client's own library adds is not in it"],
+    }),
+  ];
+}

@@ -1,0 +1,115 @@
+import { at, type BuiltInTemplate } from './template.ts';
+
+/**
+ *                        ┌── true ── critique ── revise ── rate ──┐
+ *   outline ── draft ── improve ◄─────────────────────────────────┘
+ *                        └── headline ── article
+ */
+export const contentPipeline: BuiltInTemplate = {
+  id: 'tpl_content-pipeline',
+  name: 'Content pipeline',
+  description:
+    'Writes an article: an outline, a draft, then rounds of criticism and revision until the draft is good enough, at ' +
+    'most four. Input: topic, audience (texts), good_enough (number from 0 to 1, 0.8 by default). Shows: a loop ' +
+    'that is left by a score, a key that each round writes anew.',
+  graph: {
+    nodes: [
+      {
+        id: 'outline',
+        kind: 'agent',
+        label: 'Outline the article',
+        ...at(0, 1),
+        prompt: 'Outline an article on {topic} for {audience}: four headings.',
+        mock: {
+          output: ['Why now', 'How it works', 'What it costs', 'Where to begin'],
+          cost_usd: 0.0011,
+        },
+      },
+      {
+        id: 'draft',
+        kind: 'agent',
+        label: 'Write a draft',
+        ...at(1, 1),
+        prompt: 'Write the article on {topic} for {audience} along these headings: {outline}',
+        output_key: 'text',
+        mock: { output: '{topic} for {audience}, first draft.', cost_usd: 0.0052 },
+      },
+      {
+        id: 'improve',
+        kind: 'loop',
+        label: 'Until it is good enough',
+        ...at(2, 1),
+        // Before the first round nothing has rated the draft.
+        expression: 'default(quality, 0) < default(good_enough, 0.8)',
+        max_iterations: 4,
+      },
+      {
+        id: 'critique',
+        kind: 'agent',
+        label: 'Criticise it',
+        ...at(2, 0),
+        system_prompt: 'You are a strict editor. Name the three weakest sentences and why.',
+        prompt: '{text}',
+        mock: {
+          output: 'Round {improve.iterations}: shorten the second paragraph.',
+          cost_usd: 0.0016,
+        },
+      },
+      {
+        id: 'revise',
+        kind: 'agent',
+        label: 'Revise it',
+        ...at(3, 0),
+        prompt: 'Revise the article.\n\nCriticism: {critique}\n\nArticle: {text}',
+        output_key: 'text',
+        mock: {
+          output: '{topic} for {audience}, revision {improve.iterations}.',
+          cost_usd: 0.0048,
+        },
+      },
+      {
+        id: 'rate',
+        kind: 'tool',
+        label: 'Rate it',
+        ...at(4, 0),
+        // Stands for a rating of your own, by a model or a tool.
+        tool_name: 'json_transform',
+        params: { expression: 'min(1, round(0.4 + improve.iterations * 0.25, 2))' },
+        output_key: 'quality',
+      },
+      {
+        id: 'headline',
+        kind: 'agent',
+        label: 'Find a headline',
+        ...at(3, 2),
+        prompt: 'A headline of at most ten words for:\n\n{text}',
+        mock: { output: '{topic}, explained', cost_usd: 0.0007 },
+      },
+      {
+        id: 'article',
+        kind: 'tool',
+        label: 'Put it together',
+        ...at(4, 2),
+        tool_name: 'json_transform',
+        params: { expression: "headline + '\n\n' + text" },
+      },
+    ],
+    edges: [
+      { source: 'outline', target: 'draft' },
+      { source: 'draft', target: 'improve' },
+      { source: 'improve', target: 'critique', condition_value: 'true' },
+      { source: 'critique', target: 'revise' },
+      { source: 'revise', target: 'rate' },
+      { source: 'rate', target: 'improve' },
+      { source: 'improve', target: 'headline', condition_value: 'false' },
+      { source: 'headline', target: 'article' },
+    ],
+  },
+  checks: [
+    { name: 'is good enough', type: 'expression', value: 'quality >= default(good_enough, 0.8)' },
+    { name: 'was revised', type: 'regex', target: 'article', value: 'revision \\d' },
+    { name: 'keeps to the topic', type: 'expression', value: 'topic in article' },
+    { name: 'costs less than five cents', type: 'max_cost_usd', value: 0.05 },
+  ],
+  sampleInput: { topic: 'Heat pumps', audience: 'home owners' },
+};

@@ -1,0 +1,21 @@
+import { contentPipeline } from './content-pipeline.ts';
+import { documentReview } from './document-review.ts';
+import { incidentRunbook } from './incident-runbook.ts';
+import { launchKit } from './launch-kit.ts';
+import { leadEnrichment } from './lead-enrichment.ts';
+import { researchLoop } from './research-loop.ts';
+import { serviceMonitoring } from './service-monitoring.ts';
+import { supportTriage } from './support-triage.ts';
+import type { BuiltInTemplate } from './template.ts';
+
+/** In the order in which they are best read. Some are the examples that a new installation runs. */
+export const builtInTemplates: readonly BuiltInTemplate[] = [
+  supportTriage,
+  leadEnrichment,
+  documentReview,
+  serviceMonitoring,
+  contentPipeline,
+  incidentRunbook,
+  researchLoop,
+  launchKit,
+];

@@ -1,0 +1,143 @@
+import { at, type BuiltInTemplate } from './template.ts';
+
+/**
+ *                  true ┌─ given ───────────┐
+ *   has_profile ────────┤                   ├── score ── is_promising ─┬ true ── outreach ─┐
+ *                 false └─ look_up ── found ┘                          └ false ─ archive ──┴── note
+ */
+export const leadEnrichment: BuiltInTemplate = {
+  id: 'tpl_lead-enrichment',
+  name: 'Lead enrichment',
+  description:
+    'Looks a company up in a directory over HTTP, lets an agent score it, and drafts a first message for the ' +
+    'promising ones. Input: company, domain (texts), profile (object, optional: what is known already; with it ' +
+    'nothing is looked up). Put the address of your directory into "Look the company up". Shows: an HTTP tool with ' +
+    'retries, an answer with a schema, a condition over it.',
+  graph: {
+    nodes: [
+      {
+        id: 'has_profile',
+        kind: 'condition',
+        label: 'Known already?',
+        ...at(0, 1),
+        expression: 'profile != null',
+      },
+      {
+        id: 'given',
+        kind: 'tool',
+        label: 'Take what is known',
+        ...at(1, 0),
+        tool_name: 'json_transform',
+        params: { expression: 'profile' },
+        output_key: 'facts',
+      },
+      {
+        id: 'look_up',
+        kind: 'tool',
+        label: 'Look the company up',
+        ...at(1, 2),
+        tool_name: 'http_request',
+        params: {
+          method: 'GET',
+          url: 'https://directory.example.com/companies',
+          query: { domain: '{domain}' },
+        },
+        retry: { max_attempts: 3, initial_interval_seconds: 2 },
+        timeout_seconds: 20,
+      },
+      {
+        id: 'found',
+        kind: 'tool',
+        label: 'Take what was found',
+        ...at(2, 2),
+        tool_name: 'json_transform',
+        params: { expression: 'look_up.body' },
+        output_key: 'facts',
+      },
+      {
+        id: 'score',
+        kind: 'agent',
+        label: 'Score the lead',
+        ...at(3, 1),
+        system_prompt: 'You score companies for a sales team. Answer with JSON only.',
+        prompt: 'Company: {company}\nFacts: {facts}',
+        temperature: 0,
+        response_schema: {
+          type: 'object',
+          properties: {
+            points: { type: 'number', minimum: 0, maximum: 100 },
+            reason: { type: 'string' },
+          },
+          required: ['points', 'reason'],
+        },
+        retry: { max_attempts: 3 },
+        mock: {
+          output: { points: 82, reason: '{company} grows and has nothing of the kind yet.' },
+          cost_usd: 0.0019,
+        },
+      },
+      {
+        id: 'is_promising',
+        kind: 'condition',
+        label: 'At least 60 points?',
+        ...at(4, 1),
+        expression: 'score.points >= 60',
+      },
+      {
+        id: 'outreach',
+        kind: 'agent',
+        label: 'Draft a message',
+        ...at(5, 0),
+        prompt: 'Write a short first message to {company}. Why them: {score.reason}',
+        output_key: 'message',
+        mock: {
+          output: 'Hello {company}, may we show you in ten minutes what we do?',
+          cost_usd: 0.0027,
+        },
+      },
+      {
+        id: 'archive',
+        kind: 'tool',
+        label: 'Set aside',
+        ...at(5, 2),
+        tool_name: 'json_transform',
+        params: { expression: "'No message: ' + score.reason" },
+        output_key: 'message',
+      },
+      {
+        id: 'note',
+        kind: 'agent',
+        label: 'Note it for the team',
+        ...at(6, 1),
+        prompt: 'One line for the team: {company}, {score.points} points. {message}',
+        mock: { output: '{company}: {score.points} points. {message}', cost_usd: 0.0006 },
+      },
+    ],
+    edges: [
+      { source: 'has_profile', target: 'given', condition_value: 'true' },
+      { source: 'has_profile', target: 'look_up', condition_value: 'false' },
+      { source: 'look_up', target: 'found' },
+      { source: 'given', target: 'score' },
+      { source: 'found', target: 'score' },
+      { source: 'score', target: 'is_promising' },
+      { source: 'is_promising', target: 'outreach', condition_value: 'true' },
+      { source: 'is_promising', target: 'archive', condition_value: 'false' },
+      { source: 'outreach', target: 'note' },
+      { source: 'archive', target: 'note' },
+    ],
+  },
+  checks: [
+    {
+      name: 'the score is in range',
+      type: 'expression',
+      value: 'score.points >= 0 and score.points <= 100',
+    },
+    { name: 'notes the points', type: 'regex', target: 'note', value: '\\d+ points' },
+    { name: 'costs less than two cents', type: 'max_cost_usd', value: 0.02 },
+  ],
+  sampleInput: {
+    company: 'Harbour Bikes',
+    domain: 'harbourbikes.example',
+    profile: { employees: 48, country: 'DK', industry: 'retail', founded: 2017 },
+  },
+};

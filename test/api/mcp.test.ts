@@ -1,0 +1,517 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { tools } from '../../api/mcp/server.ts';
+import { capabilities, type Capability, type Role } from '../../shared/capabilities.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { newId } from '../../shared/platform/ids.ts';
+import { connectMcp, type Generation, generations } from '../fakes/mcp-client.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+
+const row = z.object({});
+
+let engine: Engine;
+let app: App;
+let url: string;
+beforeAll(async () => {
+  engine = await startEngine();
+  app = buildApp(engine.deps);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  url = `http://127.0.0.1:${(app.server.address() as { port: number }).port}/api/mcp`;
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  await engine.close();
+});
+
+/** What a tool said: its data when it did, else the text of its error. */
+const use = async (client: Client, name: string, args: Record<string, unknown> = {}) => {
+  const result: any = await client.callTool({ name, arguments: args });
+  const [content] = result.content;
+  if (result.isError === true) return { error: content.text as string };
+  expect(JSON.parse(content.text)).toEqual(result.structuredContent);
+  return { data: result.structuredContent };
+};
+const connect = async (generation?: Generation, headers?: Record<string, string>) => {
+  const client = await connectMcp(url, generation, headers);
+  // From here on the client checks results against the output schemas.
+  await client.listTools();
+  return client;
+};
+
+/** Somebody with a key that is linked to them. */
+const addCaller = async (
+  role: Role,
+  overrides: Record<string, boolean> = {},
+  workspaceId = engine.actor.workspaceId,
+) => {
+  const id = newId('member');
+  await engine.db.query(sql.type(row)`
+    INSERT INTO members (id, workspace_id, name, email, role, status, overrides)
+    VALUES (${id}, ${workspaceId}, ${`Caller ${id}`}, ${`${id}@example.com`}, ${role}, 'active',
+            ${JSON.stringify(overrides)}::jsonb)
+  `);
+  const digest = sql.binary(createHash('sha256').update(`ops_${id}`).digest());
+  await engine.db.query(sql.type(row)`
+    INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id)
+    VALUES (${newId('apiKey')}, ${workspaceId}, 'k', 'ops_', ${digest}, ${role}, ${id})
+  `);
+  return { id, headers: { 'x-api-key': `ops_${id}` } };
+};
+const addWorkspace = async () => {
+  const id = newId('workspace');
+  await engine.db.query(sql.type(row)`INSERT INTO workspaces (id, name) VALUES (${id}, 'Other')`);
+  return id;
+};
+
+const gate = { id: 'gate', kind: 'human_gate', prompt: 'Send {ticket}?' } as const;
+const gated = { nodes: [gate, echo('send', "'sent'")], edges: [edge('gate', 'send')] };
+const failing = { nodes: [mock('a', { output: 'x', fail_times: 1 })], edges: [] };
+const quick = { nodes: [echo('answer', "'re: ' + ticket")], edges: [] };
+const broken = { nodes: [echo('a'), echo('b')], edges: [edge('a', 'b'), edge('b', 'a')] };
+
+const lastEntry = async () =>
+  engine.db.one(
+    sql.type(
+      z.object({ action: z.string(), actor_id: z.string().nullable(), target_id: z.string() }),
+    )`SELECT action, actor_id, target_id FROM audit_log ORDER BY seq DESC LIMIT 1`,
+  );
+
+describe.each(generations)('with a client of %s', (generation) => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await connect(generation);
+  });
+  afterAll(async () => client?.close());
+
+  test('speaks that generation', () => {
+    expect(client.getNegotiatedProtocolVersion()).toBe(generation);
+    expect(client.getServerVersion()).toMatchObject({ title: 'Durable workflows' });
+  });
+
+  test('lists every tool with its schemas, annotations and a description', async () => {
+    const { tools: listed } = await client.listTools();
+    expect(listed.map(({ name }) => name).sort()).toEqual([
+      'approve_run',
+      'cancel_run',
+      'get_run',
+      'get_usage',
+      'get_workflow',
+      'list_runs',
+      'list_workflows',
+      'resume_run',
+      'run_workflow',
+      'validate_workflow',
+    ]);
+    for (const tool of listed) {
+      expect(tool.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+      expect(tool.outputSchema).toMatchObject({ type: 'object' });
+      expect(tool.description!.length).toBeGreaterThan(50);
+      const { readOnlyHint, openWorldHint } = tool.annotations!;
+      expect([typeof readOnlyHint, typeof openWorldHint]).toEqual(['boolean', 'boolean']);
+      if (readOnlyHint === false) {
+        const { destructiveHint, idempotentHint } = tool.annotations!;
+        expect([typeof destructiveHint, typeof idempotentHint]).toEqual(['boolean', 'boolean']);
+      }
+    }
+  });
+
+  test('runs a workflow by name and waits for its output', async () => {
+    const name = `Quick ${generation}`;
+    const id = await engine.define(quick, name);
+    const { data } = await use(client, 'run_workflow', {
+      workflow: name,
+      input: { ticket: 'hello' },
+      wait_seconds: 20,
+    });
+    expect(data).toMatchObject({
+      workflow_id: id,
+      status: 'success',
+      trigger: 'mcp',
+      output: { answer: 're: hello' },
+      replayed: false,
+    });
+    const { data: read } = await use(client, 'get_run', { run_id: data.id });
+    expect(read).toEqual(await engine.run(data.id));
+  });
+
+  test('answers at once without wait_seconds, and starts one run for one idempotency key', async () => {
+    const workflow = await engine.define(gated);
+    const args = { workflow, input: { ticket: 'x' }, idempotency_key: `once-${generation}` };
+    const { data: first } = await use(client, 'run_workflow', args);
+    expect(first).toMatchObject({ status: 'pending', replayed: false });
+    const { data: again } = await use(client, 'run_workflow', args);
+    expect([again.id, again.replayed]).toEqual([first.id, true]);
+    const { data: list } = await use(client, 'list_runs', { workflow, trigger: 'mcp' });
+    expect(list.runs.map(({ id }: any) => id)).toEqual([first.id]);
+    expect(await use(client, 'run_workflow', { ...args, input: {} })).toEqual({
+      error: 'This Idempotency-Key was used with another input; use a new key for a new run',
+    });
+  });
+
+  test('stops waiting at a gate, and passes the decision on', async () => {
+    const workflow = await engine.define(gated);
+    const { data: paused } = await use(client, 'run_workflow', {
+      workflow,
+      input: { ticket: 'x' },
+      wait_seconds: 20,
+    });
+    expect(paused).toMatchObject({ status: 'paused', pending_gates: [{ prompt: 'Send x?' }] });
+    const { data: approved } = await use(client, 'approve_run', {
+      run_id: paused.id,
+      input: { note: 'fine' },
+    });
+    expect(approved.status).toBe('running');
+    expect((await engine.until(paused.id, ['success'])).state).toMatchObject({ note: 'fine' });
+    expect(await use(client, 'approve_run', { run_id: paused.id })).toEqual({
+      error: expect.stringMatching(/not paused|no open gate/i),
+    });
+  });
+
+  test('resumes a failed run', async () => {
+    const workflow = await engine.define(failing);
+    const { data: failed } = await use(client, 'run_workflow', { workflow, wait_seconds: 20 });
+    expect(failed).toMatchObject({ status: 'failed', resumable: true });
+    const { data: resumed } = await use(client, 'resume_run', { run_id: failed.id });
+    expect(resumed.status).toBe('running');
+    await engine.until(failed.id, ['success']);
+    expect(await use(client, 'resume_run', { run_id: failed.id })).toHaveProperty('error');
+  });
+
+  test('cancels a run, and says who did', async () => {
+    const workflow = await engine.define(gated);
+    const { data: run } = await use(client, 'run_workflow', { workflow, input: { ticket: 'x' } });
+    const { data: cancelled } = await use(client, 'cancel_run', { run_id: run.id });
+    expect(cancelled).toMatchObject({ status: 'failed', error: 'Cancelled by Owner' });
+    expect(await lastEntry()).toEqual({
+      action: 'cancel',
+      actor_id: engine.actor.id,
+      target_id: run.id,
+    });
+    expect(await use(client, 'cancel_run', { run_id: run.id })).toHaveProperty('error');
+  });
+
+  test('reads workflows, what is wrong with them, and the usage', async () => {
+    const id = await engine.define(broken as never, `Broken ${generation}`);
+    const { data: list } = await use(client, 'list_workflows', { search: `BROKEN ${generation}` });
+    expect(list).toMatchObject({ total: 1, workflows: [{ id }] });
+    const { data: workflow } = await use(client, 'get_workflow', { workflow: id });
+    expect(workflow).toMatchObject({ id, graph: { nodes: [{ id: 'a' }, { id: 'b' }] } });
+    const { data: report } = await use(client, 'validate_workflow', { workflow: id });
+    expect(report).toMatchObject({ valid: false, errors: [{ code: 'cycle' }] });
+    const refused = await use(client, 'run_workflow', { workflow: id });
+    expect(refused.error).toMatch(/^Workflow graph invalid: /);
+    const rest = await app.inject({ url: '/api/usage' });
+    expect((await use(client, 'get_usage')).data).toEqual(rest.json());
+  });
+
+  test('is told what does not fit, in the words of the API', async () => {
+    expect(await use(client, 'run_workflow', { workflow: 'Nobody has this name' })).toEqual({
+      error: 'Workflow not found',
+    });
+    expect(await use(client, 'get_run', { run_id: 'run_unknown' })).toEqual({
+      error: 'Run not found',
+    });
+    expect(await use(client, 'get_run')).toEqual({
+      error: 'Invalid arguments: run_id is required',
+    });
+    expect(
+      await use(client, 'run_workflow', { workflow: 'x', wait_seconds: 26, inputs: {} }),
+    ).toEqual({
+      error: expect.stringMatching(/^Invalid arguments: wait_seconds .*unknown field 'inputs'$/),
+    });
+    expect(await use(client, 'run_workflow', { workflow: 'x', input: 'text' })).toEqual({
+      error: 'Invalid arguments: input must be a JSON object',
+    });
+    expect(await use(client, 'list_runs', { cursor: 'nonsense' })).toHaveProperty('error');
+  });
+
+  test('is refused a tool that is not there by the protocol', async () => {
+    await expect(client.callTool({ name: 'drop_tables', arguments: {} })).rejects.toThrow(
+      /Unknown tool: drop_tables|not found/,
+    );
+  });
+
+  test('that hangs up is not waited for any longer', async () => {
+    const workflow = await engine.define({
+      nodes: [{ id: 'd', kind: 'tool', tool_name: 'delay', params: { seconds: 20 } }],
+      edges: [],
+    });
+    const impatient = new AbortController();
+    const call = client.callTool(
+      { name: 'run_workflow', arguments: { workflow, wait_seconds: 20 } },
+      { signal: impatient.signal },
+    );
+    const runs = async () => (await use(client, 'list_runs', { workflow })).data.runs;
+    await eventually(async () => (await runs()).length === 1);
+    impatient.abort();
+    await expect(call).rejects.toThrow();
+    const [run] = await runs();
+    expect(['pending', 'running']).toContain(run.status);
+    await use(client, 'cancel_run', { run_id: run.id });
+  });
+});
+
+test('a name that several workflows have is refused, their ids are not', async () => {
+  const client = await connect();
+  const [first] = [await engine.define(quick, 'Twin'), await engine.define(quick, 'Twin')];
+  expect(await use(client, 'get_workflow', { workflow: 'Twin' })).toEqual({
+    error: "Several workflows are named 'Twin'; give the id of one",
+  });
+  expect((await use(client, 'get_workflow', { workflow: first })).data.id).toBe(first);
+  // A name never stands before the id of another.
+  await engine.define(quick, first);
+  expect((await use(client, 'get_workflow', { workflow: first })).data.name).toBe('Twin');
+  await client.close();
+});
+
+describe('what a caller may', () => {
+  const argumentsOf: Record<string, Record<string, unknown>> = {
+    get_workflow: { workflow: 'wf_x' },
+    validate_workflow: { workflow: 'wf_x' },
+    run_workflow: { workflow: 'wf_x' },
+    get_run: { run_id: 'run_x' },
+    approve_run: { run_id: 'run_x' },
+    resume_run: { run_id: 'run_x' },
+    cancel_run: { run_id: 'run_x' },
+  };
+  const guarded = tools.filter(({ capability }) => capability !== 'view');
+
+  test('each tool takes the capability of the act it stands for', () => {
+    const acts = Object.fromEntries(guarded.map(({ name, capability }) => [name, capability]));
+    expect(acts).toEqual({
+      run_workflow: 'run_workflows',
+      approve_run: 'approve_gates',
+      resume_run: 'cancel_resume',
+      cancel_run: 'cancel_resume',
+    } satisfies Record<string, Capability>);
+  });
+
+  test.each(guarded.map(({ name, capability }) => [name, capability] as const))(
+    '%s is refused without %s, whatever else one holds, and before its arguments are looked at',
+    async (name, capability) => {
+      const client = await connect(
+        undefined,
+        (await addCaller('admin', { [capability]: false })).headers,
+      );
+      for (const args of [argumentsOf[name], { nonsense: true }]) {
+        expect(await use(client, name, args)).toEqual({
+          error: `This action requires the '${capability}' permission`,
+        });
+      }
+      await client.close();
+    },
+  );
+
+  test('with view and one capability more, exactly the tools of these two are open', async () => {
+    for (const extra of Object.keys(capabilities)) {
+      const { headers } = await addCaller('viewer', { [extra]: true });
+      const client = await connect(undefined, headers);
+      for (const { name, capability } of tools) {
+        const { error = '' } = await use(client, name, argumentsOf[name]);
+        const refused = error.includes('permission');
+        expect([extra, name, refused]).toEqual([
+          extra,
+          name,
+          capability !== 'view' && capability !== extra,
+        ]);
+      }
+      await client.close();
+    }
+  });
+
+  test('without view, nothing is answered at all', async () => {
+    const { headers } = await addCaller('admin', { view: false });
+    await expect(connect(undefined, headers)).rejects.toThrow();
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+    });
+    expect([answer.status, await answer.json()]).toEqual([
+      403,
+      { detail: "This action requires the 'view' permission" },
+    ]);
+  });
+
+  test('a key that is not valid is 401, on every method', async () => {
+    for (const method of ['POST', 'GET', 'DELETE']) {
+      const answer = await fetch(url, { method, headers: { 'x-api-key': 'ops_nonsense' } });
+      expect([method, answer.status]).toEqual([method, 401]);
+    }
+  });
+
+  test('the audit log says who called', async () => {
+    const { id, headers } = await addCaller('editor');
+    const client = await connect(undefined, headers);
+    const workflow = await engine.define(quick);
+    const { data } = await use(client, 'run_workflow', { workflow, input: { ticket: 'x' } });
+    expect(await lastEntry()).toEqual({ action: 'run', actor_id: id, target_id: workflow });
+    expect((await engine.run(data.id)).created_by).toBe(id);
+    await client.close();
+  });
+
+  test('what is in another workspace is not there', async () => {
+    const workflow = await engine.define(gated, 'Theirs');
+    const runId = await engine.trigger(workflow, { ticket: 'x' });
+    const { headers } = await addCaller('admin', {}, await addWorkspace());
+    const client = await connect(undefined, headers);
+    const theirs = { workflow, run_id: runId };
+    for (const [name, args] of Object.entries(argumentsOf)) {
+      const ids = Object.fromEntries(
+        Object.keys(args).map((key) => [key, theirs[key as keyof typeof theirs]]),
+      );
+      const { error } = await use(client, name, ids);
+      expect([name, error]).toEqual([name, (await use(client, name, args)).error]);
+      expect(error).toMatch(/^(Workflow|Run) not found$/);
+    }
+    expect(await use(client, 'get_workflow', { workflow: 'Theirs' })).toHaveProperty('error');
+    expect((await use(client, 'list_workflows')).data).toEqual({ workflows: [], total: 0 });
+    expect((await use(client, 'list_runs')).data.runs).toEqual([]);
+    await client.close();
+  });
+});
+
+describe('limits of money', () => {
+  const withLimits = async () => {
+    const workspaceId = await addWorkspace();
+    const { headers } = await addCaller('admin', {}, workspaceId);
+    const client = await connect(undefined, headers);
+    const created = await app.inject({
+      method: 'POST',
+      url: '/api/workflows',
+      headers: { ...headers, 'content-type': 'application/json' },
+      payload: JSON.stringify({ name: 'Limited', graph: quick }),
+    });
+    return { workspaceId, headers, client, workflow: created.json().id as string };
+  };
+
+  test('a used up quota is a tool error in the words of the 402, and no run comes of it', async () => {
+    const { workspaceId, client, workflow } = await withLimits();
+    await engine.db.query(sql.type(row)`
+      INSERT INTO run_counters (workspace_id, month, shard, runs)
+      VALUES (${workspaceId}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 0, 1000)
+    `);
+    expect(await use(client, 'run_workflow', { workflow, input: { ticket: 'x' } })).toEqual({
+      error:
+        'Monthly run limit reached (1000/1000 on the free plan). Upgrade the plan to run more.',
+    });
+    expect((await use(client, 'list_runs')).data.runs).toEqual([]);
+    expect((await use(client, 'get_usage')).data).toMatchObject({ runs_used: 1000 });
+    await client.close();
+  });
+
+  test('of many calls at once, a budget with room for one lets one in', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { headers, client, workflow } = await withLimits();
+      await app.inject({
+        method: 'POST',
+        url: '/api/budgets',
+        headers: { ...headers, 'content-type': 'application/json' },
+        payload: JSON.stringify({ name: 'Tight', limit_usd: 1, reservation_estimate_usd: 1 }),
+      });
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () =>
+          use(client, 'run_workflow', { workflow, input: { ticket: 'x' } }),
+        ),
+      );
+      const errors = answers.flatMap(({ error }) => error ?? []);
+      expect(errors).toEqual(
+        Array.from({ length: 7 }, () => "Budget 'Tight' exhausted: $1.00 of $1.00 committed"),
+      );
+      await client.close();
+    }
+  });
+});
+
+describe('what is large', () => {
+  test('a run comes shortened, in its shape, and says so', async () => {
+    const client = await connect();
+    const workflow = await engine.define({
+      nodes: Array.from({ length: 120 }, (_, at) => echo(`step_${at}`, 'upper(ticket)')),
+      edges: [],
+    });
+    const runId = await engine.trigger(workflow, { ticket: 'x"'.repeat(2_000) });
+    await engine.until(runId, ['success']);
+    const result: any = await client.callTool({ name: 'get_run', arguments: { run_id: runId } });
+    const [data, note] = result.content.map(({ text }: any) => text);
+    expect(data.length).toBeLessThan(66_000);
+    expect(note).toMatch(/^Shortened from \d{6,} characters/);
+    expect(result.structuredContent).toMatchObject({ id: runId, status: 'success' });
+    expect(result.structuredContent.steps.length).toBeGreaterThan(5);
+    expect(result.structuredContent.input.ticket).toHaveLength(4_000);
+    expect(result.structuredContent.state.step_0).toMatch(/^X"X".*… \(4000 characters\)$/);
+    await client.close();
+  });
+
+  test('a body over the limit is 413', async () => {
+    const client = await connect();
+    await expect(
+      use(client, 'run_workflow', { workflow: 'x', input: { text: 'x'.repeat(1_100_000) } }),
+    ).rejects.toThrow(/1 MB|413/);
+    await client.close();
+  });
+});
+
+describe('over plain HTTP', () => {
+  const post = async (body: unknown, headers: Record<string, string> = {}) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+  test('a message is answered as JSON to whoever takes anything', async () => {
+    const answer = await post(listTools);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const { id, result } = (await answer.json()) as any;
+    expect([id, result.tools.length]).toEqual([1, tools.length]);
+    expect(answer.headers.get('mcp-session-id')).toBeNull();
+  });
+
+  test('a notification is taken without an answer', async () => {
+    const answer = await post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    expect([answer.status, await answer.text()]).toEqual([202, '']);
+  });
+
+  test.each(['GET', 'DELETE'])('%s is refused, since there are no sessions', async (method) => {
+    const answer = await fetch(url, { method, headers: { accept: 'text/event-stream' } });
+    expect(answer.status).toBe(405);
+  });
+
+  test.each([
+    ['no JSON', '{', 400],
+    ['null', 'null', 400],
+    ['no message', { hello: 'world' }, 400],
+    ['nothing', '', 400],
+    ['a key that reaches a prototype', '{"jsonrpc":"2.0","id":1,"__proto__":{}}', 400],
+  ])('%s is refused', async (_what, body, status) => {
+    expect((await post(body)).status).toBe(status);
+  });
+
+  test('a page of another origin is refused in open mode', async () => {
+    expect((await post(listTools, { origin: 'https://evil.example' })).status).toBe(403);
+  });
+
+  test('a subscription is refused, since nothing ever changes', async () => {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const answer = await post(
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'subscriptions/listen',
+        params: { notifications: { toolsListChanged: true }, _meta: meta },
+      },
+      { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' },
+    );
+    expect(await answer.json()).toMatchObject({ error: {} });
+  });
+});
