@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Actor } from '../shared/actor.ts';
 import { API_KEY_PREFIX } from '../shared/contract/api-key.ts';
@@ -144,6 +145,15 @@ export function requireKnownOrigin(
   if (origin === undefined) return;
   const { corsOrigins, publicUrl } = config.api;
   if (corsOrigins.includes(origin) || origin === new URL(publicUrl).origin) return;
-  if (URL.canParse(origin) && new URL(origin).host === host) return;
+  if (URL.canParse(origin)) {
+    const page = new URL(origin);
+    // Where no credential is needed, a page whose name its owner points at this machine would pass for one of ours.
+    const isOurs = config.auth.mode === 'required' || isAddress(page.hostname);
+    if (page.host === host && isOurs) return;
+  }
   throw new AppError('forbidden', 'Requests from this origin are not allowed');
 }
+
+/** A host that nobody can point anywhere else: an IP address, or this machine by its own name. */
+const isAddress = (hostname: string): boolean =>
+  hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;

@@ -371,6 +371,15 @@ describe('pages of other origins', () => {
     expect((await api.call('GET', `/api/runs/${run}`)).body.status).toBe('pending');
   });
 
+  test('cannot act by pointing their own name at this machine', async () => {
+    const rebound = { origin: 'http://evil.example:8000', host: 'evil.example:8000' };
+    expect((await api.call('POST', '/api/workflows', { name: 'x' }, rebound)).status).toBe(403);
+    for (const host of ['127.0.0.1:8000', '[::1]:8000', 'localhost:8000']) {
+      const own = { origin: `http://${host}`, host };
+      expect((await api.call('POST', '/api/workflows', { name: 'x' }, own)).status).toBe(201);
+    }
+  });
+
   test('that are allowed can, and so can our own', async () => {
     for (const origin of ['http://localhost:3000', 'http://127.0.0.1:8000']) {
       const { status } = await api.call('GET', '/api/workflows', undefined, {
