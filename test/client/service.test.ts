@@ -96,8 +96,9 @@ describe('a run', () => {
 
   const approvalsOf = async (run: Run): Promise<string[]> => {
     const nodes = [];
-    for await (const gate of client.approvals())
+    for await (const gate of client.approvals()) {
       if (gate.run_id === run.id) nodes.push(gate.node_id);
+    }
     return nodes;
   };
 });
