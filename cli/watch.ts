@@ -86,7 +86,9 @@ function drawnView(terminal: {
   let drawn = 0;
   return {
     show: (run) => {
-      const { columns = 80, rows = 24 } = terminal;
+      // A terminal that does not know its size says 0.
+      const columns = terminal.columns || 80;
+      const rows = terminal.rows || 24;
       const lines = treeLines(run, columns);
       // What has left the screen cannot be drawn anew.
       const shown = lines.length < rows ? lines : [lines[0] ?? '', ...lines.slice(2 - rows)];

@@ -41,7 +41,7 @@ describe('signing in', () => {
     expect(text).not.toContain(password);
     expect(JSON.parse(text).profiles.default).toMatchObject({ email: 'owner@localhost' });
     expect((await ops(['whoami', '-o', 'json'])).json()).toMatchObject({
-      member: { email: 'owner@localhost' },
+      email: 'owner@localhost',
     });
   });
 
@@ -226,7 +226,7 @@ describe('on a terminal', () => {
   });
 
   test('a password is asked for and not shown', async () => {
-    const login = `'${process.execPath}' '${ops.script}' login --email owner@localhost --profile asked --url ${service.apiUrl}`;
+    const login = `stty cols 80 rows 24; '${process.execPath}' '${ops.script}' login --email owner@localhost --profile asked --url ${service.apiUrl}`;
     const child = spawn('script', ['-qec', login, '/dev/null'], { env: ops.env });
     let text = '';
     child.stdout.setEncoding('utf8').on('data', (part: string) => {

@@ -193,7 +193,7 @@ describe('what is printed', () => {
       { format: 'table', colour: false },
     );
     output.list([{ name: 'a\u001b]0;x\u0007' }], { Name: (row) => row.name });
-     
+
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   });
 
@@ -217,7 +217,7 @@ describe('what is printed', () => {
         { ...step, node_id: 'c', step_key: 'c#2.1' },
       ],
     };
-     
+
     const plain = treeLines(run, 30).map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
     expect(plain.every((line) => line.length <= 30)).toBe(true);
     expect(plain.map((line) => line.indexOf('✔'))).toEqual([-1, 3, 5, 7]);
