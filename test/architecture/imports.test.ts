@@ -6,7 +6,7 @@ import ts from 'typescript';
 const root = join(import.meta.dirname, '../..');
 
 /** Folders that hold what runs in production, and those around it. */
-const productFolders = ['shared', 'workflows', 'activities', 'worker', 'api'];
+const productFolders = ['shared', 'workflows', 'activities', 'worker', 'api', 'client', 'cli'];
 const supportFolders = ['scripts', 'bench', 'test', 'docker'];
 
 interface Import {
@@ -111,6 +111,8 @@ describe('the import law', () => {
     api: { imports: ['shared'] },
     worker: { imports: ['shared', 'activities'] },
     shared: { imports: [] },
+    client: { imports: [] },
+    cli: { imports: ['client'] },
   };
 
   test.each(Object.entries(allowed))('%s takes only what stands below it', (folder, law) => {
@@ -158,6 +160,13 @@ describe('the import law', () => {
     expect(trespasses(below('workflows'), forbidden)).toEqual([]);
   });
 
+  test('the client is its own files and types, nothing else', () => {
+    const files = below('client');
+    const targets = files.flatMap(({ imports }) => imports.map(({ target }) => target));
+    expect(files.length).toBeGreaterThan(0);
+    expect(targets.filter((target) => !target.startsWith('client/'))).toEqual([]);
+  });
+
   test('no product code pulls in a development dependency', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
@@ -184,9 +193,12 @@ describe('the import law', () => {
 });
 
 describe('the environment', () => {
-  test('is read in the config module only', () => {
+  test('is read in one module of the service and one of the command', () => {
     const readers = product.filter(({ readsEnvironment }) => readsEnvironment);
-    expect(readers.map(({ path }) => path)).toEqual(['shared/platform/config.ts']);
+    expect(readers.map(({ path }) => path)).toEqual([
+      'shared/platform/config.ts',
+      'cli/environment.ts',
+    ]);
   });
 });
 
@@ -228,7 +240,8 @@ describe('files and folders', () => {
 
   test('of the product are all reached from a process or a command', () => {
     const scripts = paths.filter((path) => /^(?:scripts|bench|docker)\//.test(path));
-    const entries = ['api/main.ts', 'worker/main.ts', 'workflows/index.ts', ...scripts];
+    const processes = ['api/main.ts', 'worker/main.ts', 'workflows/index.ts'];
+    const entries = [...processes, 'client/index.ts', 'cli/main.ts', ...scripts];
     const reached = reach(entries.filter((path) => sources.has(path)));
     const unreached = product.map(({ path }) => path).filter((path) => !reached.has(path));
     expect(unreached).toEqual([]);

@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import type { Budget } from '../../client/index.ts';
+import { positive } from '../input.ts';
+import { dollars } from '../output.ts';
+import { inSession } from '../session.ts';
+import { findWorkflow } from './workflows.ts';
+
+interface NewBudget {
+  limit: number;
+  window?: Budget['window'];
+  workflow?: string;
+  reserve?: number;
+}
+
+export function moneyCommands(program: Command): void {
+  const budgets = program.command('budgets').description('see and change budgets');
+
+  budgets
+    .command('list')
+    .description('list budgets')
+    .action(
+      inSession(async ({ client, output }) => {
+        output.list(await client.listBudgets(), {
+          Id: (row) => row.id,
+          Name: (row) => row.name,
+          Scope: (row) => row.workflow_id ?? row.scope,
+          Window: (row) => row.window,
+          Limit: (row) => dollars(row.limit_usd),
+          Committed: (row) => dollars(row.status.committed_usd),
+          Used: (row) => `${row.status.pct}%`,
+        });
+      }),
+    );
+
+  budgets
+    .command('show')
+    .argument('<budget>')
+    .description('show what of a budget is spent, reserved and left')
+    .action(
+      inSession(async ({ client, output }, [budgetId = '']) => {
+        const budget = await client.getBudget(budgetId);
+        const { status, ...rest } = budget;
+        output.record(budget, { ...rest, ...status });
+      }),
+    );
+
+  budgets
+    .command('create')
+    .argument('<name>')
+    .description('limit what runs may cost')
+    .requiredOption('--limit <dollars>', 'how much', positive)
+    .option('--window <window>', 'per day, week, month (unless given) or total')
+    .option('--workflow <workflow>', 'for one workflow, by id or name')
+    .option('--reserve <dollars>', 'what each run puts aside at its start', positive)
+    .action(
+      inSession<NewBudget>(async ({ client, output }, [name = ''], options) => {
+        const { limit, window, workflow, reserve } = options;
+        const scope =
+          workflow === undefined
+            ? {}
+            : {
+                scope: 'workflow' as const,
+                workflow_id: (await findWorkflow(client, workflow)).id,
+              };
+        const budget = await client.createBudget({
+          name,
+          limit_usd: limit,
+          ...(window === undefined ? {} : { window }),
+          ...(reserve === undefined ? {} : { reservation_estimate_usd: reserve }),
+          ...scope,
+        });
+        const { status: _status, ...shown } = budget;
+        output.record(budget, shown);
+      }),
+    );
+
+  budgets
+    .command('delete')
+    .argument('<budget>')
+    .description('delete a budget')
+    .action(
+      inSession(async ({ client, output }, [budgetId = '']) => {
+        await client.deleteBudget(budgetId);
+        output.tell(`Deleted ${budgetId}`);
+      }),
+    );
+
+  program
+    .command('usage')
+    .description('show the runs and the cost of the month, and the limit of the plan')
+    .action(
+      inSession(async ({ client, output }) => {
+        output.record(await client.getUsage());
+      }),
+    );
+}

@@ -1,0 +1,196 @@
+import type { Command } from 'commander';
+import type { Run, RunSummary } from '../../client/index.ts';
+import { codeOfRun, Ending, exitCodes } from '../endings.ts';
+import { collect, positive, readInput, wholePositive } from '../input.ts';
+import { dollars, type Output } from '../output.ts';
+import { inSession, type Session } from '../session.ts';
+import { createRunView, rests, runStates } from '../watch.ts';
+import { findWorkflow } from './workflows.ts';
+
+interface RunOptions {
+  input?: string[];
+  wait?: true;
+  watch?: true;
+  timeout: number;
+  idempotencyKey?: string;
+}
+
+const listColumns = {
+  Id: (row: RunSummary) => row.id,
+  Workflow: (row: RunSummary) => row.workflow_name,
+  Version: (row: RunSummary) => row.workflow_version,
+  Status: (row: RunSummary) => row.status,
+  Trigger: (row: RunSummary) => row.trigger,
+  Cost: (row: RunSummary) => dollars(row.cost_usd),
+  Created: (row: RunSummary) => row.created_at,
+};
+
+export function runCommands(program: Command): void {
+  program
+    .command('run')
+    .argument('<workflow>', 'id or name')
+    .description('start a run')
+    .option(
+      '-i, --input <input>',
+      'a JSON file, - for standard input, or key=value; may be repeated',
+      collect,
+    )
+    .option('--wait', 'wait until it has ended or waits for a decision; the exit code tells which')
+    .option('--watch', 'wait, and show its steps meanwhile')
+    .option('--wait-timeout <seconds>', 'how long to wait at most; the run goes on', positive, 300)
+    .option('--idempotency-key <key>', 'given twice with the same input, it starts one run')
+    .action(inSession<RunOptions & { waitTimeout: number }>(startRun));
+
+  const runs = program.command('runs').description('see runs');
+
+  runs
+    .command('list')
+    .description('list runs, newest first')
+    .option('--workflow <workflow>', 'of this workflow, by id or name')
+    .option('--status <status>', 'pending, running, paused, success or failed')
+    .option('--limit <number>', 'how many at most', wholePositive, 20)
+    .action(
+      inSession<{ workflow?: string; status?: Run['status']; limit: number }>(
+        async ({ client, output }, _args, { workflow, status, limit }) => {
+          const workflowId =
+            workflow === undefined ? undefined : (await findWorkflow(client, workflow)).id;
+          const rows: RunSummary[] = [];
+          const query = { workflow_id: workflowId, status, limit: Math.min(limit, 200) };
+          for await (const run of client.runs(query)) if (rows.push(run) === limit) break;
+          output.list(rows, listColumns);
+        },
+      ),
+    );
+
+  runs
+    .command('show')
+    .argument('<run>')
+    .description('show a run with its steps')
+    .action(
+      inSession(async ({ client, output }, [runId = '']) =>
+        showRun(output, await client.getRun(runId)),
+      ),
+    );
+
+  runs
+    .command('watch')
+    .argument('<run>')
+    .description('show the steps of a run as they go, until it has ended or waits for a decision')
+    .option('--wait-timeout <seconds>', 'how long to wait at most; the run goes on', positive, 300)
+    .action(
+      inSession<{ waitTimeout: number }>(async (session, [runId = ''], { waitTimeout }) =>
+        endWith(await watch(session, runId, waitTimeout)),
+      ),
+    );
+
+  decisionCommand(program, 'approve', true);
+  decisionCommand(program, 'reject', false);
+
+  program
+    .command('resume')
+    .argument('<run>')
+    .description('take a failed run up again where it failed')
+    .action(
+      inSession(async (session, [runId = '']) =>
+        tellRun(session.output, await session.client.resume(runId)),
+      ),
+    );
+
+  program
+    .command('cancel')
+    .argument('<run>')
+    .description('end a run')
+    .action(
+      inSession(async (session, [runId = '']) =>
+        tellRun(session.output, await session.client.cancel(runId)),
+      ),
+    );
+}
+
+function decisionCommand(program: Command, name: 'approve' | 'reject', approved: boolean): void {
+  program
+    .command(name)
+    .argument('<run>')
+    .description(`${name} at the gate that a run waits at`)
+    .option('-i, --input <input>', 'put into the state of the run; as in ops run', collect)
+    .option('--node <id>', 'which gate, when several are open')
+    .action(
+      inSession<{ input?: string[]; node?: string }>(
+        async ({ client, output }, [runId = ''], { input, node }) => {
+          const given = input === undefined ? undefined : await readInput(input);
+          tellRun(output, await client.approve(runId, approved, given, { nodeId: node }));
+        },
+      ),
+    );
+}
+
+async function startRun(
+  session: Session,
+  [workflow = '']: string[],
+  {
+    input = [],
+    wait,
+    watch: watching,
+    waitTimeout,
+    idempotencyKey,
+  }: RunOptions & { waitTimeout: number },
+): Promise<void> {
+  const { client, output } = session;
+  const started = await client.run(workflow, await readInput(input), { idempotencyKey });
+  if (watching) return endWith(await watch(session, started.id, waitTimeout));
+  if (!wait) return tellRun(output, started);
+  const run = await client.waitForRun(started.id, { timeout: waitTimeout });
+  showRun(output, run);
+  endWith(run);
+}
+
+async function watch({ client, output }: Session, runId: string, seconds: number): Promise<Run> {
+  const view = createRunView(output, process.stdout);
+  const signal = AbortSignal.timeout(seconds * 1000);
+  try {
+    for await (const run of runStates(client, runId, signal)) {
+      view.show(run);
+      if (rests(run)) return run;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  throw new Ending(exitCodes.waitedTooLong, `Run ${runId} goes on after ${seconds} s`);
+}
+
+/** The run has been shown already; only how it ended is left to say. */
+function endWith(run: Run): void {
+  const code = codeOfRun(run.status);
+  if (code !== exitCodes.ok) throw new Ending(code);
+}
+
+function tellRun(output: Output, run: Run): void {
+  const { id, workflow_name, status } = run;
+  output.record(run, { id, workflow: workflow_name, status });
+}
+
+function showRun(output: Output, run: Run): void {
+  if (output.format === 'json') return output.record(run);
+  const { id, workflow_name, workflow_version, status, cost_usd, duration_ms, error } = run;
+  output.record(run, {
+    id,
+    workflow: `${workflow_name} (version ${workflow_version})`,
+    status,
+    cost: dollars(cost_usd),
+    duration: `${duration_ms} ms`,
+    ...(error === null ? {} : { error }),
+    ...(run.pending_gate === null ? {} : { gate: run.pending_gate.prompt }),
+    output: run.output,
+  });
+  if (run.steps.length === 0) return;
+  output.tell('');
+  output.list(run.steps, {
+    Step: (step) => step.step_key,
+    Kind: (step) => step.kind,
+    Status: (step) => step.status,
+    Attempt: (step) => step.attempt,
+    Cost: (step) => dollars(step.cost_usd),
+    Duration: (step) => (step.duration_ms === null ? null : `${step.duration_ms} ms`),
+    Error: (step) => step.error,
+  });
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import type { Schedule } from '../../client/index.ts';
+import { collect, readInput } from '../input.ts';
+import { inSession } from '../session.ts';
+import { findWorkflow } from './workflows.ts';
+
+interface NewSchedule {
+  cron: string;
+  name?: string;
+  timezone?: string;
+  input?: string[];
+  overlap?: Schedule['overlap'];
+}
+
+export function scheduleCommands(program: Command): void {
+  const schedules = program.command('schedules').description('have workflows run at given times');
+
+  schedules
+    .command('list')
+    .description('list schedules, newest first')
+    .action(
+      inSession(async ({ client, output }) => {
+        output.list(await client.listSchedules(), {
+          Id: (row) => row.id,
+          Name: (row) => row.name,
+          Workflow: (row) => row.workflow_id,
+          Cron: (row) => row.cron,
+          Zone: (row) => row.timezone,
+          Enabled: (row) => (row.enabled ? 'yes' : 'no'),
+          Next: (row) => row.next_run_at,
+          'Passed over': (row) => row.last_skip?.reason,
+        });
+      }),
+    );
+
+  schedules
+    .command('create')
+    .argument('<workflow>', 'id or name')
+    .description('have a workflow run at given times')
+    .requiredOption('--cron <cron>', 'minute, hour, day of month, month, day of week')
+    .option('--name <name>')
+    .option('--timezone <zone>', 'IANA name; UTC unless given')
+    .option('-i, --input <input>', 'what each run is given; as in ops run', collect)
+    .option('--overlap <overlap>', 'skip (unless given) or allow runs beside one another')
+    .action(
+      inSession<NewSchedule>(async ({ client, output }, [workflow = ''], { input, ...options }) => {
+        const { id } = await findWorkflow(client, workflow);
+        const given = input === undefined ? {} : { input: await readInput(input) };
+        output.record(await client.createSchedule({ workflow_id: id, ...options, ...given }));
+      }),
+    );
+
+  schedules
+    .command('delete')
+    .argument('<schedule>')
+    .description('delete a schedule; its runs go on')
+    .action(
+      inSession(async ({ client, output }, [scheduleId = '']) => {
+        await client.deleteSchedule(scheduleId);
+        output.tell(`Deleted ${scheduleId}`);
+      }),
+    );
+
+  schedules
+    .command('trigger')
+    .argument('<schedule>')
+    .description('start a run of a schedule now')
+    .action(
+      inSession(async ({ client, output }, [scheduleId = '']) => {
+        const run = await client.triggerSchedule(scheduleId);
+        output.record(run, { id: run.id, workflow: run.workflow_name, status: run.status });
+      }),
+    );
+}

@@ -1,0 +1,104 @@
+import type { Command } from 'commander';
+import { createClient } from '../../client/index.ts';
+import { refusal } from '../endings.ts';
+import { environment } from '../environment.ts';
+import { type Profile, readProfiles, writeProfiles } from '../profiles.ts';
+import { readSecret, readText } from '../secrets.ts';
+import { type GlobalOptions, inSession, openOutput } from '../session.ts';
+
+export function signInCommands(program: Command): void {
+  program
+    .command('login')
+    .description('store who you are as a profile, and use it from now on')
+    .option(
+      '--email <e-mail>',
+      'sign in as this member; the password is asked for, or read from standard input',
+    )
+    .option('--api-key', 'use an API key; it is asked for, or read from standard input')
+    .action(async function (this: Command) {
+      await login(this);
+    });
+
+  program
+    .command('logout')
+    .description('forget the profile in use, or that of --profile')
+    .action(async function (this: Command) {
+      const { configFolder, ...rest } = environment();
+      const stored = await readProfiles(configFolder);
+      const name = this.optsWithGlobals<GlobalOptions>().profile ?? rest.profile ?? stored.current;
+      if (stored.profiles[name] === undefined) throw refusal(`There is no profile '${name}'`);
+      const { [name]: _gone, ...profiles } = stored.profiles;
+      await writeProfiles(configFolder, { ...stored, profiles });
+      openOutput(this).tell(`Forgot profile '${name}'`);
+    });
+
+  program
+    .command('profiles')
+    .description('list the stored profiles')
+    .action(async function (this: Command) {
+      const { current, profiles } = await readProfiles(environment().configFolder);
+      // Without credentials: they are for the service only.
+      const rows = Object.entries(profiles).map(([name, { url, email, api_key }]) => ({
+        name,
+        current: name === current,
+        url,
+        credential: api_key === undefined ? 'session' : 'API key',
+        email: email ?? null,
+      }));
+      openOutput(this).list(rows, {
+        '': (row) => (row.current ? '*' : ' '),
+        Profile: (row) => row.name,
+        Address: (row) => row.url,
+        Credential: (row) => row.credential,
+        Member: (row) => row.email,
+      });
+    });
+
+  program
+    .command('use')
+    .argument('<profile>')
+    .description('use another stored profile from now on')
+    .action(async function (this: Command, name: string) {
+      const { configFolder } = environment();
+      const stored = await readProfiles(configFolder);
+      if (stored.profiles[name] === undefined) throw refusal(`There is no profile '${name}'`);
+      await writeProfiles(configFolder, { ...stored, current: name });
+      openOutput(this).tell(`Using profile '${name}'`);
+    });
+
+  program
+    .command('whoami')
+    .description('show who you are to the service, and what you may do')
+    .action(
+      inSession(async ({ client, output }) => {
+        output.record(await client.getIdentity());
+      }),
+    );
+}
+
+async function login(command: Command): Promise<void> {
+  const options = command.optsWithGlobals<GlobalOptions & { email?: string; apiKey?: true }>();
+  const { configFolder, ...rest } = environment();
+  const stored = await readProfiles(configFolder);
+  const name = options.profile ?? rest.profile ?? stored.current;
+  const url = options.url ?? rest.url ?? stored.profiles[name]?.url ?? 'http://127.0.0.1:8000';
+  const profile = options.apiKey
+    ? await withApiKey(url)
+    : await withPassword(url, options.email ?? (await readText('E-mail')));
+  const profiles = { ...stored.profiles, [name]: profile };
+  await writeProfiles(configFolder, { current: name, profiles });
+  openOutput(command).tell(`Signed in to ${url} as profile '${name}'`);
+}
+
+async function withApiKey(url: string): Promise<Profile> {
+  const apiKey = await readSecret('API key');
+  // Asked once here, so that a wrong key is told now.
+  await createClient({ baseUrl: url, apiKey }).getWorkspace();
+  return { url, api_key: apiKey };
+}
+
+async function withPassword(url: string, email: string): Promise<Profile> {
+  const password = await readSecret('Password');
+  const { token } = await createClient({ baseUrl: url }).login(email, password);
+  return { url, token, email };
+}

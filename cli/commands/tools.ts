@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import type { BodyOf } from '../../client/index.ts';
+import { Ending, exitCodes } from '../endings.ts';
+import { collect, readInput, readJsonObject } from '../input.ts';
+import { inSession } from '../session.ts';
+
+export function toolCommands(program: Command): void {
+  const tools = program.command('tools').description('see and change custom tools');
+
+  tools
+    .command('list')
+    .description('list custom tools')
+    .action(
+      inSession(async ({ client, output }) => {
+        output.list(await client.listTools(), {
+          Id: (row) => row.id,
+          Tool: (row) => `custom:${row.name}`,
+          Kind: (row) => row.kind,
+          Method: (row) => (row.kind === 'http' ? row.method : null),
+          Endpoint: (row) => row.endpoint_url,
+          Description: (row) => row.description,
+        });
+      }),
+    );
+
+  tools
+    .command('register')
+    .description('register an endpoint that workflows can call')
+    // Headers may hold credentials, which have no place among the arguments of a process.
+    .requiredOption(
+      '-f, --file <file>',
+      'JSON with name, endpoint_url and what else there is to say; - for standard input',
+    )
+    .action(
+      inSession<{ file: string }>(async ({ client, output }, _args, { file }) => {
+        const tool = (await readJsonObject(file)) as unknown as BodyOf<'POST /api/tools'>;
+        output.record(await client.registerTool(tool));
+      }),
+    );
+
+  tools
+    .command('delete')
+    .argument('<tool>')
+    .description('delete a custom tool')
+    .action(
+      inSession(async ({ client, output }, [toolId = '']) => {
+        await client.deleteTool(toolId);
+        output.tell(`Deleted ${toolId}`);
+      }),
+    );
+
+  tools
+    .command('test')
+    .argument('<tool>')
+    .description('call a custom tool once; code 1 when it fails')
+    .option('-i, --input <input>', 'its arguments; as in ops run', collect)
+    .action(
+      inSession<{ input?: string[] }>(async ({ client, output }, [toolId = ''], { input = [] }) => {
+        const result = await client.testTool(toolId, await readInput(input));
+        output.record(result);
+        if (!result.ok) throw new Ending(exitCodes.refused);
+      }),
+    );
+}

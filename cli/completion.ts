@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import { misuse } from './endings.ts';
+
+/**
+ * What may stand next: commands, or options once a dash was typed.
+ * @param words Those after `ops`, the one that is being typed as the last.
+ */
+export function candidates(program: Command, words: readonly string[]): string[] {
+  const typed = words.at(-1) ?? '';
+  let command = program;
+  for (const word of words.slice(0, -1)) {
+    command = command.commands.find((each) => each.name() === word) ?? command;
+  }
+  const names = typed.startsWith('-')
+    ? [command, program].flatMap((each) => each.options.map(({ long }) => long ?? ''))
+    : command.commands.map((each) => each.name()).filter((name) => !name.startsWith('__'));
+  return [...new Set(names)].filter((name) => name !== '' && name.startsWith(typed)).sort();
+}
+
+// Each asks the command itself, so that they never fall behind it.
+const scripts = {
+  bash: `_ops() {
+  local IFS=$'\\n'
+  COMPREPLY=($(ops __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _ops ops`,
+  zsh: `#compdef ops
+_ops() {
+  local -a found
+  found=("\${(@f)$(ops __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "\${found[1]}" ]]; then compadd -a found; else _files; fi
+}
+compdef _ops ops`,
+  fish: `function __ops_complete
+  set -l words (commandline -opc) (commandline -ct)
+  ops __complete -- $words[2..-1] 2>/dev/null
+end
+complete -c ops -a '(__ops_complete)'`,
+};
+
+export function completionCommands(program: Command): void {
+  program
+    .command('completion')
+    .argument('<shell>', 'bash, zsh or fish')
+    .description('print what makes a shell complete this command')
+    .action((shell: string) => {
+      if (!Object.hasOwn(scripts, shell)) throw misuse(`No completion for '${shell}'`);
+      process.stdout.write(`${scripts[shell as keyof typeof scripts]}\n`);
+    });
+
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .action((words: string[]) => {
+      for (const name of candidates(program, words)) process.stdout.write(`${name}\n`);
+    });
+}

@@ -1,0 +1,30 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** What the command takes from its surroundings. Nothing else of it reads the environment. */
+export interface Environment {
+  url: string | undefined;
+  apiKey: string | undefined;
+  token: string | undefined;
+  profile: string | undefined;
+  /** Where profiles are kept. */
+  configFolder: string;
+  /** Colours and redrawing, in which the outputs differ from one another. */
+  colour: (output: { isTTY?: boolean }) => boolean;
+}
+
+export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+  // An empty variable is how shells say that there is none.
+  const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
+  const plain = given('NO_COLOR') !== undefined || env['TERM'] === 'dumb';
+  return {
+    url: given('OPS_API_URL'),
+    apiKey: given('OPS_API_KEY'),
+    token: given('OPS_TOKEN'),
+    profile: given('OPS_PROFILE'),
+    configFolder: join(given('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'ops'),
+    colour: ({ isTTY }) => isTTY === true && !plain,
+  };
+}
+
+export const environment = (): Environment => readEnvironment(process.env);

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import type { JsonObject } from '../client/index.ts';
+import { misuse } from './endings.ts';
+
+/** A JSON file, or standard input for `-`. */
+export async function readJson(path: string): Promise<unknown> {
+  let content: string;
+  try {
+    content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');
+  } catch (error) {
+    throw misuse(`${path} cannot be read: ${error instanceof Error ? error.message : ''}`);
+  }
+  try {
+    return JSON.parse(content) as unknown;
+  } catch (error) {
+    throw misuse(`${path} is not JSON: ${error instanceof Error ? error.message : ''}`);
+  }
+}
+
+export async function readJsonObject(path: string): Promise<JsonObject> {
+  const value = await readJson(path);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw misuse(`${path} must hold a JSON object`);
+  }
+  return value as JsonObject;
+}
+
+const pair = /^([A-Za-z_][\w-]*)=([^]*)$/;
+
+/** What `-i` was given, later ones over earlier ones: files, `-`, and `key=value` with the value as JSON or else text. */
+export async function readInput(given: readonly string[]): Promise<JsonObject> {
+  const input: JsonObject = {};
+  for (const part of given) {
+    const [, key, value = ''] = pair.exec(part) ?? [];
+    Object.assign(input, key === undefined ? await readJsonObject(part) : { [key]: jsonOr(value) });
+  }
+  return input;
+}
+
+function jsonOr(value: string): unknown {
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
+  }
+}
+
+/** A whole or broken number above 0, as commander wants its parsers. */
+export function positive(value: string): number {
+  const number = Number(value);
+  if (!(number > 0 && Number.isFinite(number))) throw misuse(`'${value}' is not a number above 0`);
+  return number;
+}
+
+export function wholePositive(value: string): number {
+  const number = positive(value);
+  if (!Number.isInteger(number)) throw misuse(`'${value}' is not a whole number`);
+  return number;
+}
+
+export const collect = (value: string, before: string[] = []): string[] => [...before, value];

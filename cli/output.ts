@@ -1,0 +1,87 @@
+import Table from 'cli-table3';
+
+export type Format = 'table' | 'json';
+
+/** What a command has to say, on standard output. */
+export interface Output {
+  format: Format;
+  colour: boolean;
+  /** Rows under headings, or the value as it is in JSON. */
+  list: <Row>(rows: readonly Row[], columns: Columns<Row>) => void;
+  /** One thing, a line for each field, or the value as it is in JSON. */
+  record: (value: object, fields?: Record<string, unknown>) => void;
+  /** A sentence, for people only. */
+  tell: (text: string) => void;
+  line: (text: string) => void;
+  paint: Paint;
+}
+
+export type Columns<Row> = Record<string, (row: Row) => unknown>;
+export type Paint = (colour: keyof typeof colours, text: string) => string;
+
+const colours = { green: 32, red: 31, yellow: 33, dim: 2, bold: 1 } as const;
+
+export const painter =
+  (colour: boolean): Paint =>
+  (name, text) =>
+    colour ? `\u001b[${colours[name]}m${text}\u001b[0m` : text;
+
+export function createOutput(
+  stream: { write: (text: string) => unknown },
+  { format, colour }: { format: Format; colour: boolean },
+): Output {
+  const line = (text: string): void => void stream.write(`${text}\n`);
+  const json = (value: unknown): void => line(JSON.stringify(value, null, 2));
+  const paint = painter(colour);
+  return {
+    format,
+    colour,
+    line,
+    paint,
+    tell: (text) => {
+      if (format === 'table') line(text);
+    },
+    list: (rows, columns) => {
+      if (format === 'json') return json(rows);
+      const table = plainTable(Object.keys(columns).map((title) => paint('bold', title)));
+      table.push(...rows.map((row) => Object.values(columns).map((column) => cell(column(row)))));
+      line(table.toString());
+    },
+    record: (value, fields) => {
+      if (format === 'json') return json(value);
+      const table = plainTable([]);
+      const entries = Object.entries(fields ?? value);
+      table.push(...entries.map(([name, field]) => [paint('bold', name), cell(field)]));
+      line(table.toString());
+    },
+  };
+}
+
+const edges = ['top', 'bottom', 'left', 'right', 'mid'].flatMap((side) => [
+  side,
+  ...['mid', 'left', 'right'].map((part) => `${side}-${part}`),
+]);
+
+/** Columns parted by space alone, so that they can be cut and searched. */
+function plainTable(head: string[]): Table.Table {
+  const chars = Object.fromEntries(
+    [...edges, 'left-mid', 'mid-mid', 'right-mid'].map((c) => [c, '']),
+  );
+  return new Table({
+    head,
+    chars: { ...chars, middle: '  ' },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+}
+
+function cell(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-';
+  return printable(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+/** Text of others without what would steer the terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+}
+
+export const dollars = (amount: number | null): string => (amount === null ? '-' : `$${amount}`);

@@ -1,0 +1,33 @@
+import { createInterface } from 'node:readline';
+import { Ending, exitCodes, misuse } from './endings.ts';
+
+/** Asks for a secret without showing it; where nobody can be asked, takes the first line of standard input. */
+export async function readSecret(question: string): Promise<string> {
+  const secret = process.stdin.isTTY ? await ask('password', question) : await firstLine();
+  if (secret === '') throw misuse(`${question} is missing`);
+  return secret;
+}
+
+export async function readText(question: string): Promise<string> {
+  if (!process.stdin.isTTY) throw misuse(`${question} is missing`);
+  return ask('text', question);
+}
+
+async function ask(kind: 'password' | 'text', message: string): Promise<string> {
+  // Loaded when there is somebody to ask: it costs the start of every other command.
+  const prompts = await import('@clack/prompts');
+  const answer = await prompts[kind]({ message, output: process.stderr });
+  if (prompts.isCancel(answer)) throw new Ending(exitCodes.interrupted);
+  return answer;
+}
+
+function firstLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
+  return new Promise((resolve) => {
+    lines.once('line', (line) => {
+      resolve(line.trim());
+      lines.close();
+    });
+    lines.once('close', () => resolve(''));
+  });
+}

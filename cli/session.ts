@@ -1,0 +1,57 @@
+import { type Client, createClient } from '../client/index.ts';
+import type { Command } from 'commander';
+import { refusal } from './endings.ts';
+import { environment } from './environment.ts';
+import { createOutput, type Format, type Output } from './output.ts';
+import { readProfiles } from './profiles.ts';
+
+/** What a command works with. */
+export interface Session {
+  client: Client;
+  output: Output;
+}
+
+export interface GlobalOptions {
+  url?: string;
+  profile?: string;
+  output: Format;
+  timeout?: number;
+}
+
+/**
+ * The client of the profile that counts. Variables stand over the profile, and options over both; a credential of
+ * either kind in the variables replaces that of the profile.
+ */
+export async function openSession(command: Command): Promise<Session> {
+  const options = command.optsWithGlobals<GlobalOptions>();
+  const { url, apiKey, token, ...rest } = environment();
+  const name = options.profile ?? rest.profile;
+  const stored = await readProfiles(rest.configFolder);
+  const profile = stored.profiles[name ?? stored.current];
+  if (profile === undefined && name !== undefined) throw refusal(`There is no profile '${name}'`);
+  const credential =
+    apiKey === undefined && token === undefined
+      ? { apiKey: profile?.api_key, token: profile?.token }
+      : { apiKey, token };
+  // A credential goes nowhere but to the address it was stored with.
+  const address = options.url ?? url;
+  const elsewhere = address !== undefined && profile !== undefined && address !== profile.url;
+  const own = elsewhere && apiKey === undefined && token === undefined ? {} : credential;
+  return {
+    client: createClient({ baseUrl: address ?? profile?.url, timeout: options.timeout, ...own }),
+    output: openOutput(command),
+  };
+}
+
+export function openOutput(command: Command): Output {
+  const { output: format } = command.optsWithGlobals<GlobalOptions>();
+  return createOutput(process.stdout, { format, colour: environment().colour(process.stdout) });
+}
+
+/** A commander action that is given a session first, then the arguments, then its own options. */
+export const inSession = <Options>(
+  work: (session: Session, args: string[], options: Options) => Promise<void>,
+): ((this: Command, ...given: unknown[]) => Promise<void>) =>
+  async function (this: Command) {
+    await work(await openSession(this), this.args, this.opts<Options & object>());
+  };

@@ -1,0 +1,174 @@
+import { type Client, type Run, type Step, StreamError } from '../client/index.ts';
+import { type Output, painter, printable } from './output.ts';
+
+/** How long the next look at a run waits at most, with a stream that tells of news and without one. */
+const LOOK_MS = { streaming: 5_000, alone: 500 };
+
+export const rests = ({ status }: Run): boolean => status !== 'pending' && status !== 'running';
+
+/** A run as it is now and after each piece of news, until it rests. Gives up when the signal is given. */
+export async function* runStates(
+  client: Client,
+  runId: string,
+  signal: AbortSignal,
+): AsyncGenerator<Run, void, undefined> {
+  const leaving = new AbortController();
+  const news = listen(client, runId, AbortSignal.any([signal, leaving.signal]));
+  try {
+    for (;;) {
+      // Before the look, so that what happens during it is looked at again.
+      const next = news.next();
+      const run = await client.getRun(runId, { signal });
+      yield run;
+      if (rests(run)) return;
+      await next;
+      signal.throwIfAborted();
+    }
+  } finally {
+    leaving.abort();
+  }
+}
+
+/** `next` resolves at the next frame, or when it is time to look without one. */
+function listen(client: Client, runId: string, signal: AbortSignal): { next: () => Promise<void> } {
+  let pending = false;
+  let patience = LOOK_MS.alone;
+  let wake = (): void => undefined;
+  const tell = (): void => {
+    pending = true;
+    wake();
+  };
+  const follow = async (): Promise<void> => {
+    const onOpen = (): void => {
+      patience = LOOK_MS.streaming;
+      tell();
+    };
+    for await (const _frame of client.stream(runId, { signal, onOpen })) tell();
+  };
+  follow().catch((error: unknown) => {
+    // An API key opens no stream, and a connection may break: then the run is looked at by the clock.
+    patience = LOOK_MS.alone;
+    if (error instanceof StreamError) tell();
+  });
+  signal.addEventListener('abort', tell);
+  const next = async (): Promise<void> => {
+    if (!pending) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, patience);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    pending = false;
+  };
+  return { next };
+}
+
+/** Where a run is told of as it goes: redrawn on a terminal, a JSON object a line elsewhere. */
+export interface RunView {
+  show: (run: Run) => void;
+}
+
+export function createRunView(
+  output: Output,
+  terminal: { isTTY?: boolean; columns?: number; rows?: number; write: (text: string) => unknown },
+): RunView {
+  return output.colour ? drawnView(terminal) : lineView(output);
+}
+
+function drawnView(terminal: {
+  columns?: number;
+  rows?: number;
+  write: (text: string) => unknown;
+}): RunView {
+  let drawn = 0;
+  return {
+    show: (run) => {
+      // A terminal that does not know its size says 0.
+      const columns = terminal.columns || 80;
+      const rows = terminal.rows || 24;
+      const lines = treeLines(run, columns);
+      // What has left the screen cannot be drawn anew.
+      const shown = lines.length < rows ? lines : [lines[0] ?? '', ...lines.slice(2 - rows)];
+      const up = drawn === 0 ? '' : `\u001b[${drawn}A\u001b[J`;
+      terminal.write(`${up}${shown.join('\n')}\n`);
+      drawn = shown.length;
+    },
+  };
+}
+
+const marks: Record<Step['status'], [string, 'green' | 'red' | 'yellow' | 'dim']> = {
+  running: ['●', 'yellow'],
+  success: ['✔', 'green'],
+  failed: ['✖', 'red'],
+  paused: ['◆', 'yellow'],
+  skipped: ['○', 'dim'],
+  cancelled: ['○', 'red'],
+};
+const runColours = {
+  pending: 'dim',
+  running: 'yellow',
+  paused: 'yellow',
+  success: 'green',
+  failed: 'red',
+} as const;
+
+/** The run, and below it its steps; those of a round of a loop are set in. Coloured, and cut to the width. */
+export function treeLines(run: Run, columns: number): string[] {
+  const paint = painter(true);
+  const cut = (text: string, taken: number): string =>
+    printable(text).slice(0, Math.max(0, columns - taken));
+  const head = `${run.workflow_name} ${run.id} ${run.status} $${run.cost_usd}`;
+  const steps = run.steps.map((step, index) => {
+    const branch = index === run.steps.length - 1 ? '└─ ' : '├─ ';
+    const inset = '  '.repeat(depthOf(step));
+    const [mark, colour] = marks[step.status];
+    const round = step.step_key === step.node_id ? '' : ` #${step.step_key.split('#')[1] ?? ''}`;
+    const time = step.duration_ms === null ? '' : ` ${seconds(step.duration_ms)}`;
+    const text = `${step.label}${round}${time}${step.error === null ? '' : `: ${step.error}`}`;
+    return `${branch}${inset}${paint(colour, mark)} ${cut(text, branch.length + inset.length + 2)}`;
+  });
+  const gates = run.pending_gates.map((gate) => cut(`   ? ${gate.label}: ${gate.prompt}`, 0));
+  const ending = run.error === null ? [] : [cut(`   ${run.error}`, 0)];
+  return [paint(runColours[run.status], cut(head, 0)), ...steps, ...gates, ...ending];
+}
+
+/** `search` 0, `search#2` 1, `search#2.1` 2: how many loops are around the step. */
+function depthOf({ step_key }: Step): number {
+  const rounds = step_key.split('#')[1];
+  return rounds === undefined ? 0 : rounds.split('.').length;
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+function lineView(output: Output): RunView {
+  const told = new Map<string, string>();
+  const tellOnce = (key: string, state: string, line: object): void => {
+    if (told.get(key) === state) return;
+    told.set(key, state);
+    output.line(JSON.stringify(line));
+  };
+  return {
+    show: (run) => {
+      for (const {
+        step_key,
+        label,
+        kind,
+        status,
+        duration_ms,
+        cost_usd,
+        error,
+        attempt,
+      } of run.steps) {
+        const line = { type: 'step', step_key, label, kind, status, duration_ms, cost_usd, error };
+        tellOnce(step_key, `${status} ${attempt}`, line);
+      }
+      const { id, status, cost_usd, error, pending_gate } = run;
+      const line = { type: 'run', run_id: id, status, cost_usd, error, pending_gate };
+      // A second gate is news, though the run is paused as before.
+      tellOnce('', `${status} ${pending_gate?.step_key ?? ''}`, line);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { CallOptions, Send } from './request.ts';
+import type { BodyOf } from './routes.ts';
+import type { Budget, BudgetStatus } from './types.ts';
+
+export function budgetMethods(send: Send) {
+  return {
+    listBudgets: (options?: CallOptions): Promise<Budget[]> =>
+      send('GET /api/budgets', [], { options }),
+    createBudget: (body: BodyOf<'POST /api/budgets'>, options?: CallOptions): Promise<Budget> =>
+      send('POST /api/budgets', [], { body, options }),
+    getBudget: (budgetId: string, options?: CallOptions): Promise<Budget> =>
+      send('GET /api/budgets/{id}', [budgetId], { options }),
+    updateBudget: (
+      budgetId: string,
+      body: BodyOf<'PUT /api/budgets/{id}'>,
+      options?: CallOptions,
+    ): Promise<Budget> => send('PUT /api/budgets/{id}', [budgetId], { body, options }),
+    deleteBudget: (budgetId: string, options?: CallOptions): Promise<undefined> =>
+      send('DELETE /api/budgets/{id}', [budgetId], { options }),
+    /** What is spent, reserved and left in the budget's current window. */
+    getBudgetStatus: (budgetId: string, options?: CallOptions): Promise<BudgetStatus> =>
+      send('GET /api/budgets/{id}/status', [budgetId], { options }),
+  };
+}

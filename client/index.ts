@@ -1,0 +1,21 @@
+export { type Client, type ClientOptions, createClient } from './client.ts';
+export {
+  ApiError,
+  ConnectionError,
+  SignatureError,
+  StreamError,
+  WaitTimeoutError,
+} from './errors.ts';
+export type { CallOptions } from './request.ts';
+export type { AnswerOf, BodyOf, QueryOf, Route } from './routes.ts';
+export type { RunOptions, TriggerOptions, WaitOptions } from './runs.ts';
+export {
+  type Delivery,
+  type InboundEvent,
+  signInboundWebhook,
+  verifyWebhook,
+  type WebhookEvent,
+} from './signatures.ts';
+export type { Socket, SocketConstructor, StreamOptions } from './stream.ts';
+export type * from './types.ts';
+export type { EventOptions } from './webhooks.ts';

@@ -1,0 +1,16 @@
+import type { CallOptions, Send } from './request.ts';
+import type { BodyOf, QueryOf } from './routes.ts';
+import type { ApiKey, CreatedApiKey } from './types.ts';
+
+export function keyMethods(send: Send) {
+  return {
+    /** Newest first, revoked ones too. */
+    listApiKeys: (query: QueryOf<'GET /api/keys'> = {}, options?: CallOptions): Promise<ApiKey[]> =>
+      send('GET /api/keys', [], { query, options }),
+    /** The answer holds the secret, this once. */
+    createApiKey: (body: BodyOf<'POST /api/keys'>, options?: CallOptions): Promise<CreatedApiKey> =>
+      send('POST /api/keys', [], { body, options }),
+    revokeApiKey: (keyId: string, options?: CallOptions): Promise<undefined> =>
+      send('DELETE /api/keys/{id}', [keyId], { options }),
+  };
+}

@@ -1,0 +1,46 @@
+import type { CallOptions, Send } from './request.ts';
+import type { BodyOf, QueryOf } from './routes.ts';
+import type { Member, MemberDetail, MemberStats, Role } from './types.ts';
+
+type Overrides = BodyOf<'PUT /api/members/{id}/permissions'>['overrides'];
+
+export function memberMethods(send: Send) {
+  return {
+    listMembers: (
+      query: QueryOf<'GET /api/members'> = {},
+      options?: CallOptions,
+    ): Promise<Member[]> => send('GET /api/members', [], { query, options }),
+    getMember: (memberId: string, options?: CallOptions): Promise<MemberDetail> =>
+      send('GET /api/members/{id}', [memberId], { options }),
+    getMemberStats: (memberId: string, options?: CallOptions): Promise<MemberStats> =>
+      send('GET /api/members/{id}/stats', [memberId], { options }),
+    inviteMember: (
+      body: BodyOf<'POST /api/members/invite'>,
+      options?: CallOptions,
+    ): Promise<Member> => send('POST /api/members/invite', [], { body, options }),
+    /** Lets in who has signed up. */
+    approveMember: (memberId: string, options?: CallOptions): Promise<MemberDetail> =>
+      send('POST /api/members/{id}/approve', [memberId], { options }),
+    changeRole: (memberId: string, role: Role, options?: CallOptions): Promise<MemberDetail> =>
+      send('PATCH /api/members/{id}', [memberId], { body: { role }, options }),
+    /** The same as `changeRole`, over PUT. */
+    setRole: (memberId: string, role: Role, options?: CallOptions): Promise<MemberDetail> =>
+      send('PUT /api/members/{id}', [memberId], { body: { role }, options }),
+    /** True and false override what the role has; null clears an override. What is absent stays. */
+    changePermissions: (
+      memberId: string,
+      overrides: Overrides,
+      options?: CallOptions,
+    ): Promise<MemberDetail> =>
+      send('PATCH /api/members/{id}/permissions', [memberId], { body: { overrides }, options }),
+    /** The same as `changePermissions`, over PUT. */
+    setPermissions: (
+      memberId: string,
+      overrides: Overrides,
+      options?: CallOptions,
+    ): Promise<MemberDetail> =>
+      send('PUT /api/members/{id}/permissions', [memberId], { body: { overrides }, options }),
+    removeMember: (memberId: string, options?: CallOptions): Promise<undefined> =>
+      send('DELETE /api/members/{id}', [memberId], { options }),
+  };
+}

@@ -1,0 +1,4597 @@
+// Written by `npm run openapi:dump` from docs/openapi/ops.json. Not to be changed by hand.
+
+export interface paths {
+    "/api/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell how the service is, always with 200 */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell whether runs can be taken and executed; 503 until they can */
+        get: operations["getReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with e-mail and password
+         * @description Answers 401 alike for an unknown e-mail and a wrong password, 403 while the account waits for approval, 429 after too many failures of the account or the address.
+         */
+        post: operations["login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/signup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask to become a member; an administrator approves it */
+        post: operations["signup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/accept-invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Become a member by an invite code, which works once */
+        post: operations["acceptInvite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change your own password; every session ends, and a new one is answered */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell whom the credential stands for and what they may do */
+        get: operations["getIdentity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List members by when they joined */
+        get: operations["listMembers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/members/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invite a member
+         * @description Whoever has the invite code becomes the member, once. It is mailed where e-mail delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold.
+         */
+        post: operations["inviteMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/members/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a member and what they may do */
+        get: operations["getMember"];
+        /** Change a member's role, effective at once */
+        put: operations["setRole"];
+        post?: never;
+        /**
+         * Remove a member; their sessions end and their keys are revoked
+         * @description Also withdraws an invitation, and refuses a sign-up.
+         */
+        delete: operations["removeMember"];
+        options?: never;
+        head?: never;
+        /** Change a member's role, effective at once */
+        patch: operations["changeRole"];
+        trace?: never;
+    };
+    "/api/members/{id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell what a member has done
+         * @description The totals do not fall when runs and audit entries are removed by retention.
+         */
+        get: operations["getMemberStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/members/{id}/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Override capabilities of a member's role, effective at once */
+        put: operations["setPermissions"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Override capabilities of a member's role, effective at once */
+        patch: operations["changePermissions"];
+        trace?: never;
+    };
+    "/api/members/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let in a member who has signed up */
+        post: operations["approveMember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List workflows, newest first */
+        get: operations["listWorkflows"];
+        put?: never;
+        /**
+         * Create a workflow
+         * @description The graph is saved as it is drawn, also when it cannot run yet.
+         */
+        post: operations["createWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a workflow */
+        get: operations["getWorkflow"];
+        /**
+         * Change a workflow
+         * @description Changes what the body names. Another graph becomes a new version; runs keep the version they began with.
+         */
+        put: operations["updateWorkflow"];
+        post?: never;
+        /**
+         * Delete a workflow with its versions, runs and schedules
+         * @description Runs that are still live are cancelled.
+         */
+        delete: operations["deleteWorkflow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Publish a workflow */
+        post: operations["publishWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check whether the saved graph can run
+         * @description Reports every error and warning at once.
+         */
+        post: operations["validateWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set the checks that successful runs are scored by */
+        put: operations["setChecks"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the runs of a workflow, newest first */
+        get: operations["listWorkflowRuns"];
+        put?: never;
+        /**
+         * Start a run of the current version
+         * @description Answers 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the `Idempotency-Key` started it already.
+         */
+        post: operations["triggerRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a workflow, newest first */
+        get: operations["listVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one version of a workflow */
+        get: operations["getVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/versions/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare two versions of a workflow
+         * @description Nodes and edges added, removed and changed on the way from one version to the other.
+         */
+        get: operations["diffVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List templates: the built-in ones, then your own, newest first */
+        get: operations["listTemplates"];
+        put?: never;
+        /** Save a graph or a workflow as a template */
+        post: operations["createTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a template */
+        get: operations["getTemplate"];
+        /**
+         * Change a template of your own
+         * @description Changes what the body names. Workflows that were made from it stay as they are. Built-in ones are refused.
+         */
+        put: operations["updateTemplate"];
+        post?: never;
+        /** Delete a template of your own */
+        delete: operations["deleteTemplate"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/templates/{id}/instantiate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a draft workflow from a template, with its checks */
+        post: operations["instantiateTemplate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List runs, newest first */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a run with its steps, cost, output and open gates */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve or reject an open gate
+         * @description Without a body the oldest open gate is approved.
+         */
+        post: operations["decideGate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a failed run go on from its last checkpoint */
+        post: operations["resumeRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/budget-override": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a run that a budget stopped go on, up to a cap of its own
+         * @description The run is then exempt from block budgets; what it costs is still counted in them. `cap_usd` becomes its cap, without one it has none.
+         */
+        post: operations["overrideBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a pending, running or paused run */
+        post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the inbound webhook and its settings */
+        get: operations["getWebhook"];
+        put?: never;
+        /**
+         * Enable the inbound webhook, or give it a new URL
+         * @description Each call makes a new secret; a URL from before answers 404 from then on.
+         */
+        post: operations["enableWebhook"];
+        /**
+         * Disable the inbound webhook
+         * @description Its URL answers 404 from then on, for good; its settings are kept.
+         */
+        delete: operations["disableWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{id}/webhook/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change settings of the inbound webhook; those that are not named stay */
+        put: operations["configureWebhook"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List open gates, oldest first */
+        get: operations["listApprovals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List custom tools, by name */
+        get: operations["listTools"];
+        put?: never;
+        /**
+         * Register a custom tool
+         * @description Workflows call it as `custom:<name>`: an HTTP endpoint that is sent the arguments as JSON, or a tool of an MCP server. Where it leads is judged with each call.
+         */
+        post: operations["createTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a custom tool */
+        get: operations["getTool"];
+        /**
+         * Change a custom tool
+         * @description Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a header given as `***` keeps its value.
+         */
+        put: operations["updateTool"];
+        post?: never;
+        /**
+         * Remove a custom tool
+         * @description Workflows that call it cannot be triggered any more, and steps of runs that come to it fail.
+         */
+        delete: operations["deleteTool"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tools/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a custom tool once
+         * @description A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit the `input_schema` are refused; a tool that fails is an answer with `ok: false`.
+         */
+        post: operations["testTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List schedules, newest first */
+        get: operations["listSchedules"];
+        put?: never;
+        /**
+         * Have a workflow run at given times
+         * @description A time that is due and cannot have its run (quota, budget, an invalid graph, an earlier run that has not ended) is passed over and told as `last_skip`.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a schedule */
+        get: operations["getSchedule"];
+        /**
+         * Change a schedule, or switch it on and off
+         * @description What is absent stays. What was due before a change of its times is not caught up with.
+         */
+        put: operations["updateSchedule"];
+        post?: never;
+        /** Delete a schedule; runs it has started go on */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{id}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a run of a schedule now
+         * @description With its input, also while it is not enabled. 409 while an earlier run of it has not ended, unless its overlap is `allow`.
+         */
+        post: operations["triggerSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List API keys, newest first, revoked ones among them */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Make an API key; its secret is shown this once
+         * @description A key linked to a member may do what the member may do, as it is now; without `member_id` it has what its `role` has by default. Nobody can make a key that may do more than they may.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key; it stays in the list
+         * @description Effective for the next request. A key that is revoked already stays as it is.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the workspace */
+        get: operations["getWorkspace"];
+        /** Rename the workspace */
+        put: operations["updateWorkspace"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspace/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change the plan, effective at once */
+        put: operations["setPlan"];
+        /** Change the plan, effective at once */
+        post: operations["changePlan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what was used of the plan this month */
+        get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/metrics/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how the runs went, in all and by day */
+        get: operations["getMetricsOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what was done, newest first */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check that the log was not tampered with
+         * @description Compares every entry with its seal and every seal with the one before it, as of one moment.
+         */
+        get: operations["verifyAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspace/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the prices this workspace sets itself */
+        get: operations["getPrices"];
+        /**
+         * Replace the prices this workspace sets itself
+         * @description A model that is not named costs what the built-in table says.
+         */
+        put: operations["setPrices"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List budgets with their status, oldest first */
+        get: operations["listBudgets"];
+        put?: never;
+        /**
+         * Cap what runs may cost in a window
+         * @description A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that much until its run ends; without it only settled spend counts. What the window has seen already counts too.
+         */
+        post: operations["createBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/budgets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a budget */
+        get: operations["getBudget"];
+        /**
+         * Change the name, limit or estimate of a budget
+         * @description Effective for the next trigger and the next step. Holds that are placed stay as they are.
+         */
+        put: operations["updateBudget"];
+        post?: never;
+        /** Delete a budget; runs that hold it go on without */
+        delete: operations["deleteBudget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/budgets/{id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a budget's ledger for the current window */
+        get: operations["getBudgetStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/governance/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what policies, budgets and overrides decided, newest first */
+        get: operations["listGovernanceEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspace/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what agents and tools may do */
+        get: operations["getPolicies"];
+        /**
+         * Replace what agents and tools may do
+         * @description Replaces the whole; what is absent is unrestricted. Holds for every step that begins after the answer, also in runs that are under way.
+         */
+        put: operations["setPolicies"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{id}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a run's frames over a WebSocket
+         * @description Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid `token` where one is needed, 4403 without the `view` permission, 4404 for an unknown run.
+         */
+        get: operations["streamRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call the API as tools of the Model Context Protocol
+         * @description Streamable HTTP without sessions, for protocol versions from 2024-11-05 to 2026-07-28. `tools/list` names the tools; each takes the permission of the act it stands for.
+         */
+        post: operations["mcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/hooks/{workflow_id}/{secret}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a run by an event
+         * @description The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content type does not matter.
+         */
+        post: operations["receiveEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        GraphNodeInput: {
+            id: string;
+            label?: string;
+            position?: {
+                x: number;
+                y: number;
+            };
+            retry?: {
+                /** @default 1 */
+                max_attempts?: number;
+                /** @default 1 */
+                initial_interval_seconds?: number;
+                /** @default 2 */
+                backoff?: number;
+            };
+            timeout_seconds?: number;
+            /** @constant */
+            kind: "agent";
+            system_prompt?: string;
+            prompt?: string;
+            /** @default mock */
+            model?: string;
+            fallback_models?: string[];
+            temperature?: number;
+            max_output_tokens?: number;
+            response_schema?: {
+                [key: string]: unknown;
+            };
+            output_key?: string;
+            mock?: {
+                output?: unknown;
+                cost_usd?: number;
+                delay_ms?: number;
+                fail_times?: number;
+            };
+        } | {
+            id: string;
+            label?: string;
+            position?: {
+                x: number;
+                y: number;
+            };
+            retry?: {
+                /** @default 1 */
+                max_attempts?: number;
+                /** @default 1 */
+                initial_interval_seconds?: number;
+                /** @default 2 */
+                backoff?: number;
+            };
+            timeout_seconds?: number;
+            /** @constant */
+            kind: "tool";
+            tool_name: string;
+            /** @default {} */
+            params?: {
+                [key: string]: unknown;
+            };
+            output_key?: string;
+        } | {
+            id: string;
+            label?: string;
+            position?: {
+                x: number;
+                y: number;
+            };
+            retry?: {
+                /** @default 1 */
+                max_attempts?: number;
+                /** @default 1 */
+                initial_interval_seconds?: number;
+                /** @default 2 */
+                backoff?: number;
+            };
+            timeout_seconds?: number;
+            /** @constant */
+            kind: "condition";
+            expression: string;
+        } | {
+            id: string;
+            label?: string;
+            position?: {
+                x: number;
+                y: number;
+            };
+            retry?: {
+                /** @default 1 */
+                max_attempts?: number;
+                /** @default 1 */
+                initial_interval_seconds?: number;
+                /** @default 2 */
+                backoff?: number;
+            };
+            timeout_seconds?: number;
+            /** @constant */
+            kind: "loop";
+            expression: string;
+            /** @default 5 */
+            max_iterations?: number;
+        } | {
+            id: string;
+            label?: string;
+            position?: {
+                x: number;
+                y: number;
+            };
+            retry?: {
+                /** @default 1 */
+                max_attempts?: number;
+                /** @default 1 */
+                initial_interval_seconds?: number;
+                /** @default 2 */
+                backoff?: number;
+            };
+            timeout_seconds?: number;
+            /** @constant */
+            kind: "human_gate";
+            /** @default  */
+            prompt?: string;
+        } | {
+            id: string;
+            label?: string;
+            position?: {
+                x: number;
+                y: number;
+            };
+            retry?: {
+                /** @default 1 */
+                max_attempts?: number;
+                /** @default 1 */
+                initial_interval_seconds?: number;
+                /** @default 2 */
+                backoff?: number;
+            };
+            timeout_seconds?: number;
+            /** @constant */
+            kind: "merge";
+        };
+        GraphEdgeInput: {
+            id?: string;
+            source: string;
+            target: string;
+            /** @enum {string} */
+            condition_value?: "true" | "false";
+        };
+        PriceInput: {
+            /** @description `provider/model` */
+            model: string;
+            input_usd_per_million: number;
+            output_usd_per_million: number;
+        };
+        /** @description Every refusal has this shape */
+        Error: {
+            /** @description What is wrong, for a person to read */
+            detail: string;
+        };
+        AuditEntry: {
+            id: string;
+            action: string;
+            /** @description The member who acted, if one did */
+            actor_id: string | null;
+            actor_name: string | null;
+            target_type: string;
+            target_id: string;
+            details: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        AuditList: {
+            /** @description Newest first */
+            logs: components["schemas"]["AuditEntry"][];
+            total: number;
+        };
+        AuditVerification: {
+            valid: boolean;
+            /** @description Entries that are part of the chain */
+            sealed: number;
+            /** @description Entries that wait for their seal */
+            unsealed: number;
+            /** @description The newest seal. Keep it elsewhere to tell later that nothing before it was changed */
+            head: {
+                position: number;
+                hash: string;
+            } | null;
+            first_problem?: {
+                /** @description Null: of an entry without a place in the chain */
+                position: number | null;
+                audit_id?: string;
+                problem: string;
+            };
+        };
+        Member: {
+            id: string;
+            name: string;
+            email: string;
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+            /** @enum {string} */
+            status: "active" | "invited" | "pending";
+            /** @description Whom requests without credentials act as, if any */
+            is_owner: boolean;
+            /** @description Only while invited, and only shown to who may give what it gives */
+            invite_code: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        MemberDetail: {
+            id: string;
+            name: string;
+            email: string;
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+            /** @enum {string} */
+            status: "active" | "invited" | "pending";
+            /** @description Whom requests without credentials act as, if any */
+            is_owner: boolean;
+            /** @description Only while invited, and only shown to who may give what it gives */
+            invite_code: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            capabilities: {
+                view: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+                run_workflows: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+                approve_gates: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+                cancel_resume: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+                create_edit_workflows: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+                publish_workflows: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+                delete_workflows: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+                manage_members: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+                manage_api_keys: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+                manage_workspace: {
+                    /** @description What the member's role has */
+                    default: boolean;
+                    override: boolean | null;
+                    /** @description The override if there is one, else the default */
+                    effective: boolean;
+                };
+            };
+            /** @description Keys of the member that are not revoked */
+            api_key_count: number;
+        };
+        MemberStats: {
+            member_id: string;
+            runs_triggered: number;
+            approvals: number;
+            rejections: number;
+            workflows_created: number;
+            /** @description Of the runs that the member triggered */
+            total_cost_usd: number;
+            /** @description Audited actions per UTC day, the last 30, oldest first */
+            activity: {
+                date: string;
+                count: number;
+            }[];
+            /** @description The 15 newest, newest first */
+            recent_actions: components["schemas"]["AuditEntry"][];
+        };
+        ApiKey: {
+            id: string;
+            name: string;
+            /** @description How the secret begins */
+            prefix: string;
+            /**
+             * @description Of a linked key, its member's role as it is now
+             * @enum {string}
+             */
+            role: "admin" | "editor" | "viewer";
+            member_id: string | null;
+            /** @description By hand, or because its member was removed */
+            revoked: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description At most a few seconds behind */
+            last_used_at: string | null;
+        };
+        CreatedApiKey: {
+            id: string;
+            name: string;
+            /** @description How the secret begins */
+            prefix: string;
+            /**
+             * @description Of a linked key, its member's role as it is now
+             * @enum {string}
+             */
+            role: "admin" | "editor" | "viewer";
+            member_id: string | null;
+            /** @description By hand, or because its member was removed */
+            revoked: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description At most a few seconds behind */
+            last_used_at: string | null;
+            /** @description For `X-API-Key`; shown this once */
+            secret: string;
+        };
+        Workspace: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "enterprise";
+            member_count: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        PolicyVerdict: {
+            /** @enum {string} */
+            type: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
+            /** @enum {string} */
+            policy: "tool_permission" | "tool_argument" | "dlp" | "model_allowlist" | "budget" | "fallback";
+            /** @enum {string} */
+            decision: "blocked" | "denied" | "redacted" | "granted";
+            /** @description For a person to read */
+            reason: string;
+            /** @description Counts, ids, names of models, tools and rules; never what was redacted */
+            evidence: {
+                [key: string]: unknown;
+            };
+        };
+        GovernanceEvent: {
+            /** @description Twelve hex digits */
+            id: string;
+            /** @enum {string} */
+            type: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
+            workspace_id: string;
+            workflow_id: string | null;
+            /** @description The version of the workflow in effect */
+            version: number | null;
+            run_id: string | null;
+            node_id: string | null;
+            /** @enum {string} */
+            policy: "tool_permission" | "tool_argument" | "dlp" | "model_allowlist" | "budget" | "fallback";
+            /** @description Who granted an override */
+            actor_id: string | null;
+            /** @enum {string} */
+            decision: "blocked" | "denied" | "redacted" | "granted";
+            /** @description For a person to read */
+            reason: string;
+            /** @description Counts, ids, names of models, tools and rules; never what was redacted */
+            evidence: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        Step: {
+            /** @description Node id and loop rounds: stable over retries and resumes */
+            step_key: string;
+            node_id: string;
+            label: string;
+            /** @enum {string} */
+            kind: "agent" | "tool" | "condition" | "loop" | "human_gate" | "merge";
+            /** @description Rounds of the loops around it, outermost first */
+            iteration: number[];
+            attempt: number;
+            /** @enum {string} */
+            status: "running" | "success" | "failed" | "paused" | "skipped" | "cancelled";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            started_at: string;
+            finished_at: string | null;
+            duration_ms: number | null;
+            /** @description From ready to started */
+            queued_ms?: number | null;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            model?: string;
+            usage?: {
+                input_tokens: number;
+                output_tokens: number;
+            };
+            /** @description The model has no price, so the cost is not known */
+            unpriced?: boolean;
+            input: unknown;
+            output: unknown;
+            error: string | null;
+            policy: components["schemas"]["PolicyVerdict"][];
+        };
+        Checkpoint: {
+            step_key: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            /** @description Event of the Temporal history that holds it */
+            event_id: number | null;
+        };
+        PendingGate: {
+            node_id: string;
+            step_key: string;
+            label: string;
+            prompt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            since: string;
+        };
+        RunSummary: {
+            id: string;
+            /** @description The same as `id` */
+            run_id: string;
+            workspace_id: string;
+            workflow_id: string;
+            workflow_name: string;
+            /** @description The version pinned when the run was triggered */
+            workflow_version: number;
+            /** @enum {string} */
+            status: "pending" | "running" | "paused" | "success" | "failed";
+            /** @enum {string} */
+            trigger: "manual" | "webhook" | "mcp" | "schedule";
+            error: string | null;
+            failure: {
+                /** @enum {string} */
+                kind: "node" | "budget" | "cancelled" | "rejected" | "crash";
+                node_id?: string;
+            } | null;
+            resumable: boolean;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            cost_cap_usd: number | null;
+            /** @description Active time; waiting at gates is not in it */
+            duration_ms: number;
+            /** @description Time spent waiting at gates */
+            waiting_ms: number;
+            /** @description The member who triggered it */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            resumed_count: number;
+        };
+        Run: {
+            id: string;
+            /** @description The same as `id` */
+            run_id: string;
+            workspace_id: string;
+            workflow_id: string;
+            workflow_name: string;
+            /** @description The version pinned when the run was triggered */
+            workflow_version: number;
+            /** @enum {string} */
+            status: "pending" | "running" | "paused" | "success" | "failed";
+            /** @enum {string} */
+            trigger: "manual" | "webhook" | "mcp" | "schedule";
+            error: string | null;
+            failure: {
+                /** @enum {string} */
+                kind: "node" | "budget" | "cancelled" | "rejected" | "crash";
+                node_id?: string;
+            } | null;
+            resumable: boolean;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            cost_cap_usd: number | null;
+            /** @description Active time; waiting at gates is not in it */
+            duration_ms: number;
+            /** @description Time spent waiting at gates */
+            waiting_ms: number;
+            /** @description The member who triggered it */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            resumed_count: number;
+            input: {
+                [key: string]: unknown;
+            };
+            state: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Output keys of the nodes that nothing follows; null until then */
+            output: unknown;
+            steps: components["schemas"]["Step"][];
+            checkpoints: components["schemas"]["Checkpoint"][];
+            /** @description The oldest open gate */
+            pending_gate: components["schemas"]["PendingGate"] | null;
+            pending_gates: components["schemas"]["PendingGate"][];
+            evals: {
+                passed: number;
+                total: number;
+                results: {
+                    name: string;
+                    /** @enum {string} */
+                    type: "contains" | "not_contains" | "equals" | "regex" | "max_cost_usd" | "max_duration_ms" | "expression";
+                    passed: boolean;
+                    actual: unknown;
+                    expected: unknown;
+                    message?: string;
+                }[];
+            } | null;
+            temporal: {
+                workflow_id: string;
+                run_id: string | null;
+                /** @description The run's page in the Temporal UI */
+                url: string;
+            };
+        };
+        Approval: {
+            run_id: string;
+            workflow_id: string;
+            workflow_name: string;
+            node_id: string;
+            step_key: string;
+            label: string;
+            prompt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            since: string;
+        };
+        Schedule: {
+            id: string;
+            workflow_id: string;
+            name: string | null;
+            cron: string;
+            timezone: string;
+            /** @description What each run is given */
+            input: {
+                [key: string]: unknown;
+            };
+            enabled: boolean;
+            /** @enum {string} */
+            overlap: "skip" | "allow";
+            /** @description Null while it is not enabled */
+            next_run_at: string | null;
+            last_run_at: string | null;
+            last_run_id: string | null;
+            /** @description The latest time that was due and got no run, and why */
+            last_skip: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                at: string;
+                reason: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        /** @description Nodes and edges as they were drawn */
+        Graph: {
+            nodes: (components["schemas"]["GraphNodeInput"] | unknown)[];
+            edges: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+        } & {
+            [key: string]: unknown;
+        };
+        RunStats: {
+            total: number;
+            success: number;
+            failed: number;
+            paused: number;
+            /** @description Pending ones included */
+            running: number;
+            /** @description Percent of the finished runs, one decimal; 0 when none finished */
+            success_rate: number;
+            /** @description Over the finished runs */
+            avg_cost_usd: number | null;
+            /** @description Over the finished runs, without waiting at gates */
+            avg_duration_ms: number | null;
+            last_run_at: string | null;
+        };
+        Workflow: {
+            id: string;
+            workspace_id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "draft" | "published";
+            version: number;
+            graph: components["schemas"]["Graph"];
+            checks: unknown[];
+            /** @description What one run may cost */
+            run_cap_usd: number | null;
+            stats: components["schemas"]["RunStats"];
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        WorkflowVersion: {
+            workflow_id: string;
+            version: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            graph: components["schemas"]["Graph"];
+        };
+        Usage: {
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "enterprise";
+            /** @description Runs created this month, whatever became of them: what the quota is compared with */
+            runs_used: number;
+            /** @description Null: without limit */
+            runs_limit: number | null;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            /**
+             * Format: date-time
+             * @description First instant of the current month, UTC
+             */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description Last second of the current month, UTC
+             */
+            period_end: string;
+        };
+        MetricsOverview: {
+            /** @description Every run there ever was, deleted ones included */
+            total_runs: number;
+            /** @description Percent of the finished runs, one decimal; 0 when none has finished */
+            success_rate: number;
+            /** @description US dollars, at most six decimals */
+            total_cost_usd: number;
+            /** @description Published workflows */
+            active_workflows: number;
+            /** @description The last 14 days, UTC, today included, oldest first */
+            runs_by_day: {
+                /** Format: date */
+                date: string;
+                count: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+            }[];
+            /** @description Percent of the checks that passed, one decimal; null when none has run */
+            eval_pass_rate: number | null;
+            /** @description Runs that were scored by at least one check */
+            evaluated_runs: number;
+        };
+        Session: {
+            /** @description For `Authorization: Bearer` */
+            token: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            expires_at: string;
+            member: components["schemas"]["Member"];
+        };
+        Identity: {
+            /** @description The member; null for a key linked to none */
+            id: string | null;
+            name: string | null;
+            email: string | null;
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+            workspace_id: string;
+            /** @enum {string} */
+            credential: "none" | "session" | "api_key";
+            capabilities: {
+                view: boolean;
+                run_workflows: boolean;
+                approve_gates: boolean;
+                cancel_resume: boolean;
+                create_edit_workflows: boolean;
+                publish_workflows: boolean;
+                delete_workflows: boolean;
+                manage_members: boolean;
+                manage_api_keys: boolean;
+                manage_workspace: boolean;
+            };
+        };
+        BudgetStatus: {
+            /** @description Settled cost of finished runs in the window */
+            spent_usd: number;
+            /** @description Open holds of runs in flight */
+            reserved_usd: number;
+            /** @description Spent and reserved */
+            committed_usd: number;
+            /** @description Limit minus committed; below zero when runs cost more than they held */
+            remaining_usd: number;
+            /** @description Committed as a share of the limit, 0 to 100 and above */
+            pct: number;
+            /** @description Committed has reached the limit: triggers answer 402 */
+            over: boolean;
+            /** @description Spent at the end of the window if it goes on as in the window so far */
+            projected_usd: number;
+            /** @description Null for `total` */
+            window_start: string | null;
+            /** @description The first instant after the window; null for `total` */
+            window_end: string | null;
+        };
+        Budget: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            scope: "workspace" | "workflow";
+            workflow_id: string | null;
+            /** @enum {string} */
+            window: "day" | "week" | "month" | "total";
+            /** @description US dollars, at most six decimals */
+            limit_usd: number;
+            reservation_estimate_usd: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            status: components["schemas"]["BudgetStatus"];
+        };
+        Health: {
+            /** @enum {string} */
+            status: "ok" | "degraded";
+            version: string;
+            checks: {
+                /** @enum {string} */
+                database: "ok" | "down";
+                /** @enum {string} */
+                temporal: "ok" | "down";
+                /** @enum {string} */
+                worker: "ok" | "down";
+                /** @enum {string} */
+                migrations: "ok" | "down";
+            };
+        };
+        EnabledWebhook: {
+            /** @constant */
+            enabled: true;
+            /** @description Where to send events. Whoever knows it can start runs */
+            url: string;
+        };
+        Webhook: {
+            enabled: boolean;
+            /** @description Null while disabled */
+            url: string | null;
+            /** @description Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature` */
+            require_signature: boolean;
+            /** @description How far the time of a signature may be from now, before or after */
+            timestamp_tolerance_seconds: number;
+            /** @description How long an event that was seen starts no second run; 0: every request starts one */
+            dedup_window_seconds: number;
+            /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
+            event_id_field: string;
+        };
+        HookAnswer: {
+            run_id: string;
+            /**
+             * @description `duplicate`: the run that the event started before
+             * @enum {string}
+             */
+            status: "pending" | "duplicate";
+            /** @constant */
+            deduplicated?: true;
+        };
+        Policies: {
+            /**
+             * @description Models that agents may ask; null: all
+             * @default null
+             */
+            model_allowlist: string[] | null;
+            /** @default [] */
+            tools: {
+                /** @description As in `tool_name` */
+                tool: string;
+                /** @description Absent: every workflow may use it */
+                allowed_workflow_ids?: string[];
+                blocked_arguments?: {
+                    /** @description Path into the rendered parameters, steps parted by dots */
+                    argument: string;
+                    /** @description Compared by value, in lists with each member */
+                    values?: unknown[];
+                    /** @description RE2, matched anywhere in the text */
+                    pattern?: string;
+                }[];
+            }[];
+            /**
+             * @default {
+             *       "detectors": [],
+             *       "patterns": []
+             *     }
+             */
+            redaction: {
+                /** @default [] */
+                detectors: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
+                /** @default [] */
+                patterns: {
+                    name: string;
+                    /** @description RE2, matched anywhere in the text */
+                    regex: string;
+                }[];
+            };
+        };
+        Price: {
+            /** @description `provider/model` */
+            model: string;
+            input_usd_per_million: number;
+            output_usd_per_million: number;
+        };
+        CustomTool: {
+            id: string;
+            name: string;
+            label: string;
+            description: string;
+            /** @enum {string} */
+            kind: "http" | "mcp";
+            endpoint_url: string;
+            /** @enum {string} */
+            method: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
+            /** @description Every value is `***` */
+            headers: {
+                [key: string]: string;
+            };
+            mcp_tool: string | null;
+            input_schema: {
+                [key: string]: unknown;
+            } | null;
+            timeout_seconds: number;
+            retry_count: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        ToolTest: {
+            ok: boolean;
+            /** @description What a step would give; null on failure */
+            result: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What a step would fail with */
+            error: string | null;
+            /** @description Of the HTTP answer, where there was one */
+            status: number | null;
+            duration_ms: number;
+        };
+        Template: {
+            id: string;
+            name: string;
+            description: string;
+            /** @description It comes with the service and cannot be changed */
+            built_in: boolean;
+            graph: components["schemas"]["Graph"];
+            checks: unknown[];
+            /** @description An input to try it with */
+            sample_input: {
+                [key: string]: unknown;
+            };
+            /** @description Null for built-in ones */
+            created_at: string | null;
+        };
+        GraphDiff: {
+            from: number;
+            to: number;
+            nodes: {
+                added: unknown[];
+                removed: unknown[];
+                changed: {
+                    id: string;
+                    paths: string[];
+                }[];
+            };
+            edges: {
+                added: unknown[];
+                removed: unknown[];
+                changed: {
+                    id: string;
+                    paths: string[];
+                }[];
+            };
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    email: string;
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    signup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** Format: email */
+                    email: string;
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+        };
+    };
+    acceptInvite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    invite_code: string;
+                    password: string;
+                    name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    current_password: string;
+                    new_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    getIdentity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Identity"];
+                };
+            };
+        };
+    };
+    listMembers: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"][];
+                };
+            };
+        };
+    };
+    inviteMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** Format: email */
+                    email: string;
+                    /** @enum {string} */
+                    role: "admin" | "editor" | "viewer";
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"];
+                };
+            };
+        };
+    };
+    getMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDetail"];
+                };
+            };
+        };
+    };
+    setRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    role: "admin" | "editor" | "viewer";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDetail"];
+                };
+            };
+        };
+    };
+    removeMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    changeRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    role: "admin" | "editor" | "viewer";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDetail"];
+                };
+            };
+        };
+    };
+    getMemberStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberStats"];
+                };
+            };
+        };
+    };
+    setPermissions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What is not named stays as it is */
+                    overrides: {
+                        /** @description Null clears it: the default of the role holds */
+                        view?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        run_workflows?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        approve_gates?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        cancel_resume?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        create_edit_workflows?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        publish_workflows?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        delete_workflows?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        manage_members?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        manage_api_keys?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        manage_workspace?: boolean | null;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDetail"];
+                };
+            };
+        };
+    };
+    changePermissions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description What is not named stays as it is */
+                    overrides: {
+                        /** @description Null clears it: the default of the role holds */
+                        view?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        run_workflows?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        approve_gates?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        cancel_resume?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        create_edit_workflows?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        publish_workflows?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        delete_workflows?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        manage_members?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        manage_api_keys?: boolean | null;
+                        /** @description Null clears it: the default of the role holds */
+                        manage_workspace?: boolean | null;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDetail"];
+                };
+            };
+        };
+    };
+    approveMember: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDetail"];
+                };
+            };
+        };
+    };
+    listWorkflows: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"][];
+                };
+            };
+        };
+    };
+    createWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @default  */
+                    description?: string;
+                    /**
+                     * @default {
+                     *       "nodes": [],
+                     *       "edges": []
+                     *     }
+                     */
+                    graph?: {
+                        /** @default [] */
+                        nodes?: (components["schemas"]["GraphNodeInput"] | unknown)[];
+                        /** @default [] */
+                        edges?: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    /** @description What one run may cost; null lifts the cap */
+                    run_cap_usd?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+        };
+    };
+    getWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+        };
+    };
+    updateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    description?: string;
+                    graph?: {
+                        /** @default [] */
+                        nodes?: (components["schemas"]["GraphNodeInput"] | unknown)[];
+                        /** @default [] */
+                        edges?: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    /** @description What one run may cost; null lifts the cap */
+                    run_cap_usd?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+        };
+    };
+    deleteWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    publishWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+        };
+    };
+    validateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        valid: boolean;
+                        errors: {
+                            code: string;
+                            message: string;
+                            node_id?: string;
+                            path?: string;
+                            position?: number;
+                        }[];
+                        warnings: {
+                            code: string;
+                            message: string;
+                            node_id?: string;
+                            path?: string;
+                            position?: number;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    setChecks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": ({
+                    name: string;
+                    target?: string;
+                    case_sensitive?: boolean;
+                    /** @enum {string} */
+                    type: "contains" | "not_contains" | "equals" | "regex";
+                    value: string | number;
+                } | {
+                    name: string;
+                    target?: string;
+                    case_sensitive?: boolean;
+                    /** @enum {string} */
+                    type: "max_cost_usd" | "max_duration_ms";
+                    value: number;
+                } | {
+                    name: string;
+                    target?: string;
+                    case_sensitive?: boolean;
+                    /** @enum {string} */
+                    type: "expression";
+                    value: string;
+                })[];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+        };
+    };
+    listWorkflowRuns: {
+        parameters: {
+            query?: {
+                status?: "pending" | "running" | "paused" | "success" | "failed";
+                trigger?: "manual" | "webhook" | "mcp" | "schedule";
+                /** @description Created at or after */
+                since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        runs: components["schemas"]["RunSummary"][];
+                        /** @description Null on the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    triggerRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Sent twice with the same input, it starts one run */
+                "idempotency-key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description The run input: any JSON object. No body means `{}` */
+        requestBody?: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    listVersions: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        versions: {
+                            workflow_id: string;
+                            version: number;
+                            created_by: string | null;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            created_at: string;
+                            nodes: number;
+                            edges: number;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowVersion"];
+                };
+            };
+        };
+    };
+    diffVersions: {
+        parameters: {
+            query: {
+                from: number;
+                to: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GraphDiff"];
+                };
+            };
+        };
+    };
+    listTemplates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"][];
+                };
+            };
+        };
+    };
+    createTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @default  */
+                    description?: string;
+                    graph: {
+                        /** @default [] */
+                        nodes?: (components["schemas"]["GraphNodeInput"] | unknown)[];
+                        /** @default [] */
+                        edges?: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    /** @default [] */
+                    checks?: ({
+                        name: string;
+                        target?: string;
+                        case_sensitive?: boolean;
+                        /** @enum {string} */
+                        type: "contains" | "not_contains" | "equals" | "regex";
+                        value: string | number;
+                    } | {
+                        name: string;
+                        target?: string;
+                        case_sensitive?: boolean;
+                        /** @enum {string} */
+                        type: "max_cost_usd" | "max_duration_ms";
+                        value: number;
+                    } | {
+                        name: string;
+                        target?: string;
+                        case_sensitive?: boolean;
+                        /** @enum {string} */
+                        type: "expression";
+                        value: string;
+                    })[];
+                    /**
+                     * @description An input to try it with
+                     * @default {}
+                     */
+                    sample_input?: {
+                        [key: string]: unknown;
+                    };
+                } | {
+                    /** @description Its current graph and its checks are copied */
+                    workflow_id: string;
+                    /** @description The name of the workflow without it */
+                    name?: string;
+                    description?: string;
+                    /**
+                     * @description An input to try it with
+                     * @default {}
+                     */
+                    sample_input?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+        };
+    };
+    getTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+        };
+    };
+    updateTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    description?: string;
+                    graph?: {
+                        /** @default [] */
+                        nodes?: (components["schemas"]["GraphNodeInput"] | unknown)[];
+                        /** @default [] */
+                        edges?: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+                    } & {
+                        [key: string]: unknown;
+                    };
+                    checks?: ({
+                        name: string;
+                        target?: string;
+                        case_sensitive?: boolean;
+                        /** @enum {string} */
+                        type: "contains" | "not_contains" | "equals" | "regex";
+                        value: string | number;
+                    } | {
+                        name: string;
+                        target?: string;
+                        case_sensitive?: boolean;
+                        /** @enum {string} */
+                        type: "max_cost_usd" | "max_duration_ms";
+                        value: number;
+                    } | {
+                        name: string;
+                        target?: string;
+                        case_sensitive?: boolean;
+                        /** @enum {string} */
+                        type: "expression";
+                        value: string;
+                    })[];
+                    /** @description An input to try it with */
+                    sample_input?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Template"];
+                };
+            };
+        };
+    };
+    deleteTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    instantiateTemplate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The name of the template without it */
+                    name?: string;
+                    description?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workflow"];
+                };
+            };
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                workflow_id?: string;
+                status?: "pending" | "running" | "paused" | "success" | "failed";
+                trigger?: "manual" | "webhook" | "mcp" | "schedule";
+                /** @description Created at or after */
+                since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        runs: components["schemas"]["RunSummary"][];
+                        /** @description Null on the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    decideGate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default true */
+                    approved?: boolean;
+                    /** @description Merged into the run state */
+                    input?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description Which gate, when several are open */
+                    node_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    resumeRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    overrideBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {boolean} */
+                    approved: true;
+                    /** @description What the run may cost in all. Without it there is no cap. */
+                    cap_usd?: number;
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    cancelRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    enableWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnabledWebhook"];
+                };
+            };
+        };
+    };
+    disableWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    configureWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature` */
+                    require_signature?: boolean;
+                    /** @description How far the time of a signature may be from now, before or after */
+                    timestamp_tolerance_seconds?: number;
+                    /** @description How long an event that was seen starts no second run; 0: every request starts one */
+                    dedup_window_seconds?: number;
+                    /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
+                    event_id_field?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    listApprovals: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        approvals: components["schemas"]["Approval"][];
+                        /** @description Null on the last page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    listTools: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomTool"][];
+                };
+            };
+        };
+    };
+    createTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Workflows call the tool as `custom:<name>` */
+                    name: string;
+                    /** @default  */
+                    label?: string;
+                    /** @default  */
+                    description?: string;
+                    /**
+                     * @default http
+                     * @enum {string}
+                     */
+                    kind?: "http" | "mcp";
+                    /**
+                     * Format: uri
+                     * @description Called as it stands: no part of it comes from a workflow
+                     */
+                    endpoint_url: string;
+                    /**
+                     * @description Of kind `http`. GET and HEAD carry the arguments in the query
+                     * @default POST
+                     * @enum {string}
+                     */
+                    method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
+                    /**
+                     * @description Sent with each call. Values are kept sealed and shown as `***`
+                     * @default {}
+                     */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    /**
+                     * @description Which tool of the MCP server, of kind `mcp`
+                     * @default null
+                     */
+                    mcp_tool?: string | null;
+                    /**
+                     * @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere.
+                     * @default null
+                     */
+                    input_schema?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @default 60 */
+                    timeout_seconds?: number;
+                    /**
+                     * @description Tries after the first; a node's own `retry` replaces it
+                     * @default 1
+                     */
+                    retry_count?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomTool"];
+                };
+            };
+        };
+    };
+    getTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomTool"];
+                };
+            };
+        };
+    };
+    updateTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Workflows call the tool as `custom:<name>` */
+                    name?: string;
+                    label?: string;
+                    description?: string;
+                    /** @enum {string} */
+                    kind?: "http" | "mcp";
+                    /**
+                     * Format: uri
+                     * @description Called as it stands: no part of it comes from a workflow
+                     */
+                    endpoint_url?: string;
+                    /**
+                     * @description Of kind `http`. GET and HEAD carry the arguments in the query
+                     * @enum {string}
+                     */
+                    method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
+                    /** @description Sent with each call. Values are kept sealed and shown as `***` */
+                    headers?: {
+                        [key: string]: string;
+                    };
+                    /** @description Which tool of the MCP server, of kind `mcp` */
+                    mcp_tool?: string | null;
+                    /** @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere. */
+                    input_schema?: {
+                        [key: string]: unknown;
+                    } | null;
+                    timeout_seconds?: number;
+                    /** @description Tries after the first; a node's own `retry` replaces it */
+                    retry_count?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CustomTool"];
+                };
+            };
+        };
+    };
+    deleteTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    testTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @default {} */
+                    arguments?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolTest"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"][];
+                };
+            };
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    workflow_id: string;
+                    name?: string | null;
+                    /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
+                    cron: string;
+                    /**
+                     * @description IANA name of the zone the cron is read in
+                     * @default UTC
+                     */
+                    timezone?: string;
+                    /** @default {} */
+                    input?: {
+                        [key: string]: unknown;
+                    };
+                    /** @default true */
+                    enabled?: boolean;
+                    /**
+                     * @description `skip`: no run begins while an earlier one of the schedule has not ended
+                     * @default skip
+                     * @enum {string}
+                     */
+                    overlap?: "skip" | "allow";
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+        };
+    };
+    updateSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    workflow_id?: string;
+                    name?: string | null;
+                    /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
+                    cron?: string;
+                    /** @description IANA name of the zone the cron is read in */
+                    timezone?: string;
+                    input?: {
+                        [key: string]: unknown;
+                    };
+                    enabled?: boolean;
+                    /**
+                     * @description `skip`: no run begins while an earlier one of the schedule has not ended
+                     * @enum {string}
+                     */
+                    overlap?: "skip" | "allow";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    triggerSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"][];
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /**
+                     * @description Needed unless the key is linked; a linked key has its member's
+                     * @enum {string}
+                     */
+                    role?: "admin" | "editor" | "viewer";
+                    /** @description Links the key to a member: it may do what they may do, for as long as they are */
+                    member_id?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+        };
+    };
+    updateWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+        };
+    };
+    setPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    plan: "free" | "starter" | "pro" | "enterprise";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+        };
+    };
+    changePlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    plan: "free" | "starter" | "pro" | "enterprise";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+        };
+    };
+    getUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
+                };
+            };
+        };
+    };
+    getMetricsOverview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricsOverview"];
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description Entries per page */
+                limit?: number;
+                /** @description How many of the newest entries to pass over */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditList"];
+                };
+            };
+        };
+    };
+    verifyAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerification"];
+                };
+            };
+        };
+    };
+    getPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        prices: components["schemas"]["Price"][];
+                    };
+                };
+            };
+        };
+    };
+    setPrices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    prices: components["schemas"]["PriceInput"][];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        prices: components["schemas"]["Price"][];
+                    };
+                };
+            };
+        };
+    };
+    listBudgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"][];
+                };
+            };
+        };
+    };
+    createBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    limit_usd: number;
+                    /** @description What each trigger reserves. Without it only settled spend counts. */
+                    reservation_estimate_usd?: number | null;
+                    /**
+                     * @default workspace
+                     * @enum {string}
+                     */
+                    scope?: "workspace" | "workflow";
+                    /** @description Which workflow, when the scope is `workflow` */
+                    workflow_id?: string | null;
+                    /**
+                     * @description UTC; weeks begin on Monday
+                     * @default month
+                     * @enum {string}
+                     */
+                    window?: "day" | "week" | "month" | "total";
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+        };
+    };
+    updateBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    limit_usd?: number;
+                    /** @description What each trigger reserves. Without it only settled spend counts. */
+                    reservation_estimate_usd?: number | null;
+                    /** @enum {string} */
+                    scope?: "workspace" | "workflow";
+                    /** @description Which workflow, when the scope is `workflow` */
+                    workflow_id?: string | null;
+                    /** @enum {string} */
+                    window?: "day" | "week" | "month" | "total";
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Budget"];
+                };
+            };
+        };
+    };
+    deleteBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getBudgetStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetStatus"];
+                };
+            };
+        };
+    };
+    listGovernanceEvents: {
+        parameters: {
+            query?: {
+                run_id?: string;
+                workflow_id?: string;
+                event_type?: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
+                decision?: "blocked" | "denied" | "redacted" | "granted";
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GovernanceEvent"][];
+                };
+            };
+        };
+    };
+    getPolicies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Policies"];
+                };
+            };
+        };
+    };
+    setPolicies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Models that agents may ask; null: all
+                     * @default null
+                     */
+                    model_allowlist?: string[] | null;
+                    /** @default [] */
+                    tools?: {
+                        /** @description As in `tool_name` */
+                        tool: string;
+                        /** @description Absent: every workflow may use it */
+                        allowed_workflow_ids?: string[];
+                        blocked_arguments?: {
+                            /** @description Path into the rendered parameters, steps parted by dots */
+                            argument: string;
+                            /** @description Compared by value, in lists with each member */
+                            values?: unknown[];
+                            /** @description RE2, matched anywhere in the text */
+                            pattern?: string;
+                        }[];
+                    }[];
+                    /**
+                     * @default {
+                     *       "detectors": [],
+                     *       "patterns": []
+                     *     }
+                     */
+                    redaction?: {
+                        /** @default [] */
+                        detectors?: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
+                        /** @default [] */
+                        patterns?: {
+                            name: string;
+                            /** @description RE2, matched anywhere in the text */
+                            regex: string;
+                        }[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Policies"];
+                };
+            };
+        };
+    };
+    streamRun: {
+        parameters: {
+            query?: {
+                /** @description Session token */
+                token?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Switching to WebSocket */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    mcp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A message of the Model Context Protocol, which is JSON-RPC 2.0 */
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The answer to the message */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description Taken; there is nothing to answer */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the event; sent again within the window, it starts no second run */
+                "x-service-event-id"?: string;
+                /** @description Seconds since 1970, when the request was signed */
+                "x-service-timestamp"?: string;
+                /** @description `sha256=` and the HMAC-SHA256, in lower-case hexadecimal, of the timestamp, a dot and the body, keyed by the secret of the URL */
+                "x-service-signature"?: string;
+            };
+            path: {
+                workflow_id: string;
+                /** @description As in the `url` of the webhook */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        /** @description Any JSON. An object is the input of the run, any other value is put into it as `payload`; nothing at all is `{}`. */
+        requestBody: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookAnswer"];
+                };
+            };
+        };
+    };
+}

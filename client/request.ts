@@ -1,0 +1,234 @@
+import { ApiError, ConnectionError } from './errors.ts';
+import type { AnswerOf, BodyOf, QueryOf, Route } from './routes.ts';
+
+/** What one call may have of its own. */
+export interface CallOptions {
+  /** Seconds for the whole call, its retries included. */
+  timeout?: number;
+  signal?: AbortSignal;
+}
+
+export interface Connection {
+  /** Without a trailing slash. */
+  baseUrl: string;
+  credential: Record<string, string>;
+  /** Seconds. */
+  timeout: number;
+  /** How often a call that may be repeated is sent again, at most. */
+  retries: number;
+  fetch: typeof fetch;
+}
+
+export interface Content<R extends Route> {
+  query?: QueryOf<R>;
+  body?: BodyOf<R>;
+  headers?: Record<string, string>;
+  options?: CallOptions | undefined;
+}
+
+/** Sends one operation. `ids` fill the braces of its path, in order. */
+export type Send = <R extends Route>(
+  route: R,
+  ids?: readonly (string | number)[],
+  content?: Content<R>,
+) => Promise<AnswerOf<R>>;
+
+const FIRST_DELAY_MS = 250;
+
+/**
+ * The one way to the service. Every answer but 2xx is an `ApiError`; none at all is a `ConnectionError`. Reads, and
+ * requests that carry an `Idempotency-Key`, are sent again after a broken connection and after 429, 502, 503 and 504;
+ * what else changes something is sent once, since nobody knows whether it was done.
+ */
+export function createSend(connection: Connection): Send {
+  return async <R extends Route>(
+    route: R,
+    ids: readonly (string | number)[] = [],
+    { query, body, headers = {}, options = {} }: Content<R> = {},
+  ): Promise<AnswerOf<R>> => {
+    const [method = '', template = ''] = route.split(' ');
+    const url = connection.baseUrl + fillPath(template, ids) + queryString(query);
+    const request: RequestInit = {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...connection.credential,
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // A redirect would carry the credential to wherever it points.
+      redirect: 'manual',
+    };
+    const repeatable = method === 'GET' || 'Idempotency-Key' in headers;
+    const seconds = options.timeout ?? connection.timeout;
+    return withDeadline(seconds, options.signal, (signal, remainingMs) =>
+      sendRepeatedly<AnswerOf<R>>(
+        connection,
+        { url, request: { ...request, signal } },
+        { retries: repeatable ? connection.retries : 0, remainingMs },
+      ),
+    );
+  };
+}
+
+async function sendRepeatedly<Answer>(
+  connection: Connection,
+  { url, request }: { url: string; request: RequestInit & { signal: AbortSignal } },
+  { retries, remainingMs }: { retries: number; remainingMs: () => number },
+): Promise<Answer> {
+  for (let sent = 1; ; sent += 1) {
+    try {
+      return (await sendOnce(connection, url, request)) as Answer;
+    } catch (error) {
+      if (request.signal.aborted || sent > retries || !mayPass(error)) throw error;
+      const delay = delayBefore(sent, error);
+      if (delay >= remainingMs()) throw error;
+      await pause(delay, request.signal);
+    }
+  }
+}
+
+async function sendOnce(
+  { fetch, baseUrl }: Connection,
+  url: string,
+  request: RequestInit & { signal: AbortSignal },
+): Promise<unknown> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(url, request);
+    text = await response.text();
+  } catch (error) {
+    request.signal.throwIfAborted();
+    throw new ConnectionError(`${baseUrl} cannot be reached${reasonOf(error)}`, { cause: error });
+  }
+  if (!response.ok) throw toError(response, text);
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiError(response.status, `The answer is not JSON: is ${baseUrl} the service?`);
+  }
+}
+
+function toError(response: Response, text: string): ApiError {
+  const retryAfter = secondsOf(response.headers.get('retry-after'));
+  const requestId = response.headers.get('x-request-id');
+  return new ApiError(response.status, detailOf(response, text), {
+    ...(requestId === null ? {} : { requestId }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+  });
+}
+
+/** The service's own words, or else those of HTTP: the page of some proxy helps nobody. */
+function detailOf(response: Response, text: string): string {
+  if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
+    const target = response.headers.get('location');
+    return target === null ? 'Redirected' : `Redirected to ${target}`;
+  }
+  try {
+    const { detail } = JSON.parse(text) as { detail?: unknown };
+    if (typeof detail === 'string') return detail;
+    if (detail !== undefined) return JSON.stringify(detail);
+  } catch {
+    // Not the service that answers; told below.
+  }
+  return response.statusText === '' ? `HTTP ${response.status}` : response.statusText;
+}
+
+/** `Retry-After` as seconds, be it a number or a date. */
+function secondsOf(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+const passing = [429, 502, 503, 504];
+
+/** Whether the same request may do better a moment later. */
+function mayPass(error: unknown): boolean {
+  return error instanceof ApiError
+    ? passing.includes(error.status)
+    : error instanceof ConnectionError;
+}
+
+function delayBefore(sent: number, error: unknown): number {
+  if (error instanceof ApiError && error.retryAfter !== undefined) return error.retryAfter * 1000;
+  // Spread out, so that those who failed together do not come back together.
+  return FIRST_DELAY_MS * 2 ** (sent - 1) * (0.5 + Math.random() / 2);
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (!(cause instanceof Error)) return '';
+  return ` (${'code' in cause ? String(cause.code) : cause.message})`;
+}
+
+async function withDeadline<T>(
+  seconds: number,
+  caller: AbortSignal | undefined,
+  work: (signal: AbortSignal, remainingMs: () => number) => Promise<T>,
+): Promise<T> {
+  caller?.throwIfAborted();
+  const end = performance.now() + seconds * 1000;
+  const controller = new AbortController();
+  const give = (): void => controller.abort(caller?.reason);
+  const expire = (): void => {
+    const message = `No answer within ${seconds} s`;
+    controller.abort(new ConnectionError(message, { timedOut: true }));
+  };
+  const timer = setTimeout(expire, Math.min(seconds * 1000, MAX_TIMER_MS));
+  caller?.addEventListener('abort', give);
+  try {
+    return await work(controller.signal, () => end - performance.now());
+  } finally {
+    clearTimeout(timer);
+    caller?.removeEventListener('abort', give);
+  }
+}
+
+/** The longest a timer can be set to; beyond it, timers fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Waits, unless and until the signal is given: then it throws the signal's reason. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const give = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', give);
+        resolve();
+      },
+      Math.min(ms, MAX_TIMER_MS),
+    );
+    if (signal?.aborted === true) return give();
+    signal?.addEventListener('abort', give, { once: true });
+  });
+}
+
+/** A path with ids in the place of its braces, in order. */
+export function fillPath(template: string, ids: readonly (string | number)[]): string {
+  let next = 0;
+  return template.replace(/\{\w+\}/g, () => pathPart(ids[next++]));
+}
+
+/** A URL drops empty and dotted parts, and the request would go to another address than was meant. */
+function pathPart(id: unknown): string {
+  const text = typeof id === 'number' ? String(id) : id;
+  if (typeof text !== 'string' || /^\.{0,2}$/.test(text)) {
+    throw new TypeError(`Not an id: ${JSON.stringify(id)}`);
+  }
+  return encodeURIComponent(text);
+}
+
+function queryString(query: object | undefined): string {
+  const given = new URLSearchParams();
+  for (const [key, value] of Object.entries(query ?? {})) {
+    if (value != null) given.set(key, String(value));
+  }
+  return given.size === 0 ? '' : `?${given.toString()}`;
+}

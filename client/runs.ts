@@ -1,0 +1,200 @@
+import { ApiError, ConnectionError, WaitTimeoutError } from './errors.ts';
+import { byCursor } from './pages.ts';
+import { type CallOptions, type Send, pause } from './request.ts';
+import type { BodyOf, QueryOf } from './routes.ts';
+import type { Approval, JsonObject, Run, RunSummary, Workflow } from './types.ts';
+
+export interface WaitOptions extends Omit<CallOptions, 'timeout'> {
+  /** Seconds to wait at most; 300 unless given. The run goes on after them. */
+  timeout?: number;
+  /** Seconds between two looks at the run; 0.5 unless given. */
+  pollInterval?: number;
+}
+
+export interface RunOptions extends WaitOptions {
+  /** Resolve only when the run is `success`, `failed` or `paused`. */
+  wait?: boolean;
+  /** Sent twice with the same input, it starts one run. Made up for each call unless given. */
+  idempotencyKey?: string;
+}
+
+export interface TriggerOptions extends CallOptions {
+  idempotencyKey?: string;
+}
+
+/** How an id of a workflow may look; what looks otherwise is a name. */
+const idLike = /^[\w-]{1,100}$/;
+const MIN_POLL_SECONDS = 0.01;
+
+export function runMethods(send: Send) {
+  const triggerRun = (
+    workflowId: string,
+    input: JsonObject = {},
+    { idempotencyKey = newKey(), ...options }: TriggerOptions = {},
+  ): Promise<Run> =>
+    send('POST /api/workflows/{id}/runs', [workflowId], {
+      body: input,
+      headers: { 'Idempotency-Key': headerValue('idempotencyKey', idempotencyKey) },
+      options,
+    });
+
+  const getRun = (runId: string, options?: CallOptions): Promise<Run> =>
+    send('GET /api/runs/{id}', [runId], { options });
+
+  /** Looks at a run until it is `success`, `failed` or `paused`. Throws a `WaitTimeoutError`, of status 408. */
+  async function waitForRun(
+    runId: string,
+    { timeout = 300, pollInterval = 0.5, signal }: WaitOptions = {},
+  ): Promise<Run> {
+    const end = performance.now() + timeout * 1000;
+    const left = (): number => (end - performance.now()) / 1000;
+    for (;;) {
+      const run = await getRun(runId, { timeout: Math.max(left(), 0), signal }).catch(
+        (error: unknown) => {
+          const late = error instanceof ConnectionError && error.timedOut;
+          throw late ? new WaitTimeoutError(runId, timeout) : error;
+        },
+      );
+      if (run.status !== 'pending' && run.status !== 'running') return run;
+      const delay = Math.max(pollInterval, MIN_POLL_SECONDS);
+      if (delay >= left()) {
+        await pause(Math.max(left(), 0) * 1000, signal);
+        throw new WaitTimeoutError(runId, timeout);
+      }
+      await pause(delay * 1000, signal);
+    }
+  }
+
+  /**
+   * Starts a run of the workflow with this id, or else exactly this name, and waits for it if asked to. The same call
+   * never starts two runs, however often it had to be sent.
+   */
+  async function run(
+    workflow: string,
+    input: JsonObject = {},
+    { wait = false, idempotencyKey = newKey(), ...waiting }: RunOptions = {},
+  ): Promise<Run> {
+    const trigger = (id: string): Promise<Run> =>
+      triggerRun(id, input, { idempotencyKey, signal: waiting.signal });
+    const started = await triggerByIdOrName(workflow, trigger);
+    return wait ? waitForRun(started.id, waiting) : started;
+  }
+
+  async function triggerByIdOrName(
+    workflow: string,
+    trigger: (id: string) => Promise<Run>,
+  ): Promise<Run> {
+    let unknown: unknown = new ApiError(404, 'Workflow not found');
+    if (idLike.test(workflow)) {
+      try {
+        return await trigger(workflow);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 404)) throw error;
+        unknown = error;
+      }
+    }
+    const [named, ...others] = await workflowsNamed(workflow);
+    if (named === undefined) throw unknown;
+    if (others.length > 0) {
+      const ids = [named, ...others].map(({ id }) => id).join(', ');
+      throw new ApiError(409, `Several workflows are called '${workflow}': ${ids}`);
+    }
+    return trigger(named.id);
+  }
+
+  async function workflowsNamed(name: string): Promise<Workflow[]> {
+    const workflows = await send('GET /api/workflows');
+    return workflows.filter((workflow) => workflow.name === name);
+  }
+
+  const listRuns = (query: QueryOf<'GET /api/runs'> = {}, options?: CallOptions) =>
+    send('GET /api/runs', [], { query, options });
+
+  const listWorkflowRuns = (
+    workflowId: string,
+    query: QueryOf<'GET /api/workflows/{id}/runs'> = {},
+    options?: CallOptions,
+  ) => send('GET /api/workflows/{id}/runs', [workflowId], { query, options });
+
+  const listApprovals = (query: QueryOf<'GET /api/approvals'> = {}, options?: CallOptions) =>
+    send('GET /api/approvals', [], { query, options });
+
+  return {
+    run,
+    waitForRun,
+    /** Starts a run of the workflow with this id. */
+    triggerRun,
+    getRun,
+    /** One page of runs, newest first. */
+    listRuns,
+    /** One page of a workflow's runs, newest first. */
+    listWorkflowRuns,
+    /** One page of open gates, oldest first. */
+    listApprovals,
+
+    /** All runs, newest first: `for await (const run of client.runs({status: 'failed'}))`. */
+    runs: (
+      query: Omit<QueryOf<'GET /api/runs'>, 'cursor'> = {},
+    ): AsyncGenerator<RunSummary, void> =>
+      byCursor(
+        (cursor) => listRuns({ ...query, cursor }),
+        (page) => page.runs,
+      ),
+    /** All runs of a workflow, newest first. */
+    workflowRuns: (
+      workflowId: string,
+      query: Omit<QueryOf<'GET /api/workflows/{id}/runs'>, 'cursor'> = {},
+    ): AsyncGenerator<RunSummary, void> =>
+      byCursor(
+        (cursor) => listWorkflowRuns(workflowId, { ...query, cursor }),
+        (page) => page.runs,
+      ),
+    /** All open gates, oldest first. */
+    approvals: (): AsyncGenerator<Approval, void> =>
+      byCursor(
+        (cursor) => listApprovals({ cursor }),
+        (page) => page.approvals,
+      ),
+
+    /** Approves or rejects the gate that a run waits at: the oldest open one, or that of `nodeId`. */
+    approve: (
+      runId: string,
+      approved = true,
+      input?: JsonObject,
+      { nodeId, ...options }: CallOptions & { nodeId?: string } = {},
+    ): Promise<Run> =>
+      send('POST /api/runs/{id}/approve', [runId], {
+        body: {
+          approved,
+          ...(input === undefined ? {} : { input }),
+          ...(nodeId === undefined ? {} : { node_id: nodeId }),
+        },
+        options,
+      }),
+    /** Takes a failed run up again; what it had finished stays finished. */
+    resume: (runId: string, options?: CallOptions): Promise<Run> =>
+      send('POST /api/runs/{id}/resume', [runId], { options }),
+    cancel: (runId: string, options?: CallOptions): Promise<Run> =>
+      send('POST /api/runs/{id}/cancel', [runId], { options }),
+    /** Lets a run go on that a budget has stopped. */
+    overrideBudget: (
+      runId: string,
+      body: BodyOf<'POST /api/runs/{id}/budget-override'>,
+      options?: CallOptions,
+    ): Promise<Run> => send('POST /api/runs/{id}/budget-override', [runId], { body, options }),
+  };
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing from pages that came over plain HTTP. */
+function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Refuses what no header can carry. The text is not told, since errors are logged and keys are secret. */
+export function headerValue(name: string, value: string): string {
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
+    throw new TypeError(`${name} must be printable ASCII text`);
+  }
+  return value;
+}

@@ -1,0 +1,30 @@
+import type { CallOptions, Send } from './request.ts';
+import type { BodyOf, QueryOf } from './routes.ts';
+import type { Run, Schedule } from './types.ts';
+
+export function scheduleMethods(send: Send) {
+  return {
+    listSchedules: (
+      query: QueryOf<'GET /api/schedules'> = {},
+      options?: CallOptions,
+    ): Promise<Schedule[]> => send('GET /api/schedules', [], { query, options }),
+    createSchedule: (
+      body: BodyOf<'POST /api/schedules'>,
+      options?: CallOptions,
+    ): Promise<Schedule> => send('POST /api/schedules', [], { body, options }),
+    getSchedule: (scheduleId: string, options?: CallOptions): Promise<Schedule> =>
+      send('GET /api/schedules/{id}', [scheduleId], { options }),
+    /** What is absent stays. */
+    updateSchedule: (
+      scheduleId: string,
+      body: BodyOf<'PUT /api/schedules/{id}'>,
+      options?: CallOptions,
+    ): Promise<Schedule> => send('PUT /api/schedules/{id}', [scheduleId], { body, options }),
+    /** Runs that it has started go on. */
+    deleteSchedule: (scheduleId: string, options?: CallOptions): Promise<undefined> =>
+      send('DELETE /api/schedules/{id}', [scheduleId], { options }),
+    /** Starts a run now, with the schedule's input. */
+    triggerSchedule: (scheduleId: string, options?: CallOptions): Promise<Run> =>
+      send('POST /api/schedules/{id}/trigger', [scheduleId], { options }),
+  };
+}

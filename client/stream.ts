@@ -1,0 +1,84 @@
+import { StreamError } from './errors.ts';
+import type { StreamFrame } from './types.ts';
+
+/** The part of a browser's WebSocket that is used. */
+export interface Socket {
+  addEventListener(type: 'open' | 'error', listener: () => void): void;
+  addEventListener(type: 'message', listener: (event: { data: unknown }) => void): void;
+  addEventListener(
+    type: 'close',
+    listener: (event: { code: number; reason: string }) => void,
+  ): void;
+  close(): void;
+}
+export type SocketConstructor = new (url: string) => Socket;
+
+export interface StreamOptions {
+  /**
+   * Called once the stream listens. Frames tell of what happens from then on: read the run now, and nothing is missed.
+   */
+  onOpen?: () => void;
+  /** Ends the iteration, without an error. */
+  signal?: AbortSignal;
+}
+
+/** Frames waiting for a reader that does not come; one more ends the stream. */
+const MAX_WAITING = 10_000;
+
+/**
+ * The frames of a run from now on, as they come. Ends when the loop is left or the signal is given, and throws a
+ * `StreamError` when the service ends it. It does not end with the run: a failed one may be resumed.
+ */
+export async function* readStream(
+  Socket: SocketConstructor | undefined,
+  url: string,
+  { onOpen, signal }: StreamOptions = {},
+): AsyncGenerator<StreamFrame, void, undefined> {
+  if (Socket === undefined) {
+    throw new TypeError('There is no global WebSocket (Node has one from 22 on): give `webSocket`');
+  }
+  const aborted = (): boolean => signal?.aborted === true;
+  if (aborted()) return;
+  const waiting: StreamFrame[] = [];
+  let ending: { error?: StreamError } | undefined;
+  let wake = (): void => undefined;
+  const end = (error?: StreamError): void => {
+    ending ??= error === undefined ? {} : { error };
+    wake();
+  };
+  const socket = new Socket(url);
+  const give = (): void => end();
+  signal?.addEventListener('abort', give);
+  socket.addEventListener('open', () => onOpen?.());
+  socket.addEventListener('error', () => undefined);
+  socket.addEventListener('close', ({ code, reason }) => {
+    end(new StreamError(code, meanings[code] ?? (reason === '' ? 'The stream ended' : reason)));
+  });
+  socket.addEventListener('message', ({ data }) => {
+    if (waiting.length >= MAX_WAITING) return end(new StreamError(1013, 'Frames were not read'));
+    waiting.push(JSON.parse(String(data)) as StreamFrame);
+    wake();
+  });
+  try {
+    for (;;) {
+      const frame = waiting.shift();
+      if (frame !== undefined) yield frame;
+      else if (ending !== undefined) break;
+      else await new Promise<void>((resolve) => (wake = resolve));
+      if (aborted()) return;
+    }
+    if (ending.error !== undefined) throw ending.error;
+  } finally {
+    signal?.removeEventListener('abort', give);
+    socket.close();
+  }
+}
+
+const meanings: Record<number, string> = {
+  1001: 'The service stops',
+  1006: 'The connection broke or could not be made',
+  1013: 'Too many streams, or frames were not read',
+  4401: 'A valid session token is needed',
+  4403: "This action requires the 'view' permission",
+  4404: 'Run not found',
+};

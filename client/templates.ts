@@ -1,0 +1,31 @@
+import type { CallOptions, Send } from './request.ts';
+import type { BodyOf } from './routes.ts';
+import type { Template, Workflow } from './types.ts';
+
+export function templateMethods(send: Send) {
+  return {
+    /** Those that come with the service, and the workspace's own. */
+    listTemplates: (options?: CallOptions): Promise<Template[]> =>
+      send('GET /api/templates', [], { options }),
+    createTemplate: (
+      body: BodyOf<'POST /api/templates'>,
+      options?: CallOptions,
+    ): Promise<Template> => send('POST /api/templates', [], { body, options }),
+    getTemplate: (templateId: string, options?: CallOptions): Promise<Template> =>
+      send('GET /api/templates/{id}', [templateId], { options }),
+    updateTemplate: (
+      templateId: string,
+      body: BodyOf<'PUT /api/templates/{id}'>,
+      options?: CallOptions,
+    ): Promise<Template> => send('PUT /api/templates/{id}', [templateId], { body, options }),
+    deleteTemplate: (templateId: string, options?: CallOptions): Promise<undefined> =>
+      send('DELETE /api/templates/{id}', [templateId], { options }),
+    /** Makes a workflow of the template. */
+    instantiateTemplate: (
+      templateId: string,
+      body: BodyOf<'POST /api/templates/{id}/instantiate'> = {},
+      options?: CallOptions,
+    ): Promise<Workflow> =>
+      send('POST /api/templates/{id}/instantiate', [templateId], { body, options }),
+  };
+}

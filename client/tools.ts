@@ -1,0 +1,39 @@
+import type { CallOptions, Send } from './request.ts';
+import type { BodyOf, QueryOf } from './routes.ts';
+import type { CustomTool, JsonObject, ToolTest } from './types.ts';
+
+export function toolMethods(send: Send) {
+  return {
+    listTools: (
+      query: QueryOf<'GET /api/tools'> = {},
+      options?: CallOptions,
+    ): Promise<CustomTool[]> => send('GET /api/tools', [], { query, options }),
+    /** Registers an endpoint, which workflows call as `custom:<name>`. */
+    registerTool: (tool: BodyOf<'POST /api/tools'>, options?: CallOptions): Promise<CustomTool> =>
+      send('POST /api/tools', [], { body: { ...toolDefaults, ...tool }, options }),
+    getTool: (toolId: string, options?: CallOptions): Promise<CustomTool> =>
+      send('GET /api/tools/{id}', [toolId], { options }),
+    /** What is absent stays. */
+    updateTool: (
+      toolId: string,
+      body: BodyOf<'PUT /api/tools/{id}'>,
+      options?: CallOptions,
+    ): Promise<CustomTool> => send('PUT /api/tools/{id}', [toolId], { body, options }),
+    deleteTool: (toolId: string, options?: CallOptions): Promise<undefined> =>
+      send('DELETE /api/tools/{id}', [toolId], { options }),
+    /** Calls the tool once, as a step of a workflow would. */
+    testTool: (
+      toolId: string,
+      toolArguments: JsonObject = {},
+      options?: CallOptions,
+    ): Promise<ToolTest> =>
+      send('POST /api/tools/{id}/test', [toolId], { body: { arguments: toolArguments }, options }),
+  };
+}
+
+const toolDefaults = {
+  kind: 'http',
+  method: 'POST',
+  timeout_seconds: 60,
+  retry_count: 1,
+} as const;

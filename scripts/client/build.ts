@@ -1,0 +1,27 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build } from 'tsup';
+
+const projectDir = join(import.meta.dirname, '../..');
+const sources = join(projectDir, 'client');
+
+/** Puts the client's package, ready to be packed, into a folder: ES module, CommonJS, and their types. */
+export async function buildClient(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const file of ['package.json', 'README.md']) {
+    await copyFile(join(sources, file), join(folder, file));
+  }
+  await copyFile(join(projectDir, 'LICENSE'), join(folder, 'LICENSE'));
+  await build({
+    entry: [join(sources, 'index.ts')],
+    outDir: join(folder, 'dist'),
+    tsconfig: join(projectDir, 'tsconfig.json'),
+    format: ['esm', 'cjs'],
+    // As a neutral platform it would take neither Node's nor the browser's modules; it imports none.
+    platform: 'neutral',
+    target: 'es2022',
+    dts: true,
+    config: false,
+    silent: true,
+  });
+}

@@ -1,0 +1,22 @@
+import openapiTypes, { astToString, type OpenAPI3 } from 'openapi-typescript';
+
+const banner = `// Written by \`npm run openapi:dump\` from docs/openapi/ops.json. Not to be changed by hand.\n\n`;
+
+/**
+ * The types of the API's requests and answers, as TypeScript. Refusals are left out, since all have one shape, and so
+ * are examples and headers.
+ */
+export async function contractTypes(openApiText: string): Promise<string> {
+  const document = JSON.parse(openApiText, (key, value: unknown) =>
+    key === 'examples' || key === 'example' ? undefined : value,
+  ) as OpenAPI3;
+  for (const methods of Object.values(document.paths ?? {})) {
+    for (const operation of Object.values(methods as Record<string, { responses: object }>)) {
+      const answers = Object.entries(operation.responses).filter(([status]) => status < '300');
+      operation.responses = Object.fromEntries(answers);
+    }
+  }
+  // A field with a default may be left out of a request.
+  const tree = await openapiTypes(document, { defaultNonNullable: false });
+  return banner + astToString(tree);
+}

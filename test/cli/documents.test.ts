@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createProgram } from '../../cli/program.ts';
+import { type Installation, startInstallation } from '../seed/installation.ts';
+import { createOps, type Ops } from './ops.ts';
+
+const execute = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+
+/** The text of a marked block, and the lines that it promises to print, in order. */
+function block(path: string, name: string): { text: string; promised: string[] } {
+  const marked = new RegExp(
+    `<!-- ${name}:begin -->\n\`\`\`\\w+\n([^]*?)\`\`\`\n<!-- ${name}:end -->`,
+  ).exec(readFileSync(join(root, path), 'utf8'));
+  if (marked === null) throw new Error(`${path} has no ${name}`);
+  const text = marked[1]!;
+  return { text, promised: [...text.matchAll(/^(?:#|\/\/)=> (.*)$/gm)].map((match) => match[1]!) };
+}
+
+describe('the documentation', () => {
+  let service: Installation;
+  let ops: Ops;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    service = await startInstallation();
+    ops = await createOps({ OPS_API_URL: service.apiUrl });
+    env = {
+      ...ops.env,
+      PATH: `${ops.configFolder}:${dirname(process.execPath)}:${ops.env['PATH']}`,
+    };
+  });
+  afterAll(() => service.close());
+
+  test('of the client has an example that prints what it promises', async () => {
+    const { text, promised } = block('docs/client.md', 'example');
+    const client = pathToFileURL(join(root, 'client/index.ts')).href;
+    const file = join(ops.configFolder, 'example.mts');
+    await writeFile(file, text.replace('durable-workflows-client', client));
+    const { stdout, stderr } = await execute(process.execPath, [file], { env });
+    expect(stderr).toBe('');
+    expect(stdout.trim().split('\n')).toEqual(promised);
+  });
+
+  test('of the command has a tour that prints what it promises', async () => {
+    const { text, promised } = block('docs/cli.md', 'tour');
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${ops.script}' "$@"\n`;
+    await writeFile(join(ops.configFolder, 'ops.sh'), program, { mode: 0o755 });
+    const script = `ops() { '${join(ops.configFolder, 'ops.sh')}' "$@"; }\n${text}`;
+    const { stdout, stderr } = await execute('sh', ['-euc', script], {
+      env,
+      cwd: ops.configFolder,
+      timeout: 25_000,
+    });
+    expect(stderr).toBe('');
+    expect(stdout.trim().split('\n')).toEqual(promised);
+  });
+
+  test('of the command names every command that there is', () => {
+    const text = readFileSync(join(root, 'docs/cli.md'), 'utf8');
+    const hidden = ['__complete'];
+    const names = createProgram().commands.map((command) => command.name());
+    for (const name of names.filter((each) => !hidden.includes(each))) {
+      expect(text).toMatch(new RegExp(`\\bops ${name}\\b|, \`${name}\``));
+    }
+  });
+});

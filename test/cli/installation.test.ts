@@ -1,0 +1,271 @@
+import { execFile, spawn } from 'node:child_process';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { chain, gated } from '../../bench/graphs.ts';
+import { type Installation, startInstallation } from '../seed/installation.ts';
+import { createOps, type Ops } from './ops.ts';
+
+const execute = promisify(execFile);
+const password = 'open sesame, please';
+let service: Installation;
+let ops: Ops;
+beforeAll(async () => {
+  service = await startInstallation({ AUTH_MODE: 'required', OWNER_PASSWORD: password });
+  ops = await createOps();
+  const login = ['login', '--email', 'owner@localhost', '--url', service.apiUrl];
+  const { stderr, code } = await ops(login, { input: `${password}\n` });
+  expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+});
+afterAll(() => service.close());
+
+async function applyGraph(name: string, graph: object, more: object = {}): Promise<string> {
+  const file = join(ops.configFolder, 'workflow.json');
+  await writeFile(file, JSON.stringify({ name, graph, ...more }));
+  const { json } = await ops(['workflows', 'apply', '-f', file, '-o', 'json']);
+  return json()[0].workflow.id;
+}
+const slow = {
+  nodes: [{ id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 600 } }],
+  edges: [],
+};
+const failing = { nodes: [{ id: 'boom', kind: 'agent', mock: { fail_times: 1 } }], edges: [] };
+
+describe('signing in', () => {
+  test('keeps the session where only its owner can read it, and not the password', async () => {
+    const folder = join(ops.configFolder, 'ops');
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect((await stat(join(folder, 'profiles.json'))).mode & 0o777).toBe(0o600);
+    const text = await readFile(join(folder, 'profiles.json'), 'utf8');
+    expect(text).not.toContain(password);
+    expect(JSON.parse(text).profiles.default).toMatchObject({ email: 'owner@localhost' });
+    expect((await ops(['whoami', '-o', 'json'])).json()).toMatchObject({
+      email: 'owner@localhost',
+    });
+  });
+
+  test('with a wrong password stores nothing', async () => {
+    const login = ['login', '--email', 'owner@localhost', '--profile', 'other'];
+    const ended = await ops([...login, '--url', service.apiUrl], { input: 'wrong password\n' });
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).not.toContain('wrong password');
+    expect((await ops(['profiles', '-o', 'json'])).json()).toHaveLength(1);
+  });
+
+  test('with an API key works as a profile of its own, until it is forgotten', async () => {
+    const made = (await ops(['keys', 'create', 'CI', '--role', 'viewer', '-o', 'json'])).json();
+    const login = ['login', '--api-key', '--profile', 'ci', '--url', service.apiUrl];
+    const ended = await ops(login, { input: `${made.secret}\n` });
+    expect(ended.code).toBe(0);
+    expect(ended.stdout + ended.stderr).not.toContain(made.secret);
+    const refused = await ops(['budgets', 'create', 'x', '--limit', '1']);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("requires the 'manage_workspace' permission");
+    expect((await ops(['use', 'default'])).code).toBe(0);
+    expect((await ops(['runs', 'list', '--profile', 'ci'])).code).toBe(0);
+    expect((await ops(['keys', 'revoke', made.id])).code).toBe(0);
+    expect((await ops(['runs', 'list', '--profile', 'ci'])).code).toBe(1);
+    expect((await ops(['logout', '--profile', 'ci'])).code).toBe(0);
+    expect((await ops(['runs', 'list', '--profile', 'ci'])).stderr).toContain('no profile');
+  });
+
+  test('is asked for where nobody is signed in', async () => {
+    const stranger = await createOps({ OPS_API_URL: service.apiUrl });
+    const { code, stderr } = await stranger(['usage']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('ops login');
+  });
+});
+
+describe('workflows', () => {
+  test('are created, left as they are, changed and compared', async () => {
+    const file = join(ops.configFolder, 'life.json');
+    const apply = async (graph: object): Promise<any> => {
+      await writeFile(file, JSON.stringify({ name: 'Life', graph }));
+      return (await ops(['workflows', 'apply', '-f', file, '-o', 'json'])).json()[0];
+    };
+    expect(await apply(chain(2))).toMatchObject({ change: 'created', workflow: { version: 1 } });
+    expect(await apply(chain(2))).toMatchObject({ change: 'unchanged', workflow: { version: 1 } });
+    expect(await apply(chain(3))).toMatchObject({ change: 'updated', workflow: { version: 2 } });
+    const { stdout } = await ops(['workflows', 'diff', 'Life']);
+    expect(stdout).toBe('+ node n3\n+ edge n2 > n3\n');
+    expect((await ops(['workflows', 'show', 'Life'])).stdout).toContain('n1 (tool), n2 (tool)');
+    expect((await ops(['workflows', 'publish', 'Life'])).code).toBe(0);
+    expect((await ops(['workflows', 'list'])).stdout).toMatch(/Life +published +2/);
+    expect((await ops(['workflows', 'delete', 'Life'])).code).toBe(0);
+    expect((await ops(['workflows', 'show', 'Life'])).code).toBe(1);
+  });
+
+  test('are validated with an exit code', async () => {
+    await applyGraph('Good', chain(1));
+    await applyGraph('Bad', { nodes: [{ id: 'x', kind: 'loop', expression: '(' }], edges: [] });
+    expect(await ops(['workflows', 'validate', 'Good'])).toMatchObject({ code: 0 });
+    const bad = await ops(['workflows', 'validate', 'Bad']);
+    expect(bad.code).toBe(1);
+    expect(bad.stdout).toContain('error: ');
+  });
+
+  test('with a field that there is not are refused by name', async () => {
+    const file = join(ops.configFolder, 'wrong.json');
+    await writeFile(file, JSON.stringify({ name: 'x', colour: 'red' }));
+    const { code, stderr } = await ops(['workflows', 'apply', '-f', file]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('colour');
+  });
+});
+
+describe('a run', () => {
+  beforeAll(async () => {
+    await applyGraph('Chain', chain(3));
+    await applyGraph('Gated', gated());
+    await applyGraph('Failing', failing);
+    await applyGraph('Slow', slow);
+  });
+
+  test('is started and told', async () => {
+    const { code, json } = await ops(['run', 'Chain', '-i', 'a=1', '-o', 'json']);
+    expect(code).toBe(0);
+    expect(json()).toMatchObject({ input: { a: 1 }, workflow_name: 'Chain' });
+  });
+
+  test('is started once for one idempotency key', async () => {
+    const start = ['run', 'Chain', '--idempotency-key', 'once', '-o', 'json'];
+    const [one, other] = [await ops(start), await ops(start)];
+    expect(one.json().id).toBe(other.json().id);
+  });
+
+  test('is waited for, with an exit code for each ending', async () => {
+    expect((await ops(['run', 'Chain', '--wait'])).code).toBe(0);
+    expect((await ops(['run', 'Failing', '--wait'])).code).toBe(4);
+    expect((await ops(['run', 'Gated', '--wait'])).code).toBe(6);
+    const late = await ops(['run', 'Slow', '--wait', '--wait-timeout', '0.5']);
+    expect(late.code).toBe(5);
+    expect(late.stderr).toContain('it goes on');
+    const watched = await ops(['run', 'Slow', '--watch', '--wait-timeout', '0.5']);
+    expect(watched.code).toBe(5);
+    expect((await ops(['run', 'Nobody'])).code).toBe(1);
+    const { json } = await ops(['runs', 'list', '--workflow', 'Slow', '-o', 'json']);
+    for (const { id } of json()) expect((await ops(['cancel', id])).code).toBe(0);
+  });
+
+  test('is watched as lines of JSON where nobody looks, and in full', async () => {
+    const { code, stdout, stderr } = await ops(['run', 'Chain', '--watch']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({ type: 'run', status: 'success' });
+    const succeeded = lines.filter((line) => line.type === 'step' && line.status === 'success');
+    expect(succeeded.map((line) => line.step_key)).toEqual(['n1', 'n2', 'n3']);
+  });
+
+  test('is watched with an API key, too, which opens no stream', async () => {
+    const made = (
+      await ops(['keys', 'create', 'Watcher', '--role', 'editor', '-o', 'json'])
+    ).json();
+    const env = { OPS_API_URL: service.apiUrl, OPS_API_KEY: made.secret };
+    const { code, stdout } = await ops(['run', 'Chain', '--watch'], { env });
+    expect(code).toBe(0);
+    expect(stdout).toContain('"status":"success"');
+  });
+
+  test('is decided, resumed and shown', async () => {
+    const paused = (await ops(['run', 'Gated', '--wait', '-o', 'json'])).json();
+    const watching = ops(['runs', 'watch', paused.id]);
+    expect((await watching).code).toBe(6);
+    expect((await ops(['approve', paused.id, '-i', 'note=fine'])).code).toBe(0);
+    expect((await ops(['runs', 'watch', paused.id])).code).toBe(0);
+    expect((await ops(['approve', paused.id])).code).toBe(1);
+    const other = (await ops(['run', 'Gated', '--wait', '-o', 'json'])).json();
+    expect((await ops(['reject', other.id])).code).toBe(0);
+    expect((await ops(['runs', 'watch', other.id])).code).toBe(4);
+    const failed = (await ops(['run', 'Failing', '--wait', '-o', 'json'])).json();
+    expect((await ops(['resume', failed.id])).code).toBe(0);
+    expect((await ops(['runs', 'watch', failed.id])).code).toBe(0);
+    const { stdout } = await ops(['runs', 'show', failed.id]);
+    expect(stdout).toMatch(/boom +agent +success/);
+    expect((await ops(['runs', 'show', 'run_unknown'])).stderr).toBe('ops: Run not found (404)\n');
+  });
+
+  test('is listed, as many as are asked for', async () => {
+    const { json } = await ops(['runs', 'list', '--limit', '2', '-o', 'json']);
+    expect(json()).toHaveLength(2);
+    const failed = await ops(['runs', 'list', '--status', 'failed', '-o', 'json']);
+    for (const run of failed.json()) expect(run.status).toBe('failed');
+  });
+});
+
+describe('on a terminal', () => {
+  /** Runs the command on a pseudo-terminal; what it wrote, errors included. */
+  const onTerminal = async (args: string[], env: Record<string, string> = {}): Promise<string> => {
+    const words = [process.execPath, ops.script, ...args].map((word) => `'${word}'`).join(' ');
+    const { stdout } = await execute('script', ['-qec', words, '/dev/null'], {
+      env: { ...ops.env, ...env },
+    });
+    return stdout;
+  };
+  const escape = '\u001b[';
+
+  test('a run is drawn as a tree, in place', async () => {
+    const text = await onTerminal(['run', 'Chain', '--watch']);
+    expect(text).toContain('└─ ');
+    expect(text).toContain(`${escape}32m✔`);
+    expect(text).toMatch(/\u001b\[\d+A\u001b\[J/);
+    expect(text).not.toContain('"type"');
+  });
+
+  test('nothing is coloured or redrawn with NO_COLOR', async () => {
+    const text = await onTerminal(['run', 'Chain', '--watch'], { NO_COLOR: '1' });
+    expect(text).not.toContain(escape);
+    expect(text).toContain('"status":"success"');
+    expect(await onTerminal(['workflows', 'list'])).toContain(escape);
+    expect(await onTerminal(['workflows', 'list'], { NO_COLOR: '1' })).not.toContain(escape);
+    expect((await ops(['workflows', 'list'])).stdout).not.toContain(escape);
+  });
+
+  test('a password is asked for and not shown', async () => {
+    const login = `stty cols 80 rows 24; '${process.execPath}' '${ops.script}' login --email owner@localhost --profile asked --url ${service.apiUrl}`;
+    const child = spawn('script', ['-qec', login, '/dev/null'], { env: ops.env });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (part: string) => {
+      if (!text.includes('Password') && (text + part).includes('Password')) {
+        child.stdin.write(`${password}\r`);
+      }
+      text += part;
+    });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect(text).toContain("as profile 'asked'");
+    expect(text).not.toContain('sesame');
+    expect(code).toBe(0);
+    await ops(['logout', '--profile', 'asked']);
+    await ops(['use', 'default']);
+  });
+});
+
+describe('the rest of the workspace', () => {
+  test('has budgets', async () => {
+    const create = ['budgets', 'create', 'Monthly', '--limit', '25.5', '--window', 'week'];
+    const made = (await ops([...create, '-o', 'json'])).json();
+    expect(made).toMatchObject({ limit_usd: 25.5, window: 'week' });
+    expect((await ops(['budgets', 'list'])).stdout).toMatch(/Monthly +workspace +week +\$25.5/);
+    expect((await ops(['budgets', 'show', made.id])).stdout).toMatch(/remaining_usd +25.5/);
+    expect((await ops(['budgets', 'delete', made.id])).code).toBe(0);
+    expect((await ops(['budgets', 'show', made.id])).code).toBe(1);
+  });
+
+  test('has usage and an audit log that can be verified', async () => {
+    expect((await ops(['usage', '-o', 'json'])).json()).toMatchObject({ plan: 'free' });
+    const { json } = await ops(['audit', 'list', '--limit', '3', '-o', 'json']);
+    expect(json()).toHaveLength(3);
+    expect(await ops(['audit', 'verify'])).toMatchObject({ code: 0 });
+  });
+
+  test('has keys, whose secrets no list shows', async () => {
+    const made = (await ops(['keys', 'create', 'Listed', '--role', 'viewer', '-o', 'json'])).json();
+    const { stdout } = await ops(['keys', 'list']);
+    expect(stdout).toContain(made.id);
+    expect(stdout).not.toContain(made.secret);
+  });
+});

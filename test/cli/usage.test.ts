@@ -1,0 +1,227 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { candidates } from '../../cli/completion.ts';
+import { createProgram } from '../../cli/program.ts';
+import { readInput } from '../../cli/input.ts';
+import { createOutput, printable } from '../../cli/output.ts';
+import { treeLines } from '../../cli/watch.ts';
+import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
+import { createOps, type Ops } from './ops.ts';
+
+let ops: Ops;
+let server: FakeServer;
+let answer: { status: number; body: unknown; type?: string } = { status: 200, body: [] };
+beforeAll(async () => {
+  server = await startHttpServer((_request, response) => {
+    if (answer.type === undefined) return sendJson(response, answer.status, answer.body);
+    response.writeHead(answer.status, { 'content-type': answer.type });
+    response.end(String(answer.body));
+  });
+  ops = await createOps({ OPS_API_URL: server.url });
+});
+afterAll(() => server.close());
+
+describe('the exit code', () => {
+  test.each([
+    [[], 2],
+    [['nonsense'], 2],
+    [['run'], 2],
+    [['run', 'x', '--wait-timeout', 'soon'], 2],
+    [['run', 'x', '-i', '/does/not/exist.json'], 2],
+    [['workflows', 'apply'], 2],
+    [['usage', '--output', 'xml'], 2],
+    [['completion', 'powershell'], 2],
+    [['--help'], 0],
+    [['runs', 'list', '--help'], 0],
+    [['usage', '--profile', 'nobody'], 1],
+    [['usage', '--url', 'http://127.0.0.1:1'], 3],
+    [['usage', '--url', 'nowhere'], 1],
+  ])('of %j is %d', async (args, code) => {
+    answer = { status: 200, body: [] };
+    const ended = await ops(args);
+    expect({ ...ended, code: ended.code }).toMatchObject({ code });
+    if (code !== 0) expect(ended.stderr).toMatch(/\S/);
+  });
+
+  test.each([400, 401, 402, 403, 404, 409, 429, 500])('of an answer %d is 1', async (status) => {
+    answer = { status, body: { detail: 'Told\nby \u001b[31mthe service' } };
+    const { code, stdout, stderr } = await ops(['runs', 'list'], { env: { OPS_API_KEY: 'ops_x' } });
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^ops: Told by {1,2}\[31mthe service \(\d+\)[^\n]*\n$/);
+  });
+
+  test('of an answer that is a web page is 1, in one line', async () => {
+    answer = { status: 500, body: '<html>\n<h1>Oops</h1>\n</html>', type: 'text/html' };
+    const { code, stderr } = await ops(['usage']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'ops: Internal Server Error (500)\n' });
+  });
+
+  test('of a service that hangs is 3', async () => {
+    const hanging = await startHttpServer(() => undefined);
+    const { code, stderr } = await ops(['usage', '--timeout', '0.3', '--url', hanging.url]);
+    await hanging.close();
+    expect({ code, stderr }).toEqual({ code: 3, stderr: 'ops: No answer within 0.3 s\n' });
+  });
+});
+
+describe('profiles', () => {
+  test('that others can read are not used', async () => {
+    const own = await createOps();
+    const file = join(own.configFolder, 'ops', 'profiles.json');
+    await mkdir(join(own.configFolder, 'ops'));
+    await writeFile(file, '{"current": "default", "profiles": {}}');
+    await chmod(file, 0o644);
+    const { code, stderr } = await own(['profiles']);
+    expect(code).toBe(1);
+    expect(stderr).toContain('can be read by others');
+  });
+
+  test('that are not JSON are told', async () => {
+    const own = await createOps();
+    await mkdir(join(own.configFolder, 'ops'));
+    await writeFile(join(own.configFolder, 'ops', 'profiles.json'), '{', { mode: 0o600 });
+    expect(await own(['usage'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is not JSON'),
+    });
+  });
+});
+
+describe('a credential', () => {
+  const stored = async (): Promise<Ops> => {
+    const own = await createOps();
+    answer = { status: 200, body: {} };
+    const login = ['login', '--api-key', '--url', server.url];
+    expect(await own(login, { input: 'ops_stored\n' })).toMatchObject({ code: 0 });
+    return own;
+  };
+  const last = () => server.seen.at(-1)!.headers;
+
+  test('that was stored is sent to the address it was stored with, and to no other', async () => {
+    const own = await stored();
+    await own(['usage']);
+    expect(last()).toMatchObject({ 'x-api-key': 'ops_stored' });
+    const other = await startHttpServer((_request, response) => sendJson(response, 200, {}));
+    await own(['usage', '--url', other.url]);
+    await own(['usage'], { env: { OPS_API_URL: other.url } });
+    expect(other.seen).toHaveLength(2);
+    for (const { headers } of other.seen) expect(headers).not.toHaveProperty('x-api-key');
+    await other.close();
+  });
+
+  test('of the environment stands over one that was stored', async () => {
+    const own = await stored();
+    await own(['usage'], { env: { OPS_API_KEY: 'ops_other' } });
+    expect(last()).toMatchObject({ 'x-api-key': 'ops_other' });
+    await own(['usage'], { env: { OPS_TOKEN: 'session' } });
+    expect(last()).toMatchObject({ authorization: 'Bearer session' });
+    expect(last()).not.toHaveProperty('x-api-key');
+  });
+
+  test('is told nowhere', async () => {
+    const own = await stored();
+    const outputs = await Promise.all([
+      own(['profiles']),
+      own(['profiles', '-o', 'json']),
+      own(['--help']),
+      own(['usage', '--url', 'nowhere'], { env: { OPS_API_KEY: 'ops_stored' } }),
+      own(['usage'], { env: { OPS_API_KEY: 'ops_stored\u0007' } }),
+    ]);
+    for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain('ops_stored');
+  });
+});
+
+describe('completion', () => {
+  test.each([
+    [['w'], ['whoami', 'workflows']],
+    [
+      ['workflows', 'd'],
+      ['delete', 'diff'],
+    ],
+    [['workflows', 'delete', ''], []],
+    [
+      ['run', 'x', '--wa'],
+      ['--wait', '--wait-timeout', '--watch'],
+    ],
+    [['runs', 'list', '--p'], ['--profile']],
+    [['nonsense', 'wor'], ['workflows']],
+  ])('of %j offers %j', (words, expected) => {
+    expect(candidates(createProgram(), words)).toEqual(expected);
+  });
+
+  test.each(['bash', 'zsh', 'fish'])('for %s asks the command itself', async (shell) => {
+    const { code, stdout } = await ops(['completion', shell]);
+    expect(code).toBe(0);
+    expect(stdout).toContain('ops __complete -- ');
+    expect((await ops(['__complete', '--', 'runs', 'w'])).stdout).toBe('watch\n');
+    expect((await ops(['__complete', '--', 'run', '--wat'])).stdout).toBe('--watch\n');
+  });
+});
+
+describe('an input', () => {
+  test.each([
+    [
+      ['a=1', 'b=text', 'c={"d":[true]}', 'e=', 'f=x=y'],
+      { a: 1, b: 'text', c: { d: [true] }, e: '', f: 'x=y' },
+    ],
+    [['a=1', 'a=2'], { a: 2 }],
+    [[], {}],
+    [['a="1"'], { a: '1' }],
+  ])('of %j is %j', async (given, expected) => {
+    expect(await readInput(given)).toEqual(expected);
+  });
+
+  test('is put together from files and pairs, later ones over earlier ones', async () => {
+    const file = join(ops.configFolder, 'input.json');
+    await writeFile(file, '{"a": 1, "b": 2}');
+    expect(await readInput([file, 'b=3'])).toEqual({ a: 1, b: 3 });
+    await writeFile(file, '[1]');
+    await expect(readInput([file])).rejects.toThrow('must hold a JSON object');
+    await writeFile(file, '{');
+    await expect(readInput([file])).rejects.toThrow('is not JSON');
+  });
+});
+
+describe('what is printed', () => {
+  test('holds nothing that steers a terminal', () => {
+    expect(printable('a\u001b[2Jb\r\nc\u009bd\u007f')).toBe('a [2Jb c d ');
+    let text = '';
+    const output = createOutput(
+      { write: (part) => (text += part) },
+      { format: 'table', colour: false },
+    );
+    output.list([{ name: 'a\u001b]0;x\u0007' }], { Name: (row) => row.name });
+
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+
+  test('of a run fits the width and sets the rounds of loops in', () => {
+    const step = {
+      label: 'A step with a name that is too long to be shown',
+      status: 'success',
+      duration_ms: 1_250,
+      error: null,
+    };
+    const run: any = {
+      id: 'run_1',
+      workflow_name: 'Research',
+      status: 'running',
+      cost_usd: 0,
+      error: null,
+      pending_gates: [],
+      steps: [
+        { ...step, node_id: 'a', step_key: 'a' },
+        { ...step, node_id: 'b', step_key: 'b#2' },
+        { ...step, node_id: 'c', step_key: 'c#2.1' },
+      ],
+    };
+
+    const plain = treeLines(run, 30).map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
+    expect(plain.every((line) => line.length <= 30)).toBe(true);
+    expect(plain.map((line) => line.indexOf('✔'))).toEqual([-1, 3, 5, 7]);
+    expect(plain[1]).toBe('├─ ✔ A step with a name that i');
+    expect(plain[3]!.startsWith('└─ ')).toBe(true);
+  });
+});

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { createClient } from '../../client/index.ts';
+import { contractTypes } from '../../scripts/client/contract-types.ts';
+import { expectCommitted } from '../api/committed-file.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const openApi = read('docs/openapi/ops.json');
+
+/** The operations that `send` is asked for by the methods of a client, each called with ids and an empty body. */
+async function operationsReached(): Promise<Set<string>> {
+  const reached = new Set<string>();
+  const note = (method: string, url: string): void => {
+    reached.add(`${method} ${new URL(url).pathname.replaceAll(/\b(?:first|second|7)\b/g, '{}')}`);
+  };
+  class Socket {
+    constructor(url: string) {
+      note('GET', url);
+    }
+    addEventListener(type: string, listener: (event: any) => void): void {
+      if (type === 'close') setImmediate(() => listener({ code: 1001, reason: '' }));
+    }
+    close(): void {}
+  }
+  const client = createClient({
+    fetch: async (url, init) => {
+      note(init?.method ?? '', url as string);
+      return new Response('{"runs": [], "approvals": [], "versions": [], "logs": []}');
+    },
+    webSocket: Socket,
+  });
+  for (const method of Object.values(client) as ((...args: unknown[]) => unknown)[]) {
+    const second = method === client.getVersion ? 7 : 'second';
+    await callOrIterate(method('first', second, {}));
+  }
+  return reached;
+}
+
+async function callOrIterate(result: unknown): Promise<void> {
+  const iterable = result as AsyncGenerator;
+  // What a fake answer lacks is not asked for here.
+  const settled = Symbol.asyncIterator in iterable ? iterable.next() : (result as Promise<unknown>);
+  await settled.catch(() => undefined);
+}
+
+describe('the contract', () => {
+  test('has its types in the client, as committed', async () => {
+    expectCommitted('client/openapi.ts', await contractTypes(openApi));
+  });
+
+  test('has a method of the client for every operation', async () => {
+    const { paths } = JSON.parse(openApi) as { paths: Record<string, object> };
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(
+        (method) => `${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
+      ),
+    );
+    const reached = await operationsReached();
+    // Spoken by clients of that protocol.
+    const ours = operations.filter((operation) => !operation.endsWith(' /api/mcp'));
+    expect(ours.length).toBeGreaterThan(40);
+    expect(ours.filter((operation) => !reached.has(operation))).toEqual([]);
+  });
+
+  test('has the version of the client', () => {
+    const versionOf = (path: string): unknown => (JSON.parse(read(path)) as any).version;
+    expect(versionOf('client/package.json')).toBe(versionOf('package.json'));
+  });
+
+  test('needs nothing but the client itself', () => {
+    const { dependencies, peerDependencies } = JSON.parse(read('client/package.json')) as any;
+    expect({ dependencies, peerDependencies }).toEqual({});
+  });
+});

@@ -1,0 +1,329 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { ServerResponse } from 'node:http';
+import { ApiError, type ClientOptions, ConnectionError, createClient } from '../../client/index.ts';
+import {
+  type FakeServer,
+  type Seen,
+  sendJson,
+  startHttpServer,
+  startTcpServer,
+} from '../fakes/http-server.ts';
+
+let server: FakeServer;
+afterEach(() => server.close());
+
+/** A far side that answers the first request with the first answer, and so on; the last one stays. */
+async function answering(
+  answers: ((response: ServerResponse, request: Seen) => void)[],
+  options: ClientOptions = {},
+) {
+  let index = 0;
+  server = await startHttpServer((request, response) => {
+    answers[Math.min(index++, answers.length - 1)]!(response, request);
+  });
+  return createClient({ baseUrl: server.url, ...options });
+}
+
+const ok =
+  (body: unknown = []) =>
+  (response: ServerResponse) =>
+    sendJson(response, 200, body);
+const refuse =
+  (status: number, headers: Record<string, string> = {}, detail = 'No') =>
+  (response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify({ detail }));
+  };
+const reset = (response: ServerResponse) => response.destroy();
+const hang = () => undefined;
+
+const failure = (promise: Promise<unknown>): Promise<any> =>
+  promise.then(
+    () => {
+      throw new Error('It should have failed');
+    },
+    (error: unknown) => error,
+  );
+
+describe('a request', () => {
+  test.each(['', '/', '///'])('goes to /api below the address with %j at its end', async (end) => {
+    await answering([ok()]);
+    await createClient({ baseUrl: `${server.url}/somewhere${end}` }).listWorkflows();
+    expect(server.seen[0]!.url).toBe('/somewhere/api/workflows');
+  });
+
+  test('carries the API key, and not the token beside it', async () => {
+    const client = await answering([ok()], { apiKey: 'ops_secret', token: 'session' });
+    await client.listWorkflows();
+    expect(server.seen[0]!.headers).toMatchObject({ 'x-api-key': 'ops_secret' });
+    expect(server.seen[0]!.headers).not.toHaveProperty('authorization');
+  });
+
+  test('carries a token as bearer', async () => {
+    const client = await answering([ok()], { token: 'session' });
+    await client.listWorkflows();
+    expect(server.seen[0]!.headers['authorization']).toBe('Bearer session');
+  });
+
+  test('carries no credential where none is given', async () => {
+    const client = await answering([ok()]);
+    await client.listWorkflows();
+    expect(server.seen[0]!.headers).not.toHaveProperty('x-api-key');
+    expect(server.seen[0]!.headers).not.toHaveProperty('authorization');
+  });
+
+  test.each(['a/b', 'a?b#c', 'ü ö', '%2e%2e'])('keeps the id %j in one part', async (id) => {
+    const client = await answering([ok({})]);
+    await client.getRun(id);
+    const { pathname, search } = new URL(server.seen[0]!.url, server.url);
+    expect(decodeURIComponent(pathname)).toBe(`/api/runs/${id}`);
+    expect(pathname.split('/')).toHaveLength(4);
+    expect(search).toBe('');
+  });
+
+  test.each(['', '.', '..', undefined as unknown as string])(
+    'is not sent for the id %j, which would change the address',
+    async (id) => {
+      const client = await answering([ok({})]);
+      await expect(client.deleteWorkflow(id)).rejects.toThrow(TypeError);
+      expect(server.seen).toEqual([]);
+    },
+  );
+
+  test('leaves out what is not set from its query', async () => {
+    const client = await answering([ok({ runs: [], next_cursor: null })]);
+    await client.listRuns({ status: 'failed', limit: undefined });
+    expect(server.seen[0]!.url).toBe('/api/runs?status=failed');
+  });
+
+  test('answers nothing for 204 and for an empty body', async () => {
+    const client = await answering([(response) => response.writeHead(204).end(), (r) => r.end()]);
+    expect(await client.deleteBudget('bud_1')).toBeUndefined();
+    expect(await client.deleteBudget('bud_1')).toBeUndefined();
+  });
+});
+
+describe('settings', () => {
+  const good = async () => answering([ok()]);
+
+  test.each(['nowhere', 'ftp://x', 'http://me:secret@x', 'http://x?y=1', ''])(
+    'with the address %j are refused',
+    async (baseUrl) => {
+      await good();
+      expect(() => createClient({ baseUrl })).toThrow(/^baseUrl must/);
+    },
+  );
+
+  test('with a credential that no header can carry are refused without telling it', async () => {
+    await good();
+    for (const secret of ['ops_secret\n', 'ops_sécret', '', ' ']) {
+      const refusal = await failure((async () => createClient({ apiKey: secret }))());
+      expect(refusal).toBeInstanceOf(TypeError);
+      expect(refusal.message).toBe('apiKey must be printable ASCII text');
+    }
+  });
+});
+
+describe('a refusal', () => {
+  test('has the status, the detail, the request id and when to come back', async () => {
+    const client = await answering([
+      refuse(402, { 'x-request-id': 'req-1', 'retry-after': '7' }, 'Budget exhausted'),
+    ]);
+    const error = await failure(client.listWorkflows());
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      status: 402,
+      detail: 'Budget exhausted',
+      requestId: 'req-1',
+      retryAfter: 7,
+    });
+  });
+
+  test.each([
+    ['text/html', '<html><h1>Bad gateway</h1></html>', 'Internal Server Error'],
+    ['application/json', '{"detail": ["a"]}', '["a"]'],
+    ['application/json', '{"detail": ', 'Internal Server Error'],
+    ['application/json', 'null', 'Internal Server Error'],
+    ['text/plain', '', 'Internal Server Error'],
+  ])('that says %s %j is told as %j', async (type, body, detail) => {
+    const client = await answering([
+      (response) => response.writeHead(500, { 'content-type': type }).end(body),
+    ]);
+    expect(await failure(client.listWorkflows())).toMatchObject({ status: 500, detail });
+  });
+
+  test('is what 200 with a web page is', async () => {
+    const client = await answering([(response) => response.end('<html></html>')]);
+    expect(await failure(client.listWorkflows())).toMatchObject({
+      name: 'ApiError',
+      status: 200,
+      detail: expect.stringContaining('not JSON'),
+    });
+  });
+
+  test('is what a redirect is, so that no credential goes elsewhere', async () => {
+    const elsewhere = await startHttpServer((_request, response) => sendJson(response, 200, []));
+    const client = await answering(
+      [(response) => response.writeHead(302, { location: elsewhere.url }).end()],
+      { apiKey: 'ops_secret' },
+    );
+    expect(await failure(client.listWorkflows())).toMatchObject({ status: 302 });
+    expect(elsewhere.seen).toEqual([]);
+    await elsewhere.close();
+  });
+});
+
+describe('a request without an answer', () => {
+  test('ends after the time of the client, or of the call', async () => {
+    const client = await answering([hang], { timeout: 0.2 });
+    const started = performance.now();
+    const error = await failure(client.listWorkflows());
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ timedOut: true, message: 'No answer within 0.2 s' });
+    await failure(client.listWorkflows({ timeout: 0.1 }));
+    const took = performance.now() - started;
+    expect(took).toBeGreaterThan(290);
+    expect(took).toBeLessThan(3_000);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test('ends in the midst of a body, too', async () => {
+    const client = await answering(
+      [(response) => void response.writeHead(200, { 'content-length': '100' }).write('[')],
+      { timeout: 0.2 },
+    );
+    expect(await failure(client.listWorkflows())).toMatchObject({ timedOut: true });
+  });
+
+  test('ends when its caller gives up, with the reason of the caller', async () => {
+    const client = await answering([hang]);
+    const controller = new AbortController();
+    const reason = new Error('never mind');
+    setTimeout(() => controller.abort(reason), 50);
+    expect(await failure(client.listWorkflows({ signal: controller.signal }))).toBe(reason);
+    expect(await failure(client.listWorkflows({ signal: controller.signal }))).toBe(reason);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('tells where nobody listens', async () => {
+    await answering([ok()]);
+    const nowhere = createClient({ baseUrl: 'http://127.0.0.1:1', retries: 0 });
+    const error = await failure(nowhere.listWorkflows());
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error.message).toContain('http://127.0.0.1:1 cannot be reached');
+  });
+
+  test('tells what does not speak HTTP', async () => {
+    server = await startTcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9\r\n'));
+    const client = createClient({ baseUrl: server.url, retries: 0 });
+    expect(await failure(client.listWorkflows())).toBeInstanceOf(ConnectionError);
+  });
+});
+
+describe('sending again', () => {
+  test.each([
+    ['a broken connection', reset],
+    ['429', refuse(429, { 'retry-after': '0' })],
+    ['502', refuse(502)],
+    ['503', refuse(503, { 'retry-after': '0' })],
+    ['504', refuse(504)],
+  ])('a read gets through %s', async (_name, trouble) => {
+    const client = await answering([trouble, trouble, ok([])]);
+    expect(await client.listWorkflows()).toEqual([]);
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test('the start of a run keeps its key, and two starts have two', async () => {
+    const client = await answering([reset, refuse(503), ok({ id: 'run_1' }), ok({ id: 'run_2' })]);
+    await client.run('wf_1', { a: 1 });
+    await client.run('wf_1', { a: 1 });
+    const keys = server.seen.map(({ headers }) => headers['idempotency-key']);
+    expect(keys.slice(0, 3)).toEqual(Array(3).fill(keys[0]));
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys[3]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys[3]).not.toBe(keys[0]);
+  });
+
+  test('ends after as many times as were allowed', async () => {
+    const client = await answering([refuse(503, { 'retry-after': '0' })], { retries: 4 });
+    expect(await failure(client.listWorkflows())).toMatchObject({ status: 503 });
+    expect(server.seen).toHaveLength(5);
+  });
+
+  test('waits as long as it is told to, by seconds and by date', async () => {
+    const date = new Date(Date.now() + 2_000).toUTCString();
+    const client = await answering([
+      refuse(503, { 'retry-after': '1' }),
+      refuse(429, { 'retry-after': date }),
+      ok([]),
+    ]);
+    const started = performance.now();
+    await client.listWorkflows();
+    expect(performance.now() - started).toBeGreaterThan(990);
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test('does not begin where it would last longer than the call may', async () => {
+    const client = await answering([refuse(503, { 'retry-after': '60' })], { timeout: 5 });
+    const started = performance.now();
+    expect(await failure(client.listWorkflows())).toMatchObject({ status: 503, retryAfter: 60 });
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test.each([400, 401, 403, 404, 409, 422, 500])('is not done after %d', async (status) => {
+    const client = await answering([refuse(status), ok()]);
+    expect(await failure(client.listWorkflows())).toMatchObject({ status });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('is not done for a change, of which nobody knows whether it was made', async () => {
+    const client = await answering([reset, refuse(503), refuse(429), ok({})]);
+    expect(await failure(client.createWorkflow({ name: 'x' }))).toBeInstanceOf(ConnectionError);
+    expect(await failure(client.cancel('run_1'))).toMatchObject({ status: 503 });
+    expect(await failure(client.deleteWorkflow('wf_1'))).toMatchObject({ status: 429 });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test('ends when its caller gives up', async () => {
+    const client = await answering([refuse(503, { 'retry-after': '20' })]);
+    const signal = AbortSignal.timeout(100);
+    expect(await failure(client.listWorkflows({ signal }))).toMatchObject({ name: 'TimeoutError' });
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+describe('waiting for a run', () => {
+  test('ends with status 408 where the service hangs meanwhile', async () => {
+    const client = await answering([ok({ id: 'run_1', status: 'pending' }), hang]);
+    const started = performance.now();
+    const error = await failure(client.run('wf_1', {}, { wait: true, timeout: 0.4 }));
+    expect(error).toMatchObject({ name: 'WaitTimeoutError', status: 408, runId: 'run_1' });
+    expect(performance.now() - started).toBeLessThan(3_000);
+  });
+
+  test('looks twice a second unless told otherwise', async () => {
+    const client = await answering([ok({ id: 'run_1', status: 'running' })]);
+    await failure(client.waitForRun('run_1', { timeout: 1.2 }));
+    expect(server.seen).toHaveLength(3);
+    await failure(client.waitForRun('run_1', { timeout: 0.5, pollInterval: 0.05 }));
+    expect(server.seen.length).toBeGreaterThan(3 + 5);
+  });
+
+  test('does not become a storm with an interval of 0', async () => {
+    const client = await answering([ok({ id: 'run_1', status: 'running' })]);
+    await failure(client.waitForRun('run_1', { timeout: 0.3, pollInterval: 0 }));
+    expect(server.seen.length).toBeLessThanOrEqual(31);
+  });
+
+  test('gets through a short outage', async () => {
+    const client = await answering([
+      ok({ id: 'run_1', status: 'running' }),
+      reset,
+      refuse(503),
+      ok({ id: 'run_1', status: 'paused' }),
+    ]);
+    const run = await client.run('wf_1', {}, { wait: true, pollInterval: 0.01 });
+    expect(run.status).toBe('paused');
+  });
+});
