@@ -1,5 +1,6 @@
 import type { CallOptions, Send } from './request.ts';
-import type { EventReceipt, Webhook, WebhookConfig } from './types.ts';
+import type { BodyOf } from './routes.ts';
+import type { EventReceipt, Webhook } from './types.ts';
 import { signInboundWebhook } from './signatures.ts';
 
 export interface EventOptions extends CallOptions {
@@ -24,7 +25,7 @@ export function webhookMethods(send: Send) {
     /** What is absent stays. */
     configureWebhook: (
       workflowId: string,
-      config: WebhookConfig,
+      config: BodyOf<'PUT /api/workflows/{id}/webhook/config'>,
       options?: CallOptions,
     ): Promise<Webhook> =>
       send('PUT /api/workflows/{id}/webhook/config', [workflowId], { body: config, options }),
