@@ -34,14 +34,16 @@ const retentionDays = 90;
 
 /**
  * The server polls its own queues 20 times a second by default, which adds 50 ms to every hop of a run; 2,000 removes
- * that. Timers fire up to a second late by default, which a retry after 100 ms would feel. Schedules start 30 executions a second by default, over the whole
- * namespace; at the full hour many are due at once. Each of its caches refreshes often enough that a new search attribute is known at once.
+ * that. Timers fire up to a second late by default, which a retry after 100 ms would feel. Schedules start 30
+ * executions a second by default, over the whole namespace, and are looked at by two pollers; at the full hour many are
+ * due at once. Each of its caches refreshes often enough that a new search attribute is known at once.
  */
 const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 2_000,
   'history.timerProcessorMaxPollRPS': 2_000,
   'history.timerProcessorMaxTimeShift': '"1ms"',
   'worker.schedulerNamespaceStartWorkflowRPS': 300,
+  'worker.perNamespaceWorkerOptions': '{"MaxConcurrentWorkflowTaskPollers":8}',
   'system.forceSearchAttributesCacheRefreshOnRead': true,
 };
 

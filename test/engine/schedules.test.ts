@@ -118,7 +118,7 @@ describe('a tick', () => {
   test('comes when the minute does, and its run is one like any other', async () => {
     await startWorker();
     const { id, workflowId } = await schedule({ cron: '* * * * *', name: 'Minutely' });
-    await eventually(async () => (await runsOf(id)).length > 0, 75_000);
+    await eventually(async () => (await runsOf(id)).length > 0, 105_000);
     const [run] = await runsOf(id);
     const record = await engine.until(run!.id, ['success']);
     expect(record).toMatchObject({
@@ -128,7 +128,7 @@ describe('a tick', () => {
       created_by: null,
     });
     expect(Date.parse(run!.due_at!) % MINUTE).toBe(0);
-    expect(Date.parse(record.created_at) - Date.parse(run!.due_at!)).toBeLessThan(5_000);
+    expect(Date.parse(record.created_at) - Date.parse(run!.due_at!)).toBeLessThan(40_000);
     const audited = await engine.db.one(sql.type(
       z.object({ actor_name: z.string(), actor_id: z.null(), details: z.unknown() }),
     )`SELECT actor_name, actor_id, details FROM audit_log
@@ -138,7 +138,7 @@ describe('a tick', () => {
       details: { run_id: run!.id, schedule_id: id, cron: '* * * * *' },
     });
     await deleteSchedule(engine.deps, engine.actor, id);
-  }, 120_000);
+  }, 150_000);
 
   test('that the quota refuses is skipped with the reason, and its execution ends well', async () => {
     await startWorker();
