@@ -54,13 +54,18 @@ export function cronExpressions(cron: string): string[] {
     : [fields.join(' ')];
 }
 
+/** Ho_Chi_Minh, Port-au-Prince, Isle_of_Man. */
+const USUAL_PART = /^[A-Z][a-z]+(?:[_-](?:[A-Z][a-z]+|of|au|es))*$/;
+
 /** The zone's name as Temporal's server finds it, which looks at its case. Undefined when there is none. */
 export function canonicalZone(name: string): string | undefined {
   // Offsets are zones for Node, not for the server.
   if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
-    return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name;
+    // Node tells of an alias (Asia/Kolkata) only what it stands for (Asia/Calcutta), not how it is written.
+    const isWrittenAsUsual = name.split('/').every((part) => USUAL_PART.test(part));
+    return timeZone.toLowerCase() !== name.toLowerCase() && isWrittenAsUsual ? name : timeZone;
   } catch {
     return undefined;
   }

@@ -115,6 +115,9 @@ describe('a zone', () => {
   test('is known by its name, in the case that the server knows', () => {
     expect(canonicalZone('europe/berlin')).toBe('Europe/Berlin');
     expect(canonicalZone('Asia/Kolkata')).toBe('Asia/Kolkata');
+    expect(canonicalZone('Asia/Ho_Chi_Minh')).toBe('Asia/Ho_Chi_Minh');
+    expect(canonicalZone('asia/kolkata')).toBe('Asia/Calcutta');
+    expect(canonicalZone('ASIA/KOLKATA')).toBe('Asia/Calcutta');
     expect(canonicalZone('Mars/Olympus')).toBeUndefined();
     expect(canonicalZone('+01:00')).toBeUndefined();
   });
