@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 import { expectLedgerToAgree } from '../support/money.ts';
-import { type ProcessSettings, startApiProcess, type TestApi } from '../support/processes.ts';
-import { setting } from '../support/settings.ts';
+import { startApiProcess, type TestApi } from '../support/processes.ts';
 
 // Three API processes on one database and no worker: runs stay pending, so what they hold stays held.
 
@@ -13,7 +12,6 @@ const COPIES = 100;
 const ROUNDS = 20;
 
 let engine: Engine;
-let settings: ProcessSettings;
 let apis: TestApi[];
 let agent: Agent;
 let workflowId: string;
@@ -21,13 +19,9 @@ let path: string;
 
 beforeAll(async () => {
   engine = await startEngine({ worker: false });
-  settings = {
-    databaseUrl: engine.databaseUrl,
-    temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
-    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
-    env: { ...engine.env, LOG_LEVEL: 'error' },
-  };
-  apis = await Promise.all([1, 2, 3].map(() => startApiProcess(settings)));
+  apis = await Promise.all(
+    [1, 2, 3].map(() => startApiProcess({ ...engine.env, LOG_LEVEL: 'error' })),
+  );
   agent = new Agent({ connections: 40, headersTimeout: 60_000 });
 }, 60_000);
 afterAll(async () => {
@@ -169,7 +163,7 @@ test('copies sent before and after the crash of a process start one run', async 
     await apis[2]!.kill();
     const settled = await first;
     const answers = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    apis[2] = await startApiProcess(settings);
+    apis[2] = await startApiProcess({ ...engine.env, LOG_LEVEL: 'error' });
     const later = await send(30, () => `evt_${round}`);
     // Whoever was cut off may have started the run without being told.
     const all = [...answers, ...later];

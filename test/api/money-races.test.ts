@@ -5,7 +5,6 @@ import { sql } from '../../shared/db/pool.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 import { expectLedgerToAgree } from '../support/money.ts';
 import { startApiProcess, type TestApi } from '../support/processes.ts';
-import { setting } from '../support/settings.ts';
 
 // Three API processes on one database and no worker: runs stay pending, so what they hold stays held.
 
@@ -17,13 +16,9 @@ let workflowId: string;
 
 beforeAll(async () => {
   engine = await startEngine({ worker: false });
-  const settings = {
-    databaseUrl: engine.databaseUrl,
-    temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
-    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
-    env: { ...engine.env, LOG_LEVEL: 'error' },
-  };
-  apis = await Promise.all([1, 2, 3].map(() => startApiProcess(settings)));
+  apis = await Promise.all(
+    [1, 2, 3].map(() => startApiProcess({ ...engine.env, LOG_LEVEL: 'error' })),
+  );
   agent = new Agent({ connections: 40, headersTimeout: 60_000 });
 }, 60_000);
 afterAll(async () => {

@@ -334,14 +334,9 @@ describe('an alert', () => {
 
   test('that a killed worker had not sent yet is sent once by the next', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() }, false);
-    const settings = {
-      databaseUrl: engine.databaseUrl,
-      temporalAddress: engine.env['TEMPORAL_ADDRESS']!,
-      taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
-    };
     // This worker commits, and comes to no look at what is due before it dies.
     const env = { ...engine.env, RECONCILE_INTERVAL_SECONDS: '600', LOG_LEVEL: 'trace' };
-    const first = await startWorkerProcess({ ...settings, env });
+    const first = await startWorkerProcess(env);
     await pause(500);
     const runId = await engine.trigger(await engine.define(failing().graph, 'B'));
     await engine.until(runId, ['failed']);
@@ -349,9 +344,7 @@ describe('an alert', () => {
     await first.kill();
     answers = [500];
     const next = { ...engine.env, LOG_LEVEL: 'trace' };
-    const workers = await Promise.all(
-      [1, 2].map(() => startWorkerProcess({ ...settings, env: next })),
-    );
+    const workers = await Promise.all([1, 2].map(() => startWorkerProcess(next)));
     try {
       const { status, history } = await alertOf(engine, runId);
       expect(status).toBe('COMPLETED');

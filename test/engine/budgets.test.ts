@@ -27,10 +27,8 @@ afterAll(async () => {
 
 async function startWorker(): Promise<TestProcess> {
   const worker = await startWorkerProcess({
-    databaseUrl: engine.databaseUrl,
-    temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
-    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
-    env: { ...engine.env, TEMPORAL_ADDRESS: setting('TEST_TEMPORAL_ADDRESS') },
+    ...engine.env,
+    TEMPORAL_ADDRESS: setting('TEST_TEMPORAL_ADDRESS'),
   });
   workers.push(worker);
   return worker;

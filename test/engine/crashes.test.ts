@@ -31,13 +31,8 @@ afterEach(async () => {
 /** A worker process, on the direct wire to Temporal or on the one this test can hold. */
 async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestProcess> {
   const worker = await startWorkerProcess({
-    databaseUrl: engine.databaseUrl,
-    temporalAddress: wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS'),
-    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
-    env: {
-      ...engine.env,
-      TEMPORAL_ADDRESS: wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS'),
-    },
+    ...engine.env,
+    TEMPORAL_ADDRESS: wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS'),
   });
   workers.push(worker);
   return worker;

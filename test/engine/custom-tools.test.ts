@@ -315,13 +315,7 @@ describe('a worker that is killed while a custom tool is at work', () => {
       env: { ENCRYPTION_KEY: 'a key of this test', HEARTBEAT_TIMEOUT_SECONDS: '3' },
     });
     const otherApp = buildApp(other.deps);
-    const startWorker = () =>
-      startWorkerProcess({
-        databaseUrl: other.databaseUrl,
-        temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
-        taskQueuePrefix: other.deps.config.temporal.taskQueuePrefix,
-        env: other.env,
-      });
+    const startWorker = () => startWorkerProcess(other.env);
     const first = await startWorker();
     await otherApp.inject({
       method: 'POST',

@@ -292,12 +292,7 @@ describe('a delay', () => {
     const lonely = await startEngine({ worker: false });
     const workers: TestProcess[] = [];
     const startWorker = async () => {
-      const worker = await startWorkerProcess({
-        databaseUrl: lonely.databaseUrl,
-        temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
-        taskQueuePrefix: lonely.deps.config.temporal.taskQueuePrefix,
-        env: lonely.env,
-      });
+      const worker = await startWorkerProcess(lonely.env);
       workers.push(worker);
       return worker;
     };

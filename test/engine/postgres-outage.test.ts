@@ -3,7 +3,6 @@ import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
-import { setting } from '../support/settings.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -19,12 +18,7 @@ beforeEach(async () => {
   wire = await startProxy(hostAndPort(engine.databaseUrl));
   const url = new URL(engine.databaseUrl);
   url.port = String(wire.port);
-  worker = await startWorkerProcess({
-    databaseUrl: url.href,
-    temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
-    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
-    env: { ...engine.env, DATABASE_URL: url.href },
-  });
+  worker = await startWorkerProcess({ ...engine.env, DATABASE_URL: url.href });
 });
 afterEach(async () => {
   await worker.kill();

@@ -47,12 +47,7 @@ afterEach(async () => {
 
 async function startWorker(wire: 'direct' | 'proxied' = 'direct'): Promise<TestProcess> {
   const address = wire === 'proxied' ? proxy.address : setting('TEST_TEMPORAL_ADDRESS');
-  const worker = await startWorkerProcess({
-    databaseUrl: engine.databaseUrl,
-    temporalAddress: address,
-    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
-    env: { ...engine.env, TEMPORAL_ADDRESS: address },
-  });
+  const worker = await startWorkerProcess({ ...engine.env, TEMPORAL_ADDRESS: address });
   workers.push(worker);
   return worker;
 }

@@ -586,13 +586,7 @@ describe('the schedule', () => {
           SELECT 'run_old', id, 'wf_old', 1, 'success', 'manual', '{}', now() - interval '8 days', now() - interval '8 days'
           FROM workspaces`);
       await ended();
-      const start = () =>
-        startWorkerProcess({
-          databaseUrl: own.databaseUrl,
-          temporalAddress: own.env['TEMPORAL_ADDRESS']!,
-          taskQueuePrefix,
-          env: own.env,
-        });
+      const start = () => startWorkerProcess(own.env);
       const workers = await Promise.all([start(), start(), start()]);
       processes.push(...workers);
       await eventually(async () => (await runsOf(own.actor.workspaceId, own.db)) === 0, 30_000);

@@ -13,10 +13,11 @@ export async function startInstallation(env: Record<string, string> = {}): Promi
   const database = await createTestDatabase();
   const { address, taskQueuePrefix } = testTemporal();
   const settings = {
-    databaseUrl: database.url,
-    temporalAddress: address,
-    taskQueuePrefix,
-    env: { EGRESS_ALLOW: '127.0.0.0/8', ...env },
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: address,
+    TASK_QUEUE_PREFIX: taskQueuePrefix,
+    EGRESS_ALLOW: '127.0.0.0/8',
+    ...env,
   };
   const [api, worker] = await Promise.all([
     startApiProcess(settings),

@@ -28,29 +28,18 @@ type Environment = Record<string, string | undefined>;
 const projectDir = join(import.meta.dirname, '../..');
 const readyTimeoutMs = 20_000;
 
-/** What both need from the test's own database and Temporal; anything else (scaled intervals, modes) as the test says. */
-export interface ProcessSettings {
-  databaseUrl: string;
-  temporalAddress: string;
-  taskQueuePrefix: string;
-  env?: Environment;
-}
-
-export async function startApiProcess(settings: ProcessSettings): Promise<TestApi> {
+/** With the settings of the test's own database and Temporal: the `env` of an engine, or like it. */
+export async function startApiProcess(env: Environment): Promise<TestApi> {
   const [port] = await freePorts(1);
-  const process = await start('api', settings, { API_PORT: String(port) });
+  const process = await start('api', { API_PORT: String(port), ...env });
   return { ...process, url: `http://127.0.0.1:${port}` };
 }
 
-export async function startWorkerProcess(settings: ProcessSettings): Promise<TestProcess> {
-  return start('worker', settings, {});
+export async function startWorkerProcess(env: Environment): Promise<TestProcess> {
+  return start('worker', env);
 }
 
-async function start(
-  name: 'api' | 'worker',
-  settings: ProcessSettings,
-  own: Environment,
-): Promise<TestProcess> {
+async function start(name: 'api' | 'worker', env: Environment): Promise<TestProcess> {
   // Flags that jest needs are not the product's.
   const { NODE_OPTIONS: _flags, JEST_WORKER_ID: _id, ...inherited } = process.env;
   const child = await startChild({
@@ -58,15 +47,7 @@ async function start(
     command: process.execPath,
     args: [...nodeFlags, join(projectDir, name, 'main.ts')],
     cwd: projectDir,
-    env: {
-      ...inherited,
-      NODE_ENV: 'test',
-      DATABASE_URL: settings.databaseUrl,
-      TEMPORAL_ADDRESS: settings.temporalAddress,
-      TASK_QUEUE_PREFIX: settings.taskQueuePrefix,
-      ...own,
-      ...settings.env,
-    },
+    env: { ...inherited, NODE_ENV: 'test', ...env },
     logFile: join(
       process.env.TEST_FOLDER ?? tmpdir(),
       'logs',

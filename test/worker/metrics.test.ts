@@ -1,18 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { echo, edge, type Engine, startEngine } from '../support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
-import { setting } from '../support/settings.ts';
 
 let engine: Engine;
 let worker: TestProcess;
 beforeAll(async () => {
   engine = await startEngine({ worker: false });
-  worker = await startWorkerProcess({
-    databaseUrl: engine.databaseUrl,
-    temporalAddress: setting('TEST_TEMPORAL_ADDRESS'),
-    taskQueuePrefix: engine.deps.config.temporal.taskQueuePrefix,
-    env: engine.env,
-  });
+  worker = await startWorkerProcess(engine.env);
 });
 afterAll(async () => {
   await worker.stop();
