@@ -12,7 +12,7 @@ export interface PasswordTask {
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 /** Behind everything else on the machine: on Linux this is the priority of the thread it is called in. */
-const PRIORITY = 5;
+const PRIORITY = 7;
 
 // The body of a thread of its own (passwords.ts): it computes for some 10 ms at a time and nobody waits for it but the
 // sign-in that asked.

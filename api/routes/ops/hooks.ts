@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type HookAnswer, hookAnswerSchema, hookBody } from '../../../shared/contract/webhook.ts';
 import type { Db } from '../../../shared/db/pool.ts';
-import { findEnabledWebhook } from '../../../shared/db/webhooks.ts';
+import { type EnabledWebhook, findEnabledWebhook } from '../../../shared/db/webhooks.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { triggerRun, type Triggered } from '../../../shared/operations/runs.ts';
@@ -13,6 +13,7 @@ import { createEventFlights, type EventFlights } from '../../event-flights.ts';
 import { parseHookAddress } from '../../hook-address.ts';
 import { eventIdOf, eventIdOfHeader, inputOf } from '../../hook-event.ts';
 import { checkSignature, isSameSecret } from '../../hook-signature.ts';
+import { createSharedReads, type SharedReads } from '../../shared-reads.ts';
 
 const hookParams = z.strictObject({
   workflow_id: z.string(),
@@ -38,6 +39,7 @@ const hookHeaders = z.object({
 /** Starts runs for whoever knows the URL of a webhook. */
 export function hookRoutes(app: App, context: RouteContext): void {
   const flights = createEventFlights();
+  const reads = createSharedReads<EnabledWebhook | undefined>();
   app.register(async (plugin) => {
     const scope = plugin.withTypeProvider<ZodTypeProvider>();
     readBytes(scope);
@@ -65,7 +67,7 @@ export function hookRoutes(app: App, context: RouteContext): void {
       },
       config: { capability: 'public' },
       onRequest: async (request) => {
-        request.hook = await findHook(context.db, request);
+        request.hook = await findHook({ db: context.db, reads }, request);
         // What a body says of itself plays no part: no content type is refused, nor is any parsed in another way.
         delete request.raw.headers['content-type'];
       },
@@ -101,13 +103,15 @@ const NO_SECRET = '-'.repeat(32);
 
 /** The webhook that is reached at this address, before a byte of the body is read. Throws AppError `not_found`. */
 async function findHook(
-  db: Db,
+  { db, reads }: { db: Db; reads: SharedReads<EnabledWebhook | undefined> },
   { url, headers }: Pick<FastifyRequest, 'url' | 'headers'>,
 ): Promise<HookRequest> {
   const address = parseHookAddress(url);
   if (address === undefined) throw nowhere();
   const eventId = eventIdOfHeader(headers['x-service-event-id']);
-  const webhook = await findEnabledWebhook(db, address.workflowId, eventId);
+  const webhook = await reads.get(JSON.stringify([address.workflowId, eventId]), () =>
+    findEnabledWebhook(db, address.workflowId, eventId),
+  );
   const known = isSameSecret(address.secret, webhook?.secret ?? NO_SECRET);
   if (webhook === undefined || !known) throw nowhere();
   return { workflowId: address.workflowId, webhook, body: Buffer.alloc(0) };
