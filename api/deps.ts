@@ -1,9 +1,10 @@
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest, RawServerDefault } from 'fastify';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
 import type { Actor } from '../shared/actor.ts';
 import type { Capability } from '../shared/capabilities.ts';
+import type { DataScope } from '../shared/contract/data/envelope.ts';
 import type { EnabledWebhook } from '../shared/db/webhooks.ts';
 import type { RunDeps } from '../shared/operations/runs.ts';
 import type { Egress } from '../shared/platform/egress.ts';
@@ -45,12 +46,16 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call the route. Every route says so; one that does not keeps the app from starting. */
     capability?: Capability | 'authenticated' | 'public';
+    /** What a key of the data API needs for the route. Such routes declare this instead of a capability. */
+    scope?: DataScope;
   }
   interface FastifyRequest {
     /** Who asks. Unset on public routes. */
     actor: Actor;
     /** What they were let in by. Unset on public routes. */
     credential: Credential;
+    /** The call of the data API that this is. Unset on other routes. */
+    dataCall: DataCall;
     /** How a stream request was judged before its handshake. */
     admission: StreamAdmission | null;
     /** The webhook that an event was sent to. Unset on other routes. */
@@ -60,6 +65,34 @@ declare module 'fastify' {
 
 /** Closed at once with a code, or let in by a credential to hear the frames after number `after`. */
 export type StreamAdmission = { close: number } | { after: number; credential: Credential };
+
+/** Who calls the data API, by which key. */
+export interface DataCaller {
+  keyId: string;
+  keyName: string;
+  workspaceId: string;
+  /** Test keys see what is made up, live keys what is real. */
+  isDemo: boolean;
+  scopes: readonly string[];
+}
+
+export interface DataCall {
+  caller: DataCaller;
+  /** Taken so far for what is about to be answered. */
+  credits: number;
+}
+
+/** Keeps account of what the data API answers. */
+export interface Meter {
+  /**
+   * Takes the credits for what is about to be sent, all or none, and notes them in the ledger and in the call. Nothing
+   * may leave before this has resolved. Throws AppError `credits_exhausted`.
+   */
+  charge(
+    request: FastifyRequest,
+    cost: { operation: string; credits: number; records: number },
+  ): Promise<void>;
+}
 
 /** An event on its way in, with the bytes it came as. */
 export interface HookRequest {

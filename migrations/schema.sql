@@ -182,6 +182,288 @@ CREATE TABLE custom_tools (
   CONSTRAINT custom_tools_timeout_seconds_check CHECK ((timeout_seconds > 0))
 );
 
+CREATE TABLE data_changes (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  feed_id text NOT NULL,
+  is_demo boolean NOT NULL,
+  entity_id text NOT NULL,
+  entity_type text NOT NULL,
+  attribute text NOT NULL,
+  old_value jsonb,
+  new_value jsonb,
+  version integer NOT NULL,
+  source_id text,
+  changed_at timestamp with time zone NOT NULL,
+  CONSTRAINT data_changes_pkey PRIMARY KEY (id),
+  CONSTRAINT data_changes_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES data_entities(id) ON DELETE CASCADE,
+  CONSTRAINT data_changes_feed_id_fkey FOREIGN KEY (feed_id) REFERENCES data_feeds(id) ON DELETE CASCADE,
+  CONSTRAINT data_changes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX data_changes_by_entity ON public.data_changes USING btree (entity_id);
+
+CREATE TABLE data_charges (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  workspace_id text NOT NULL,
+  key_id text NOT NULL,
+  request_id text NOT NULL,
+  operation text NOT NULL,
+  credits integer NOT NULL,
+  records integer NOT NULL,
+  charged_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT data_charges_pkey PRIMARY KEY (seq),
+  CONSTRAINT data_charges_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT data_charges_credits_check CHECK ((credits > 0)),
+  CONSTRAINT data_charges_records_check CHECK ((records >= 0))
+);
+
+CREATE INDEX data_charges_by_workspace ON public.data_charges USING btree (workspace_id, charged_at);
+
+CREATE TABLE data_deliveries (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  endpoint_id text NOT NULL,
+  event_id text NOT NULL,
+  status text DEFAULT 'pending'::text NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  round integer DEFAULT 1 NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT data_deliveries_pkey PRIMARY KEY (id),
+  CONSTRAINT data_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES data_endpoints(id) ON DELETE CASCADE,
+  CONSTRAINT data_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES outbound_events(id) ON DELETE CASCADE,
+  CONSTRAINT data_deliveries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT data_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
+);
+
+CREATE INDEX data_deliveries_by_endpoint ON public.data_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+
+CREATE TABLE data_delivery_attempts (
+  delivery_id text NOT NULL,
+  round integer NOT NULL,
+  attempt integer NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  duration_ms integer NOT NULL,
+  status_code integer,
+  error text,
+  CONSTRAINT data_delivery_attempts_pkey PRIMARY KEY (delivery_id, round, attempt),
+  CONSTRAINT data_delivery_attempts_delivery_id_fkey FOREIGN KEY (delivery_id) REFERENCES data_deliveries(id) ON DELETE CASCADE
+);
+
+CREATE TABLE data_endpoints (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  is_demo boolean NOT NULL,
+  url text NOT NULL,
+  events text[] NOT NULL,
+  secret text NOT NULL,
+  previous_secret text,
+  previous_secret_until timestamp with time zone,
+  status text DEFAULT 'active'::text NOT NULL,
+  consecutive_failures integer DEFAULT 0 NOT NULL,
+  last_delivery_at timestamp with time zone,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT data_endpoints_pkey PRIMARY KEY (id),
+  CONSTRAINT data_endpoints_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT data_endpoints_status_check CHECK ((status = ANY (ARRAY['active'::text, 'failing'::text])))
+);
+
+CREATE INDEX data_endpoints_by_workspace ON public.data_endpoints USING btree (workspace_id, is_demo, created_at DESC, id DESC);
+
+CREATE TABLE data_entities (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  feed_id text NOT NULL,
+  is_demo boolean NOT NULL,
+  external_key text NOT NULL,
+  entity_type text NOT NULL,
+  canonical_name text NOT NULL,
+  aliases jsonb DEFAULT '[]'::jsonb NOT NULL,
+  attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
+  external_ids jsonb DEFAULT '{}'::jsonb NOT NULL,
+  geography jsonb DEFAULT '{}'::jsonb NOT NULL,
+  city text GENERATED ALWAYS AS (lower((geography ->> 'city'::text))),
+  region text GENERATED ALWAYS AS (lower((geography ->> 'region'::text))),
+  country text GENERATED ALWAYS AS (lower((geography ->> 'country'::text))),
+  status text DEFAULT 'active'::text NOT NULL,
+  verification_status text DEFAULT 'unverified'::text NOT NULL,
+  confidence double precision DEFAULT 0 NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  source_evidence jsonb DEFAULT '[]'::jsonb NOT NULL,
+  content_hash bytea NOT NULL,
+  first_observed_at timestamp with time zone NOT NULL,
+  last_observed_at timestamp with time zone NOT NULL,
+  last_verified_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT data_entities_pkey PRIMARY KEY (id),
+  CONSTRAINT data_entities_feed_id_external_key_key UNIQUE (feed_id, external_key),
+  CONSTRAINT data_entities_feed_id_fkey FOREIGN KEY (feed_id) REFERENCES data_feeds(id) ON DELETE CASCADE,
+  CONSTRAINT data_entities_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT data_entities_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision)))
+);
+
+CREATE TABLE data_entity_versions (
+  entity_id text NOT NULL,
+  version integer NOT NULL,
+  workspace_id text NOT NULL,
+  changed_at timestamp with time zone NOT NULL,
+  attributes jsonb NOT NULL,
+  changed text[] DEFAULT '{}'::text[] NOT NULL,
+  CONSTRAINT data_entity_versions_pkey PRIMARY KEY (entity_id, version),
+  CONSTRAINT data_entity_versions_entity_id_fkey FOREIGN KEY (entity_id) REFERENCES data_entities(id) ON DELETE CASCADE,
+  CONSTRAINT data_entity_versions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE TABLE data_events (
+  seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  feed_id text NOT NULL,
+  is_demo boolean NOT NULL,
+  external_key text NOT NULL,
+  event_type text NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  detected_at timestamp with time zone NOT NULL,
+  primary_entity_id text NOT NULL,
+  summary text NOT NULL,
+  relevance_score double precision,
+  opportunity_score double precision,
+  confidence double precision DEFAULT 0 NOT NULL,
+  verification_status text DEFAULT 'unverified'::text NOT NULL,
+  match_reason text,
+  source_evidence jsonb DEFAULT '[]'::jsonb NOT NULL,
+  content_hash bytea NOT NULL,
+  delivered_at timestamp with time zone,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT data_events_pkey PRIMARY KEY (id),
+  CONSTRAINT data_events_feed_id_external_key_key UNIQUE (feed_id, external_key),
+  CONSTRAINT data_events_feed_id_fkey FOREIGN KEY (feed_id) REFERENCES data_feeds(id) ON DELETE CASCADE,
+  CONSTRAINT data_events_primary_entity_id_fkey FOREIGN KEY (primary_entity_id) REFERENCES data_entities(id) ON DELETE CASCADE,
+  CONSTRAINT data_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT data_events_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision)))
+);
+
+CREATE INDEX data_events_by_entity ON public.data_events USING btree (primary_entity_id);
+
+CREATE TABLE data_feeds (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  is_demo boolean DEFAULT false NOT NULL,
+  name text NOT NULL,
+  description text DEFAULT ''::text NOT NULL,
+  status text DEFAULT 'active'::text NOT NULL,
+  entity_types text[] DEFAULT '{}'::text[] NOT NULL,
+  schema json DEFAULT '{}'::json NOT NULL,
+  geography json DEFAULT '{}'::json NOT NULL,
+  specification json DEFAULT '{}'::json NOT NULL,
+  last_event_at timestamp with time zone,
+  last_checked_at timestamp with time zone,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT data_feeds_pkey PRIMARY KEY (id),
+  CONSTRAINT data_feeds_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT data_feeds_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT data_feeds_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'degraded'::text, 'archived'::text])))
+);
+
+CREATE INDEX data_feeds_by_workspace ON public.data_feeds USING btree (workspace_id, is_demo, created_at DESC, id DESC);
+
+CREATE TABLE data_key_months (
+  key_id text NOT NULL,
+  month date NOT NULL,
+  workspace_id text NOT NULL,
+  requests bigint DEFAULT 0 NOT NULL,
+  records bigint DEFAULT 0 NOT NULL,
+  credits bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT data_key_months_pkey PRIMARY KEY (key_id, month),
+  CONSTRAINT data_key_months_key_id_fkey FOREIGN KEY (key_id) REFERENCES data_keys(id) ON DELETE CASCADE,
+  CONSTRAINT data_key_months_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE TABLE data_keys (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  name text NOT NULL,
+  mode text NOT NULL,
+  prefix text NOT NULL,
+  hash bytea NOT NULL,
+  scopes text[] NOT NULL,
+  expires_at timestamp with time zone,
+  ip_allowlist text[] DEFAULT '{}'::text[] NOT NULL,
+  monthly_request_allowance bigint,
+  monthly_credit_allowance bigint,
+  revoked_at timestamp with time zone,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  last_used_at timestamp with time zone,
+  CONSTRAINT data_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT data_keys_hash_key UNIQUE (hash),
+  CONSTRAINT data_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT data_keys_mode_check CHECK ((mode = ANY (ARRAY['live'::text, 'test'::text]))),
+  CONSTRAINT data_keys_monthly_credit_allowance_check CHECK ((monthly_credit_allowance >= 0)),
+  CONSTRAINT data_keys_monthly_request_allowance_check CHECK ((monthly_request_allowance >= 0)),
+  CONSTRAINT data_keys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
+CREATE INDEX data_keys_by_workspace ON public.data_keys USING btree (workspace_id, created_at DESC, id DESC);
+
+CREATE TABLE data_months (
+  workspace_id text NOT NULL,
+  month date NOT NULL,
+  requests bigint DEFAULT 0 NOT NULL,
+  records bigint DEFAULT 0 NOT NULL,
+  credits bigint DEFAULT 0 NOT NULL,
+  deliveries bigint DEFAULT 0 NOT NULL,
+  source_checks bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT data_months_pkey PRIMARY KEY (workspace_id, month),
+  CONSTRAINT data_months_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE TABLE data_sources (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  is_demo boolean DEFAULT false NOT NULL,
+  name text NOT NULL,
+  type text NOT NULL,
+  jurisdiction text,
+  cadence text,
+  permission_status text,
+  license_status text,
+  reliability_score double precision,
+  health text DEFAULT 'unknown'::text NOT NULL,
+  last_success_at timestamp with time zone,
+  last_failure_at timestamp with time zone,
+  last_error text,
+  consecutive_failures integer DEFAULT 0 NOT NULL,
+  created_by text,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT data_sources_pkey PRIMARY KEY (id),
+  CONSTRAINT data_sources_workspace_id_is_demo_name_key UNIQUE (workspace_id, is_demo, name),
+  CONSTRAINT data_sources_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT data_sources_health_check CHECK ((health = ANY (ARRAY['unknown'::text, 'healthy'::text, 'failed'::text]))),
+  CONSTRAINT data_sources_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  CONSTRAINT data_sources_reliability_score_check CHECK (((reliability_score >= (0)::double precision) AND (reliability_score <= (1)::double precision)))
+);
+
+CREATE TABLE data_thresholds (
+  workspace_id text NOT NULL,
+  month date NOT NULL,
+  meter text NOT NULL,
+  percent integer NOT NULL,
+  reached_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT data_thresholds_pkey PRIMARY KEY (workspace_id, month, meter, percent),
+  CONSTRAINT data_thresholds_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
+  CONSTRAINT data_thresholds_meter_check CHECK ((meter = ANY (ARRAY['requests'::text, 'credits'::text])))
+);
+
 CREATE TABLE gates (
   run_id text NOT NULL,
   step_key text NOT NULL,
@@ -297,6 +579,18 @@ CREATE TABLE migrations (
   applied_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT migrations_pkey PRIMARY KEY (name)
 );
+
+CREATE TABLE outbound_events (
+  id text NOT NULL,
+  workspace_id text NOT NULL,
+  type text NOT NULL,
+  data json NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT outbound_events_pkey PRIMARY KEY (id),
+  CONSTRAINT outbound_events_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE INDEX outbound_events_by_age ON public.outbound_events USING btree (workspace_id, created_at);
 
 CREATE TABLE outbox (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

@@ -8,11 +8,38 @@ export interface Plan {
   /** Days after their creation. */
   runsKeptDays: number | null;
   auditKeptDays: number | null;
+  /** Calls of the data API in a calendar month (UTC), refused ones too. */
+  dataRequestsPerMonth: number | null;
+  dataCreditsPerMonth: number | null;
 }
 
 export const plans: Record<PlanName, Plan> = {
-  free: { runsPerMonth: 1_000, runsKeptDays: 7, auditKeptDays: 30 },
-  starter: { runsPerMonth: 10_000, runsKeptDays: 30, auditKeptDays: 30 },
-  pro: { runsPerMonth: 200_000, runsKeptDays: 90, auditKeptDays: 365 },
-  enterprise: { runsPerMonth: null, runsKeptDays: null, auditKeptDays: null },
+  free: {
+    runsPerMonth: 1_000,
+    runsKeptDays: 7,
+    auditKeptDays: 30,
+    dataRequestsPerMonth: 5_000,
+    dataCreditsPerMonth: 5_000,
+  },
+  starter: {
+    runsPerMonth: 10_000,
+    runsKeptDays: 30,
+    auditKeptDays: 30,
+    dataRequestsPerMonth: 50_000,
+    dataCreditsPerMonth: 100_000,
+  },
+  pro: {
+    runsPerMonth: 200_000,
+    runsKeptDays: 90,
+    auditKeptDays: 365,
+    dataRequestsPerMonth: 500_000,
+    dataCreditsPerMonth: 2_000_000,
+  },
+  enterprise: {
+    runsPerMonth: null,
+    runsKeptDays: null,
+    auditKeptDays: null,
+    dataRequestsPerMonth: null,
+    dataCreditsPerMonth: null,
+  },
 };

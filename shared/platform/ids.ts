@@ -12,6 +12,15 @@ export const idPrefixes = {
   schedule: 'sch',
   template: 'tpl',
   audit: 'aud',
+  feed: 'feed',
+  source: 'src',
+  entity: 'ent',
+  change: 'chg',
+  event: 'evt',
+  dataKey: 'dkey',
+  endpoint: 'end',
+  outboundEvent: 'oevt',
+  delivery: 'dlv',
   request: 'req',
 } as const;
 

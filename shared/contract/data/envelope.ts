@@ -1,0 +1,72 @@
+import { z } from 'zod';
+
+/** Pieces that all of `/v1` shares. */
+
+export const SCHEMA_VERSION = '2026-07-01';
+
+/** What a key of the data API may be for, with what each lets it do. */
+export const dataScopes = {
+  'feeds:read': 'Feeds and their specifications',
+  'entities:read': 'Records and their changes',
+  'events:read': 'Intelligence events',
+  'sources:read': 'Sources and their health',
+  'usage:read': 'Usage of the month and allowances',
+  'exports:create': 'Exports',
+  'webhooks:read': 'Webhook endpoints',
+  'webhooks:write': 'Making, changing and deleting webhook endpoints',
+} as const;
+export type DataScope = keyof typeof dataScopes;
+export const dataScopeNames = Object.keys(dataScopes) as [DataScope, ...DataScope[]];
+
+/** Live keys read what is real, test keys what is made up; neither sees the other. */
+export const dataKeyModes = ['live', 'test'] as const;
+export type DataKeyMode = (typeof dataKeyModes)[number];
+
+const meta = z
+  .object({
+    request_id: z.string().meta({ description: 'Names the request in the logs' }),
+    schema_version: z.literal(SCHEMA_VERSION),
+    credits_consumed: z.int().meta({ description: 'What this call cost' }),
+  })
+  .meta({ id: 'DataMeta' });
+
+/** Every answer of `/v1` that is JSON and no refusal. */
+export const envelopeOf = <Data extends z.ZodType>(data: Data) =>
+  z.object({
+    data,
+    pagination: z.object({
+      next_cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
+    }),
+    meta,
+  });
+
+export const MAX_DATA_PAGE = 100;
+
+/** Query of a list of `/v1`. */
+export const dataPageQuery = z.strictObject({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_DATA_PAGE)
+    .default(25)
+    .meta({ description: 'Rows per page' }),
+  cursor: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .meta({ description: '`pagination.next_cursor` of the page before' }),
+});
+
+/** How far a record or an event was looked into. */
+export const verificationStatuses = [
+  'unverified',
+  'machine_verified',
+  'human_reviewed',
+  'multi_source_verified',
+] as const;
+export type VerificationStatus = (typeof verificationStatuses)[number];
+/** Events of these cost more. */
+export const isVerified = (status: string): boolean =>
+  status === 'human_reviewed' || status === 'multi_source_verified';
