@@ -73,8 +73,51 @@ CREATE TABLE data_entities (
   created_at          timestamptz NOT NULL DEFAULT now(),
   -- When the newest version was made.
   updated_at          timestamptz NOT NULL DEFAULT now(),
+  -- Hundredths. The nudge keeps 0.29 * 100, which falls short of 29, out of the class below.
+  confidence_class    smallint NOT NULL GENERATED ALWAYS AS (floor(confidence * 100 + 1e-6)) STORED,
+  -- How old the record was at its last update: k from 2^(k/4) seconds on, 0 below a second, -1 of one that was
+  -- observed later than it was updated.
+  age_class           smallint NOT NULL GENERATED ALWAYS AS (
+    CASE WHEN updated_at < first_observed_at THEN -1
+         ELSE floor(4 * ln(greatest(extract(epoch FROM updated_at - first_observed_at), 1)::double precision)
+                    / ln(2::double precision)) END) STORED,
   UNIQUE (feed_id, external_key)
 );
+
+-- Lists are read in the order of an index that begins with what is asked for, so that a page costs the same however
+-- many records match and wherever they lie; shared/db/data/entities.ts tells which list walks which. A feed names its
+-- workspace and mode. Classes are merged: a page of each, then the newest of those.
+-- Newest first,
+CREATE INDEX data_entities_newest ON data_entities (workspace_id, is_demo, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_feed ON data_entities (feed_id, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_type ON data_entities (workspace_id, is_demo, entity_type, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_city ON data_entities (workspace_id, is_demo, city, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_region ON data_entities (workspace_id, is_demo, region, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_country ON data_entities (workspace_id, is_demo, country, first_observed_at, seq);
+-- with two of them,
+CREATE INDEX data_entities_newest_of_feed_type ON data_entities (feed_id, entity_type, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_feed_city ON data_entities (feed_id, city, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_feed_region ON data_entities (feed_id, region, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_feed_country ON data_entities (feed_id, country, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_type_city ON data_entities (workspace_id, is_demo, entity_type, city, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_type_region ON data_entities (workspace_id, is_demo, entity_type, region, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_type_country ON data_entities (workspace_id, is_demo, entity_type, country, first_observed_at, seq);
+-- of at least a confidence,
+CREATE INDEX data_entities_sure ON data_entities (workspace_id, is_demo, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_feed ON data_entities (feed_id, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_type ON data_entities (workspace_id, is_demo, entity_type, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_city ON data_entities (workspace_id, is_demo, city, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_region ON data_entities (workspace_id, is_demo, region, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_country ON data_entities (workspace_id, is_demo, country, confidence_class, first_observed_at, seq);
+-- last updated first.
+CREATE INDEX data_entities_updated ON data_entities (workspace_id, is_demo, updated_at, seq);
+CREATE INDEX data_entities_updated_of_feed ON data_entities (feed_id, updated_at, seq);
+CREATE INDEX data_entities_updated_of_type ON data_entities (workspace_id, is_demo, entity_type, updated_at, seq);
+CREATE INDEX data_entities_updated_of_city ON data_entities (workspace_id, is_demo, city, updated_at, seq);
+CREATE INDEX data_entities_updated_of_region ON data_entities (workspace_id, is_demo, region, updated_at, seq);
+CREATE INDEX data_entities_updated_of_country ON data_entities (workspace_id, is_demo, country, updated_at, seq);
+CREATE INDEX data_entities_updated_sure ON data_entities (workspace_id, is_demo, confidence_class, updated_at, seq);
+CREATE INDEX data_entities_updated_by_age ON data_entities (workspace_id, is_demo, age_class, updated_at, seq);
 
 -- What a record was like in each version.
 CREATE TABLE data_entity_versions (
@@ -104,6 +147,8 @@ CREATE TABLE data_changes (
   changed_at   timestamptz NOT NULL
 );
 CREATE INDEX data_changes_by_entity ON data_changes (entity_id);
+CREATE INDEX data_changes_newest ON data_changes (workspace_id, is_demo, changed_at, seq);
+CREATE INDEX data_changes_newest_of_feed ON data_changes (feed_id, changed_at, seq);
 
 -- Things that happened to a record.
 CREATE TABLE data_events (
@@ -129,9 +174,20 @@ CREATE TABLE data_events (
   delivered_at        timestamptz,
   created_at          timestamptz NOT NULL DEFAULT now(),
   updated_at          timestamptz NOT NULL DEFAULT now(),
+  -- As of data_entities.
+  confidence_class    smallint NOT NULL GENERATED ALWAYS AS (floor(confidence * 100 + 1e-6)) STORED,
   UNIQUE (feed_id, external_key)
 );
 CREATE INDEX data_events_by_entity ON data_events (primary_entity_id);
+-- Lists, as those of data_entities; newest first,
+CREATE INDEX data_events_newest ON data_events (workspace_id, is_demo, detected_at, seq);
+CREATE INDEX data_events_newest_of_feed ON data_events (feed_id, detected_at, seq);
+CREATE INDEX data_events_newest_of_type ON data_events (workspace_id, is_demo, event_type, detected_at, seq);
+CREATE INDEX data_events_newest_of_feed_type ON data_events (feed_id, event_type, detected_at, seq);
+-- of at least a confidence.
+CREATE INDEX data_events_sure ON data_events (workspace_id, is_demo, confidence_class, detected_at, seq);
+CREATE INDEX data_events_sure_of_feed ON data_events (feed_id, confidence_class, detected_at, seq);
+CREATE INDEX data_events_sure_of_type ON data_events (workspace_id, is_demo, event_type, confidence_class, detected_at, seq);
 
 -- Keys of the data API, and what is counted for them.
 CREATE TABLE data_keys (

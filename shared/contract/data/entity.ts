@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { jsonObject, jsonValue, timeInput, timestamp } from '../common.ts';
+import type { Json } from '../../json.ts';
+import { dataPageQuery, verificationStatuses } from './envelope.ts';
+
+export const idFilter = z.string().min(1).max(100).optional();
+export const typeFilter = z.string().min(1).max(100).optional();
+
+/** Years of four digits that the database knows, too: it has no year 0. */
+export const sinceFilter = timeInput
+  .refine((time) => Date.parse(time) >= Date.parse('0001-01-02T00:00:00Z'), 'is too long ago')
+  .optional();
+
+/** Not coerced: the empty text would be 0. */
+export const confidenceFilter = z
+  .string()
+  .regex(/^(?:0|0?\.\d{1,20}|0\.\d{1,20}|1|1\.0{1,20})$/, 'must be a number from 0 to 1')
+  .transform(Number)
+  .optional()
+  .meta({ description: 'At least this confidence, from 0 to 1', examples: ['0.8'] });
+
+/** Kept as they were taken in. A check, not a copy of everything a page holds. */
+export const evidenceList = z
+  .custom<Json[]>((value) => Array.isArray(value))
+  .meta({
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: {
+        source_id: { type: 'string' },
+        source_name: { type: 'string' },
+        url: { type: 'string' },
+        retrieved_at: { type: 'string', format: 'date-time' },
+        synthetic: { type: 'boolean' },
+      },
+      additionalProperties: true,
+    },
+    description: 'Where it is known from',
+  });
+
+export const entityListQuery = z.strictObject({
+  feed_id: idFilter,
+  entity_type: typeFilter,
+  geography: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: 'The city, region or country, in whatever case', examples: ['Austin'] }),
+  confidence_min: confidenceFilter,
+  updated_since: sinceFilter.meta({
+    description: 'Updated at or after. The list then begins with what was updated last',
+  }),
+  created_since: sinceFilter.meta({ description: 'First observed at or after' }),
+  ...dataPageQuery.shape,
+});
+
+export const entityReadQuery = z.strictObject({
+  include: z
+    .enum(['history'])
+    .optional()
+    .meta({ description: '`history`: with the newest versions, for 20 credits in all' }),
+});
+
+export const entitySchema = z
+  .object({
+    id: z.string(),
+    feed_id: z.string(),
+    entity_type: z.string(),
+    canonical_name: z.string(),
+    aliases: z.array(jsonValue),
+    attributes: jsonObject,
+    external_ids: jsonObject,
+    geography: jsonObject,
+    status: z.string(),
+    verification_status: z.enum(verificationStatuses),
+    confidence: z.number(),
+    version: z.int(),
+    source_evidence: evidenceList,
+    first_observed_at: timestamp,
+    last_observed_at: timestamp,
+    last_verified_at: timestamp.nullable(),
+    updated_at: timestamp,
+    is_demo: z.boolean(),
+  })
+  .meta({ id: 'Entity' });
+export type Entity = z.infer<typeof entitySchema>;
+
+export const entityVersionSchema = z.object({
+  version: z.int(),
+  changed_at: timestamp,
+  attributes: jsonObject,
+  changed: z.array(z.string()).meta({ description: 'The attributes that this version changed' }),
+});
+export type EntityVersion = z.infer<typeof entityVersionSchema>;
+
+export const entityDetailSchema = entitySchema
+  .extend({
+    history: z
+      .array(entityVersionSchema)
+      .optional()
+      .meta({ description: 'Newest first, at most 1,000' }),
+  })
+  .meta({ id: 'EntityDetail' });
+
+export const ENTITY_CREDITS = 5;
+export const HISTORY_CREDITS = 20;

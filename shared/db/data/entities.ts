@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import {
+  type Entity,
+  entitySchema,
+  type EntityVersion,
+  entityVersionSchema,
+} from '../../contract/data/entity.ts';
+import { notFound } from '../../errors.ts';
+import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import {
+  confidenceClass,
+  type RecordScope,
+  depthOf,
+  HIGHEST_CONFIDENCE_CLASS,
+  ofFeed,
+  ofScope,
+  type Page,
+  pageOf,
+  type PageRequest,
+  positionColumns,
+  type Walk,
+  walked,
+} from './lists.ts';
+
+export interface EntityFilter {
+  feed_id?: string | undefined;
+  entity_type?: string | undefined;
+  geography?: string | undefined;
+  /** 0 to 1. */
+  confidence_min?: number | undefined;
+  /** ISO 8601. */
+  updated_since?: string | undefined;
+  created_since?: string | undefined;
+}
+
+const listedEntity = entitySchema.extend({ at: z.number(), tie: z.number() });
+
+export const entityColumns = sql.fragment`
+  e.id, e.feed_id, e.entity_type, e.canonical_name, e.aliases, e.attributes, e.external_ids, e.geography, e.status,
+  e.verification_status, e.confidence, e.version, e.source_evidence, e.first_observed_at, e.last_observed_at,
+  e.last_verified_at, e.updated_at, e.is_demo`;
+
+const firstObserved = sql.fragment`first_observed_at`;
+const updated = sql.fragment`updated_at`;
+const table = sql.fragment`data_entities`;
+
+/**
+ * Newest first: by when they were first observed, with `updated_since` by when they were last updated, so that what is
+ * asked of the time is a range of the order. Every filter and every two of them have an index in that order.
+ */
+export async function listEntities(
+  db: Db,
+  scope: RecordScope,
+  filter: EntityFilter,
+  page: PageRequest,
+): Promise<Page<Entity>> {
+  const { walk, name } = walkOf(scope, filter);
+  const rows = await db.any(sql.prepared(
+    `data_entities_list_${depthOf(page.limit)}${name}`,
+    listedEntity,
+  )`
+    SELECT ${entityColumns}, ${positionColumns(walk.clock)}
+    FROM ${walked(walk, page)} e
+    ORDER BY e.${walk.clock} DESC, e.seq DESC LIMIT ${page.limit + 1}
+  `);
+  return pageOf(rows, page);
+}
+
+/** How a list is walked, and its name: that of the filters it has. Each combination is a statement of its own. */
+function walkOf(scope: RecordScope, filter: EntityFilter): { walk: Walk; name: string } {
+  const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const where = [filter.feed_id === undefined ? ofScope(scope) : ofFeed(scope, filter.feed_id)];
+  if (filter.entity_type !== undefined) {
+    where.push(sql.fragment`e.entity_type = ${filter.entity_type}`);
+  }
+  if (filter.confidence_min !== undefined) {
+    where.push(sql.fragment`e.confidence >= ${filter.confidence_min}::float8`);
+  }
+  if (filter.created_since !== undefined) {
+    where.push(sql.fragment`e.first_observed_at >= ${filter.created_since}::timestamptz`);
+  }
+  if (filter.updated_since !== undefined) {
+    where.push(sql.fragment`e.updated_at >= ${filter.updated_since}::timestamptz`);
+  }
+  const walk: Walk = {
+    table,
+    clock: filter.updated_since === undefined ? firstObserved : updated,
+    where,
+    ...(filter.geography === undefined ? {} : { anyOf: placesOf(filter.geography) }),
+  };
+  return { walk: inClasses(walk, filter), name: asked.map(([key]) => `_${key}`).join('') };
+}
+
+const placesOf = (place: string): FragmentSqlToken[] => [
+  sql.fragment`e.city = lower(${place})`,
+  sql.fragment`e.region = lower(${place})`,
+  sql.fragment`e.country = lower(${place})`,
+];
+
+/** A condition that is no range of the order becomes one within each class, where there is an index by classes. */
+function inClasses(walk: Walk, filter: EntityFilter): Walk {
+  const { feed_id, entity_type, geography, confidence_min, created_since, updated_since } = filter;
+  const sameness = [feed_id, entity_type, geography].filter((value) => value !== undefined).length;
+  if (updated_since !== undefined && created_since !== undefined && sameness === 0) {
+    return {
+      ...walk,
+      where: [...walk.where, olderThanAge(created_since)],
+      classes: { column: sql.fragment`age_class`, from: -1, to: OLDEST_CLASS },
+    };
+  }
+  if (confidence_min === undefined || sameness > (updated_since === undefined ? 1 : 0)) return walk;
+  return {
+    ...walk,
+    classes: {
+      column: sql.fragment`confidence_class`,
+      from: confidenceClass(confidence_min),
+      to: HIGHEST_CONFIDENCE_CLASS,
+    },
+  };
+}
+
+/** 2^(39/4 * 4) seconds are seventeen thousand years. */
+const OLDEST_CLASS = 156;
+
+/**
+ * What was first observed after a time and is of a certain age was updated that age after it: in all classes but one
+ * at most, either all rows fulfil this or none does. The bit less makes up for the rounding of logarithms.
+ */
+const olderThanAge = (createdSince: string): FragmentSqlToken => sql.fragment`
+  e.updated_at >= ${createdSince}::timestamptz + CASE
+    WHEN c.class < 0 THEN interval '-1000 years'
+    WHEN c.class = 0 THEN interval '0'
+    ELSE power(2, c.class / 4.0::float8) * 0.999999 * interval '1 second' END`;
+
+/** Throws AppError `not_found`. */
+export async function readEntity(db: Db, scope: RecordScope, entityId: string): Promise<Entity> {
+  const entity = await db.maybeOne(sql.prepared('data_entities_read', entitySchema)`
+    SELECT ${entityColumns} FROM data_entities e WHERE e.id = ${entityId} AND ${ofScope(scope)}
+  `);
+  if (entity === null) throw notFound('Entity');
+  return entity;
+}
+
+const MAX_VERSIONS = 1_000;
+
+/** The newest versions of a record, newest first. */
+export async function listVersions(
+  db: Db,
+  { workspaceId, isDemo }: RecordScope,
+  entityId: string,
+): Promise<EntityVersion[]> {
+  const versions = await db.any(sql.prepared('data_entities_versions', entityVersionSchema)`
+    SELECT v.version, v.changed_at, v.attributes, v.changed
+    FROM data_entity_versions v
+    JOIN data_entities e ON e.id = v.entity_id AND e.workspace_id = v.workspace_id
+    WHERE v.entity_id = ${entityId} AND v.workspace_id = ${workspaceId} AND e.is_demo = ${isDemo}
+    ORDER BY v.version DESC LIMIT ${MAX_VERSIONS}
+  `);
+  return [...versions];
+}

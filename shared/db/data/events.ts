@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { type IntelligenceEvent, intelligenceEventSchema } from '../../contract/data/event.ts';
+import { notFound } from '../../errors.ts';
+import { type Db, sql, type Tx } from '../pool.ts';
+import {
+  confidenceClass,
+  depthOf,
+  HIGHEST_CONFIDENCE_CLASS,
+  ofFeed,
+  ofScope,
+  type Page,
+  pageOf,
+  type PageRequest,
+  positionColumns,
+  type RecordScope,
+  type Walk,
+  walked,
+} from './lists.ts';
+
+export interface EventFilter {
+  feed_id?: string | undefined;
+  event_type?: string | undefined;
+  /** 0 to 1. */
+  confidence_min?: number | undefined;
+  /** ISO 8601; of the detection. */
+  created_since?: string | undefined;
+}
+
+const listedEvent = intelligenceEventSchema.extend({ at: z.number(), tie: z.number() });
+const detected = sql.fragment`detected_at`;
+
+export const eventColumns = sql.fragment`
+  e.id, e.feed_id, e.event_type, e.occurred_at, e.detected_at, e.primary_entity_id, e.summary, e.relevance_score,
+  e.opportunity_score, e.confidence, e.verification_status, e.match_reason, e.source_evidence, e.delivered_at,
+  e.is_demo`;
+
+/** Newest first, by when they were detected. Every filter and every two of them have an index in that order. */
+export async function listEvents(
+  db: Db,
+  scope: RecordScope,
+  filter: EventFilter,
+  page: PageRequest,
+): Promise<Page<IntelligenceEvent>> {
+  const { walk, name } = walkOf(scope, filter);
+  const rows = await db.any(sql.prepared(
+    `data_events_list_${depthOf(page.limit)}${name}`,
+    listedEvent,
+  )`
+    SELECT ${eventColumns}, ${positionColumns(detected)}
+    FROM ${walked(walk, page)} e
+    ORDER BY e.detected_at DESC, e.seq DESC LIMIT ${page.limit + 1}
+  `);
+  return pageOf(rows, page);
+}
+
+function walkOf(scope: RecordScope, filter: EventFilter): { walk: Walk; name: string } {
+  const { feed_id, event_type, confidence_min, created_since } = filter;
+  const where = [
+    feed_id === undefined ? ofScope(scope) : ofFeed(scope, feed_id),
+    sql.fragment`e.detected_at >= ${created_since ?? '-infinity'}::timestamptz`,
+  ];
+  if (event_type !== undefined) where.push(sql.fragment`e.event_type = ${event_type}`);
+  const walk: Walk = { table: sql.fragment`data_events`, clock: detected, where };
+  const name = `${feed_id === undefined ? '' : '_feed_id'}${event_type === undefined ? '' : '_event_type'}`;
+  if (confidence_min === undefined) return { walk, name };
+  where.push(sql.fragment`e.confidence >= ${confidence_min}::float8`);
+  // With both, the index of the two is walked and the confidence looked at row by row.
+  if (feed_id === undefined || event_type === undefined) {
+    walk.classes = {
+      column: sql.fragment`confidence_class`,
+      from: confidenceClass(confidence_min),
+      to: HIGHEST_CONFIDENCE_CLASS,
+    };
+  }
+  return { walk, name: `${name}_confidence_min` };
+}
+
+/** Throws AppError `not_found`. */
+export async function readEvent(
+  db: Db,
+  scope: RecordScope,
+  eventId: string,
+): Promise<IntelligenceEvent> {
+  const event = await db.maybeOne(sql.prepared('data_events_read', intelligenceEventSchema)`
+    SELECT ${eventColumns} FROM data_events e WHERE e.id = ${eventId} AND ${ofScope(scope)}
+  `);
+  if (event === null) throw notFound('Event');
+  return event;
+}
+
+const deliveredRow = z.object({ id: z.string(), delivered_at: z.string() });
+
+/**
+ * Notes which events are about to be delivered, each with the first time only. Answers the events as they then are.
+ * Locked in one order, so that two who are given the same events do not wait for each other.
+ */
+export async function markDelivered(
+  tx: Tx,
+  { workspaceId, isDemo }: RecordScope,
+  events: readonly IntelligenceEvent[],
+): Promise<IntelligenceEvent[]> {
+  const fresh = events.filter((event) => event.delivered_at === null).map((event) => event.id);
+  if (fresh.length === 0) return [...events];
+  const marked = await tx.any(sql.prepared('data_events_mark_delivered', deliveredRow)`
+    WITH fresh AS MATERIALIZED (
+      SELECT e.id FROM data_events e
+      WHERE e.id = ANY (${sql.array(fresh, 'text')}) AND e.workspace_id = ${workspaceId} AND e.is_demo = ${isDemo}
+      ORDER BY e.id FOR NO KEY UPDATE
+    )
+    UPDATE data_events e SET delivered_at = coalesce(e.delivered_at, clock_timestamp())
+    FROM fresh WHERE e.id = fresh.id AND e.workspace_id = ${workspaceId}
+    RETURNING e.id, e.delivered_at
+  `);
+  const times = new Map(marked.map(({ id, delivered_at }) => [id, delivered_at]));
+  return events.map((event) => ({
+    ...event,
+    delivered_at: times.get(event.id) ?? event.delivered_at,
+  }));
+}

@@ -1,0 +1,137 @@
+import type { ListPosition } from '../../platform/data-cursors.ts';
+import { type FragmentSqlToken, sql } from '../pool.ts';
+
+/** Whose rows a statement of the data API may see. */
+export interface RecordScope {
+  workspaceId: string;
+  isDemo: boolean;
+}
+
+/** A page of a list that is ordered by a time and `seq`, newest first. */
+export interface PageRequest {
+  limit: number;
+  /** Where the page before ended; absent for the first one. */
+  after: ListPosition | undefined;
+}
+
+export interface Page<Row> {
+  rows: Row[];
+  /** Where this page ended; null for the last one. */
+  end: ListPosition | null;
+}
+
+/** How a list is read: rows of `table` as `e`, by `clock`. */
+export interface Walk {
+  table: FragmentSqlToken;
+  clock: FragmentSqlToken;
+  /** What all rows are asked for. */
+  where: readonly FragmentSqlToken[];
+  /** Rows that fulfil any of these; an index serves each alone. */
+  anyOf?: readonly FragmentSqlToken[];
+  /** Rows of any class from one to another; an index serves each class alone. `where` may name the class `c.class`. */
+  classes?: { column: FragmentSqlToken; from: number; to: number };
+}
+
+/**
+ * How many rows a walk may take: literals, since a plan for any number at all would sort the table. Pages of 25 and
+ * 100, each with the row that tells of a next page.
+ */
+const depths = { short: sql.fragment`26`, long: sql.fragment`101` };
+type Depth = keyof typeof depths;
+export const depthOf = (limit: number): Depth => (limit <= 25 ? 'short' : 'long');
+const longest = sql.fragment`10001`;
+
+/** Greater than any position. */
+const BEGINNING = { at: 'infinity', seq: '9223372036854775807' };
+
+/**
+ * The rows of a page and one more, as the relation `e` to select from, in order. Each part of the walk is read in the
+ * order of its index and no further than a page; of the parts together the newest are taken. So what is gathered and
+ * sorted is bounded by the number of parts, never by the number of rows that match.
+ */
+export function walked(walk: Walk, page: PageRequest): FragmentSqlToken {
+  return walkedTo(depths[depthOf(page.limit)], walk, page.after);
+}
+
+/** The same, as far as an export goes. */
+export const walkedFar = (walk: Walk): FragmentSqlToken => walkedTo(longest, walk, undefined);
+
+function walkedTo(
+  depth: FragmentSqlToken,
+  walk: Walk,
+  after: ListPosition | undefined,
+): FragmentSqlToken {
+  const { clock, anyOf = [] } = walk;
+  if (anyOf.length === 0) return part(depth, walk, after);
+  const parts = anyOf.map((condition) =>
+    part(depth, { ...walk, where: [...walk.where, condition] }, after),
+  );
+  // A city may have the name of its region.
+  return sql.fragment`(
+    SELECT DISTINCT ON (e.${clock}, e.seq) e.*
+    FROM (${sql.join(
+      parts.map((each) => sql.fragment`SELECT * FROM ${each} e`),
+      sql.fragment` UNION ALL `,
+    )}) e
+    ORDER BY e.${clock} DESC, e.seq DESC LIMIT ${depth})`;
+}
+
+function part(
+  depth: FragmentSqlToken,
+  { table, clock, where, classes }: Walk,
+  after: ListPosition | undefined,
+): FragmentSqlToken {
+  const { at, seq } = after === undefined ? BEGINNING : { at: timeOf(after.at), seq: after.tie };
+  const conditions = [
+    ...where,
+    sql.fragment`(e.${clock}, e.seq) < (${at}::timestamptz, ${seq}::bigint)`,
+  ];
+  const ordered = (all: readonly FragmentSqlToken[]): FragmentSqlToken => sql.fragment`(
+    SELECT e.* FROM ${table} e WHERE ${sql.join(all, sql.fragment` AND `)}
+    ORDER BY e.${clock} DESC, e.seq DESC LIMIT ${depth})`;
+  if (classes === undefined) return ordered(conditions);
+  const ofClass = sql.fragment`e.${classes.column} = c.class`;
+  return sql.fragment`(
+    SELECT e.* FROM generate_series(${classes.from}::int, ${classes.to}::int) AS c (class)
+    CROSS JOIN LATERAL ${ordered([ofClass, ...conditions])} e
+    ORDER BY e.${clock} DESC, e.seq DESC LIMIT ${depth})`;
+}
+
+/** The columns by which `pageOf` knows where a page ended. */
+export const positionColumns = (clock: FragmentSqlToken): FragmentSqlToken =>
+  sql.fragment`(extract(epoch FROM e.${clock}) * 1000000)::bigint AS at, e.seq AS tie`;
+
+/** Of rows of which one more than a page holds was read, the page. */
+export function pageOf<Row extends { at: number; tie: number }>(
+  rows: readonly Row[],
+  { limit }: PageRequest,
+): Page<Omit<Row, 'at' | 'tie'>> {
+  const last = rows[limit - 1];
+  const end = rows.length > limit && last !== undefined ? last : undefined;
+  return {
+    rows: rows.slice(0, limit).map(({ at: _at, tie: _tie, ...row }) => row),
+    end: end === undefined ? null : { at: end.at, tie: String(end.tie) },
+  };
+}
+
+/**
+ * Rows of a feed, if it is one of the scope. A feed names its workspace and mode, so its indexes need not begin with
+ * them; that the scope has the feed is asked once, not of each row.
+ */
+export const ofFeed = ({ workspaceId, isDemo }: RecordScope, feedId: string): FragmentSqlToken =>
+  sql.fragment`e.feed_id = (SELECT f.id FROM data_feeds f
+    WHERE f.id = ${feedId} AND f.workspace_id = ${workspaceId} AND f.is_demo = ${isDemo})`;
+
+export const ofScope = ({ workspaceId, isDemo }: RecordScope): FragmentSqlToken =>
+  sql.fragment`e.workspace_id = ${workspaceId} AND e.is_demo = ${isDemo}`;
+
+/** The class of a confidence, as the column `confidence_class` has it; the highest is 100. */
+export const confidenceClass = (confidence: number): number => Math.floor(confidence * 100 + 1e-6);
+export const HIGHEST_CONFIDENCE_CLASS = 100;
+
+/** Microseconds since 1970 as a text of all six decimals. */
+function timeOf(microseconds: number): string {
+  const ms = Math.floor(microseconds / 1000);
+  const rest = String(microseconds - ms * 1000).padStart(3, '0');
+  return new Date(ms).toISOString().replace('Z', `${rest}Z`);
+}

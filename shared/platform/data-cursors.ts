@@ -1,0 +1,52 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { AppError } from '../errors.ts';
+
+/** Where a page of a list of the data API ended: microseconds since 1970, and what tells rows of one moment apart. */
+export interface ListPosition {
+  at: number;
+  tie: string;
+}
+
+/**
+ * A list is what is listed, for whom and by which filters: a cursor is good for the one it was made of. A random key
+ * makes cursors that die with the process, as sessions do.
+ */
+export interface DataCursors {
+  write: (position: ListPosition, list: readonly unknown[]) => string;
+  /** Throws AppError `invalid` for anything that was not made by `write` of the same list. */
+  read: (cursor: string, list: readonly unknown[]) => ListPosition;
+}
+
+/** Half of SHA-256 is more than anyone will guess. */
+const MAC_BYTES = 16;
+const POSITION = /^(-?\d{1,17}):([\w-]{1,100})$/;
+
+/** Cursors signed with HMAC-SHA256 under a key derived from the secret. */
+export function createDataCursors(secret: string | undefined): DataCursors {
+  const material = secret ?? randomBytes(32);
+  const key = Buffer.from(hkdfSync('sha256', material, '', 'data cursors', 32));
+  // The position holds no line break, so nothing of it can pass for a part of the list.
+  const sign = (position: string, list: readonly unknown[]): Buffer =>
+    createHmac('sha256', key)
+      .update(`${position}\n${JSON.stringify(list)}`)
+      .digest()
+      .subarray(0, MAC_BYTES);
+  return {
+    write: ({ at, tie }, list) => {
+      const position = `${at}:${tie}`;
+      return Buffer.concat([sign(position, list), Buffer.from(position)]).toString('base64url');
+    },
+    read: (cursor, list) => {
+      const bytes = Buffer.from(cursor, 'base64url');
+      const position = bytes.subarray(MAC_BYTES).toString('utf8');
+      const [, at, tie] = POSITION.exec(position) ?? [];
+      // Decoding passes over what is not of its alphabet; only the one spelling that we wrote is ours.
+      const isOurs =
+        bytes.toString('base64url') === cursor &&
+        tie !== undefined &&
+        timingSafeEqual(bytes.subarray(0, MAC_BYTES), sign(position, list));
+      if (!isOurs) throw new AppError('invalid', 'cursor: not a cursor of this list');
+      return { at: Number(at), tie };
+    },
+  };
+}
