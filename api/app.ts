@@ -38,6 +38,8 @@ import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';
 import { authRoutes } from './routes/ops/auth.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
+import { dataFeedRoutes } from './routes/ops/data-feeds.ts';
+import { dataSourceRoutes } from './routes/ops/data-sources.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
 import { hookRoutes } from './routes/ops/hooks.ts';
@@ -85,6 +87,8 @@ const routes = [
   budgetRoutes,
   governanceRoutes,
   policyRoutes,
+  dataFeedRoutes,
+  dataSourceRoutes,
   streamRoutes,
   mcpRoutes,
 ];

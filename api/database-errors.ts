@@ -17,6 +17,10 @@ interface Refusal {
 /** What it means when the database refuses a row. A constraint that is not here is a mistake of ours: 500. */
 const constraints: Record<string, Refusal> = {
   members_email: { code: 'conflict', detail: 'A member with this e-mail exists already' },
+  data_sources_workspace_id_is_demo_name_key: {
+    code: 'conflict',
+    detail: 'A source with this name exists already',
+  },
   // The workflow was deleted between the reading of it and the writing of its run.
   runs_workflow_id_fkey: { code: 'not_found', detail: 'Workflow not found' },
   runs_workflow_id_workflow_version_fkey: { code: 'not_found', detail: 'Workflow not found' },

@@ -54,6 +54,7 @@ const document: OpenAPIV3_1.Document = {
     { name: 'Audit', description: 'What was done, by whom, and whether the record is whole' },
     { name: 'Budgets', description: 'Caps on what runs may cost in a window' },
     { name: 'Governance', description: 'What policies, budgets and overrides decided' },
+    { name: 'Data', description: 'Feeds of records, their sources, and how records come in' },
     { name: 'MCP', description: 'The same acts as tools for models' },
     { name: 'Health', description: 'How the service is' },
   ],

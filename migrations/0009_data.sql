@@ -37,6 +37,8 @@ CREATE TABLE data_sources (
   last_failure_at      timestamptz,
   last_error           text,
   consecutive_failures integer NOT NULL DEFAULT 0,
+  -- Of the report last taken, so that it counts once however often it comes.
+  last_report_key      text,
   created_by           text,
   created_at           timestamptz NOT NULL DEFAULT now(),
   updated_at           timestamptz NOT NULL DEFAULT now(),

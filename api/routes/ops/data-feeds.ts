@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import {
+  feedDetailSchema,
+  feedInput,
+  feedSchema,
+  feedUpdate,
+} from '../../../shared/contract/data/feed.ts';
+import {
+  createFeed,
+  deleteFeed,
+  listFeeds,
+  readFeed,
+  updateFeed,
+} from '../../../shared/db/data/feeds.ts';
+import { answers, nothing } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Data'];
+const feedParams = z.strictObject({ id: z.string().min(1) });
+
+export function dataFeedRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/data/feeds',
+    schema: {
+      tags,
+      operationId: 'listFeeds',
+      summary: 'List feeds, newest first, archived ones too',
+      response: answers({ 200: z.array(feedSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId } }) => [
+      ...(await listFeeds(db, { workspaceId, archived: true })),
+    ],
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/data/feeds',
+    schema: {
+      tags,
+      operationId: 'createFeed',
+      summary: 'Create a feed',
+      description: 'A stream of records. They are all real or, with `is_demo`, all made up.',
+      body: feedInput,
+      response: answers(
+        { 201: feedDetailSchema },
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, body }, reply) => {
+      const feed = await createFeed(db, actor, body);
+      return reply.code(201).header('location', `/api/data/feeds/${feed.id}`).send(feed);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/data/feeds/:id',
+    schema: {
+      tags,
+      operationId: 'getFeed',
+      summary: 'Read a feed with its specification',
+      params: feedParams,
+      response: answers({ 200: feedDetailSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) =>
+      readFeed(db, { workspaceId: actor.workspaceId, feedId: params.id }),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/data/feeds/:id',
+    schema: {
+      tags,
+      operationId: 'updateFeed',
+      summary: 'Change a feed',
+      description:
+        'Changes what the body names. Another status is told to webhooks as `feed.status_changed`. Types that are ' +
+        'taken from `entity_types` keep the records they have.',
+      params: feedParams,
+      body: feedUpdate,
+      response: answers(
+        { 200: feedDetailSchema },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params, body }) => updateFeed(db, actor, params.id, body),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/data/feeds/:id',
+    schema: {
+      tags,
+      operationId: 'deleteFeed',
+      summary: 'Delete a feed and all its records',
+      description: 'Of very many records some may be left when the answer is 503; delete it again.',
+      params: feedParams,
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params }, reply) => {
+      await deleteFeed(db, actor, params.id);
+      return reply.code(204).send();
+    },
+  });
+}

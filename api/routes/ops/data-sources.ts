@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import {
+  sourceDetailSchema,
+  sourceInput,
+  sourceReport,
+  sourceUpdate,
+} from '../../../shared/contract/data/source.ts';
+import {
+  createSource,
+  deleteSource,
+  listSources,
+  readSource,
+  reportSourceAs,
+  updateSource,
+} from '../../../shared/db/data/sources.ts';
+import { answers, nothing } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Data'];
+const sourceParams = z.strictObject({ id: z.string().min(1) });
+
+export function dataSourceRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/data/sources',
+    schema: {
+      tags,
+      operationId: 'listSources',
+      summary: 'List sources and their health, newest first',
+      response: answers({ 200: z.array(sourceDetailSchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId } }) => [...(await listSources(db, { workspaceId }))],
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/data/sources',
+    schema: {
+      tags,
+      operationId: 'createSource',
+      summary: 'Create a source',
+      body: sourceInput,
+      response: answers(
+        { 201: sourceDetailSchema },
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, body }, reply) => {
+      const source = await createSource(db, actor, body);
+      return reply.code(201).header('location', `/api/data/sources/${source.id}`).send(source);
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/data/sources/:id',
+    schema: {
+      tags,
+      operationId: 'getSource',
+      summary: 'Read a source and its health',
+      params: sourceParams,
+      response: answers({ 200: sourceDetailSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params }) =>
+      readSource(db, { workspaceId: actor.workspaceId, sourceId: params.id }),
+  });
+
+  app.route({
+    method: 'PUT',
+    url: '/api/data/sources/:id',
+    schema: {
+      tags,
+      operationId: 'updateSource',
+      summary: 'Change a source',
+      description: 'Changes what the body names.',
+      params: sourceParams,
+      body: sourceUpdate,
+      response: answers(
+        { 200: sourceDetailSchema },
+        'not_found',
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params, body }) => updateSource(db, actor, params.id, body),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/data/sources/:id',
+    schema: {
+      tags,
+      operationId: 'deleteSource',
+      summary: 'Delete a source',
+      description: 'Records that name it as evidence stay as they are.',
+      params: sourceParams,
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params }, reply) => {
+      await deleteSource(db, actor, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/data/sources/:id/report',
+    schema: {
+      tags,
+      operationId: 'reportSource',
+      summary: 'Say what a look at a source came to',
+      description:
+        'Counts as a source check of the month. Three failures in a row make the source `failed`, which is told to ' +
+        'webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).',
+      params: sourceParams,
+      body: sourceReport,
+      response: answers(
+        { 200: sourceDetailSchema },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async ({ actor, params, body }) => reportSourceAs(db, actor, params.id, body),
+  });
+}

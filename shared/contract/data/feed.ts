@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { jsonObject, timestamp } from '../common.ts';
+
+export const feedStatuses = ['active', 'paused', 'degraded', 'archived'] as const;
+
+/** The type of a record or of an event, as feeds name it. */
+export const typeName = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9_]{0,63}$/,
+    "must begin with a letter and hold only a-z, 0-9 and '_', at most 64",
+  );
+
+const boundedObject = (description: string) =>
+  jsonObject
+    .refine((value) => JSON.stringify(value).length <= 100_000, 'has more than 100,000 characters')
+    .meta({ description });
+
+const fields = {
+  name: z.string().min(1).max(200),
+  description: z.string().max(5_000),
+  status: z
+    .enum(feedStatuses)
+    .meta({ description: 'Archived feeds are not listed in the data API' }),
+  entity_types: z
+    .array(typeName)
+    .max(50)
+    .refine((types) => new Set(types).size === types.length, 'names a type twice')
+    .meta({ description: 'The types of records that the feed takes; empty: any' }),
+  schema: boundedObject('What the attributes of its records mean, as JSON Schema or in words'),
+  geography: boundedObject('Where its records are from, such as `{"country": "US"}`'),
+  specification: boundedObject('What is monitored, how and how often'),
+};
+
+export const feedInput = z
+  .strictObject({
+    name: fields.name,
+    description: fields.description.default(''),
+    status: fields.status.default('active'),
+    entity_types: fields.entity_types.default([]),
+    schema: fields.schema.default({}),
+    geography: fields.geography.default({}),
+    specification: fields.specification.default({}),
+    is_demo: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Its records are made up: for test keys alone. Never changes' }),
+  })
+  .meta({
+    examples: [
+      { name: 'Projects', entity_types: ['project'], geography: { country: 'US', region: 'TX' } },
+    ],
+  });
+export type FeedInput = z.infer<typeof feedInput>;
+
+/** Absent fields stay. */
+export const feedUpdate = z
+  .strictObject(fields)
+  .partial()
+  .meta({ examples: [{ status: 'paused' }] });
+export type FeedUpdate = z.infer<typeof feedUpdate>;
+
+export const feedSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    status: z.enum(feedStatuses),
+    freshness: z.object({
+      last_event_at: timestamp
+        .nullable()
+        .meta({ description: 'When a record or an event last came or changed' }),
+      last_checked_at: timestamp
+        .nullable()
+        .meta({ description: 'When records were last sent, changed or not' }),
+      lag_seconds: z.int().nullable().meta({ description: 'Since `last_event_at`' }),
+    }),
+    entity_types: z.array(z.string()),
+    schema: jsonObject,
+    geography: jsonObject,
+    is_demo: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Feed' });
+export type Feed = z.infer<typeof feedSchema>;
+
+export const feedDetailSchema = feedSchema
+  .extend({ specification: jsonObject })
+  .meta({ id: 'FeedDetail' });
+export type FeedDetail = z.infer<typeof feedDetailSchema>;

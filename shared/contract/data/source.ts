@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { timeInput, timestamp } from '../common.ts';
+
+export const sourceHealths = ['unknown', 'healthy', 'failed'] as const;
+
+const word = z.string().min(1).max(200);
+
+const fields = {
+  name: word,
+  type: word.meta({ description: 'What kind of source it is, such as `permit_portal`' }),
+  jurisdiction: word.nullable(),
+  cadence: word.nullable().meta({ description: 'How often it is looked at, such as `daily`' }),
+  permission_status: word.nullable().meta({ description: 'Whether it may be read' }),
+  license_status: word.nullable().meta({ description: 'Whether what it says may be passed on' }),
+  reliability_score: z.number().min(0).max(1).nullable(),
+};
+
+export const sourceInput = z
+  .strictObject({
+    name: fields.name.meta({ description: 'Once per workspace among the real, and the made up' }),
+    type: fields.type,
+    jurisdiction: fields.jurisdiction.default(null),
+    cadence: fields.cadence.default(null),
+    permission_status: fields.permission_status.default(null),
+    license_status: fields.license_status.default(null),
+    reliability_score: fields.reliability_score.default(null),
+    is_demo: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Made up: for test keys alone. Never changes' }),
+  })
+  .meta({
+    examples: [
+      {
+        name: 'City permit portal',
+        type: 'permit_portal',
+        jurisdiction: 'Austin, TX',
+        cadence: 'daily',
+      },
+    ],
+  });
+export type SourceInput = z.infer<typeof sourceInput>;
+
+/** Absent fields stay. */
+export const sourceUpdate = z
+  .strictObject(fields)
+  .partial()
+  .meta({ examples: [{ reliability_score: 0.9 }] });
+export type SourceUpdate = z.infer<typeof sourceUpdate>;
+
+const health = z.object({
+  status: z.enum(sourceHealths),
+  last_success_at: timestamp.nullable(),
+  consecutive_failures: z.int(),
+});
+
+export const sourceSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    type: z.string(),
+    jurisdiction: z.string().nullable(),
+    cadence: z.string().nullable(),
+    permission_status: z.string().nullable(),
+    license_status: z.string().nullable(),
+    reliability_score: z.number().nullable(),
+    health,
+    is_demo: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Source' });
+export type Source = z.infer<typeof sourceSchema>;
+
+/** For those who run the sources: with what went wrong last. */
+export const sourceDetailSchema = sourceSchema
+  .extend({
+    health: health.extend({
+      last_failure_at: timestamp.nullable(),
+      last_error: z.string().nullable(),
+    }),
+  })
+  .meta({ id: 'SourceDetail' });
+export type SourceDetail = z.infer<typeof sourceDetailSchema>;
+
+/** How far a clock elsewhere may be ahead of ours. */
+export const CLOCK_TOLERANCE_MS = 5 * 60_000;
+
+/** A time at which something was seen, which cannot lie ahead. */
+export const pastTime = timeInput
+  .refine(
+    (time) => Date.parse(time) <= Date.now() + CLOCK_TOLERANCE_MS,
+    'lies more than 5 minutes in the future',
+  )
+  .meta({ examples: ['2026-11-01T00:00:00Z'] });
+
+/** What a look at a source came to. */
+export const sourceReportFields = {
+  ok: z.boolean(),
+  error: z.string().max(2_000).nullish().meta({ description: 'Why it failed' }),
+  checked_at: pastTime.optional().meta({ description: 'Default: now' }),
+};
+export const sourceReport = z
+  .strictObject(sourceReportFields)
+  .meta({ examples: [{ ok: false, error: 'The portal answered 503' }] });
+export type SourceReport = z.infer<typeof sourceReport>;

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { jsonObject } from '../../contract/common.ts';
+import {
+  type Feed,
+  type FeedDetail,
+  type FeedInput,
+  feedStatuses,
+  type FeedUpdate,
+} from '../../contract/data/feed.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { newId } from '../../platform/ids.ts';
+import { recordAudit } from '../audit.ts';
+import { type Db, type Pool, sql } from '../pool.ts';
+import { promiseEvents } from './outbound-events.ts';
+import { takeTurn } from './turns.ts';
+
+/** They are listed in one answer. */
+const MAX_FEEDS = 500;
+/** Records that go in one transaction, with all that hangs on them. */
+const DELETED_AT_ONCE = 5_000;
+
+const feedRow = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    status: z.enum(feedStatuses),
+    last_event_at: z.string().nullable(),
+    last_checked_at: z.string().nullable(),
+    lag_seconds: z.number().nullable(),
+    entity_types: z.array(z.string()),
+    schema: jsonObject,
+    geography: jsonObject,
+    is_demo: z.boolean(),
+    created_at: z.string(),
+    updated_at: z.string(),
+  })
+  .transform(({ last_event_at, last_checked_at, lag_seconds, ...feed }): Feed => {
+    return { ...feed, freshness: { last_event_at, last_checked_at, lag_seconds } };
+  });
+const feedDetailRow = feedRow.in
+  .extend({ specification: jsonObject })
+  .transform(({ specification, ...row }): FeedDetail => {
+    return { ...feedRow.parse(row), specification };
+  });
+
+const feedColumns = sql.fragment`
+  id, name, description, status, last_event_at, last_checked_at,
+  greatest(floor(extract(epoch FROM now() - last_event_at)), 0)::int AS lag_seconds,
+  entity_types, schema, geography, is_demo, created_at, updated_at`;
+
+/**
+ * Newest first; with those that are archived, or without them. `isDemo` chooses the made up or the real ones; without
+ * it both are listed.
+ */
+export async function listFeeds(
+  db: Db,
+  of: { workspaceId: string; isDemo?: boolean; archived: boolean },
+): Promise<readonly Feed[]> {
+  return db.any(sql.prepared('data_feeds_list', feedRow)`
+    SELECT ${feedColumns} FROM data_feeds
+    WHERE workspace_id = ${of.workspaceId}
+      AND (${of.isDemo ?? null}::boolean IS NULL OR is_demo = ${of.isDemo ?? null})
+      AND (${of.archived} OR status <> 'archived')
+    ORDER BY created_at DESC, id DESC
+  `);
+}
+
+/** Of any status. Throws AppError `not_found`, also where `isDemo` is given and the feed's is another. */
+export async function readFeed(
+  db: Db,
+  of: { workspaceId: string; isDemo?: boolean; feedId: string },
+): Promise<FeedDetail> {
+  const feed = await db.maybeOne(sql.prepared('data_feeds_read', feedDetailRow)`
+    SELECT ${feedColumns}, specification FROM data_feeds
+    WHERE id = ${of.feedId} AND workspace_id = ${of.workspaceId}
+      AND (${of.isDemo ?? null}::boolean IS NULL OR is_demo = ${of.isDemo ?? null})
+  `);
+  if (feed === null) throw notFound('Feed');
+  return feed;
+}
+
+/** Throws AppError `conflict` for one feed too many. */
+export async function createFeed(db: Pool, actor: Actor, input: FeedInput): Promise<FeedDetail> {
+  const { workspaceId } = actor;
+  return db.transaction(async (tx) => {
+    await takeTurn(tx, workspaceId);
+    const feed = await tx.maybeOne(sql.prepared('data_feeds_insert', feedDetailRow)`
+      INSERT INTO data_feeds (id, workspace_id, is_demo, name, description, status, entity_types, schema, geography,
+                              specification, created_by)
+      SELECT ${newId('feed')}, ${workspaceId}, ${input.is_demo}, ${input.name}, ${input.description}, ${input.status},
+             ${sql.array(input.entity_types, 'text')}, ${JSON.stringify(input.schema)}::json,
+             ${JSON.stringify(input.geography)}::json, ${JSON.stringify(input.specification)}::json, ${actor.id}
+      WHERE (SELECT count(*) FROM data_feeds WHERE workspace_id = ${workspaceId}) < ${MAX_FEEDS}::int
+      RETURNING ${feedColumns}, specification
+    `);
+    if (feed === null) throw conflict(`A workspace has at most ${MAX_FEEDS} feeds`);
+    await auditFeed(tx, actor, feed, 'create', { is_demo: feed.is_demo });
+    return feed;
+  });
+}
+
+/**
+ * Changes what is given, names it in the audit log, and promises `feed.status_changed` of another status. Throws
+ * AppError `not_found`.
+ */
+export async function updateFeed(
+  db: Pool,
+  actor: Actor,
+  feedId: string,
+  update: FeedUpdate,
+): Promise<FeedDetail> {
+  const { workspaceId } = actor;
+  return db.transaction(async (tx) => {
+    const before = await tx.maybeOne(sql.prepared('data_feeds_lock', feedDetailRow)`
+      SELECT ${feedColumns}, specification FROM data_feeds
+      WHERE id = ${feedId} AND workspace_id = ${workspaceId} FOR NO KEY UPDATE
+    `);
+    if (before === null) throw notFound('Feed');
+    const after = { ...before, ...update };
+    const changed = WRITABLE.filter(
+      (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
+    );
+    if (changed.length === 0) return before;
+    const feed = await tx.one(sql.prepared('data_feeds_update', feedDetailRow)`
+      UPDATE data_feeds
+      SET name = ${after.name}, description = ${after.description}, status = ${after.status},
+          entity_types = ${sql.array(after.entity_types, 'text')}, schema = ${JSON.stringify(after.schema)}::json,
+          geography = ${JSON.stringify(after.geography)}::json,
+          specification = ${JSON.stringify(after.specification)}::json, updated_at = now()
+      WHERE id = ${feedId} AND workspace_id = ${workspaceId}
+      RETURNING ${feedColumns}, specification
+    `);
+    await auditFeed(tx, actor, feed, 'update', { changed });
+    if (feed.status !== before.status) {
+      const data = { feed_id: feed.id, name: feed.name, from: before.status, to: feed.status };
+      await promiseEvents(tx, workspaceId, [
+        { type: 'feed.status_changed', isDemo: feed.is_demo, data },
+      ]);
+    }
+    return feed;
+  });
+}
+
+const WRITABLE = [
+  'name',
+  'description',
+  'status',
+  'entity_types',
+  'schema',
+  'geography',
+  'specification',
+] as const;
+
+/**
+ * Deletes a feed and all its records, a part at a time, since there may be millions: whoever is cut off has deleted
+ * some of them, and goes on by deleting the feed again. Throws AppError `not_found`.
+ */
+export async function deleteFeed(db: Pool, actor: Actor, feedId: string): Promise<void> {
+  const { workspaceId } = actor;
+  await readFeed(db, { workspaceId, feedId });
+  while ((await deleteRecords(db, workspaceId, feedId)) === DELETED_AT_ONCE);
+  await db.transaction(async (tx) => {
+    await takeTurn(tx, workspaceId);
+    const feed = await tx.maybeOne(sql.prepared('data_feeds_delete', feedRow)`
+      DELETE FROM data_feeds WHERE id = ${feedId} AND workspace_id = ${workspaceId}
+      RETURNING ${feedColumns}
+    `);
+    if (feed === null) throw notFound('Feed');
+    await auditFeed(tx, actor, feed, 'delete', {});
+  });
+}
+
+const deleteRecords = async (db: Pool, workspaceId: string, feedId: string): Promise<number> =>
+  db.transaction(async (tx) => {
+    await takeTurn(tx, workspaceId);
+    const { rowCount } = await tx.query(sql.prepared('data_feeds_delete_records', z.object({}))`
+      DELETE FROM data_entities WHERE id IN (
+        SELECT id FROM data_entities WHERE feed_id = ${feedId} AND workspace_id = ${workspaceId}
+        LIMIT ${DELETED_AT_ONCE}
+      )
+    `);
+    return rowCount;
+  });
+
+const auditFeed = (
+  db: Db,
+  actor: Actor,
+  feed: Pick<Feed, 'id' | 'name'>,
+  action: 'create' | 'update' | 'delete',
+  details: JsonObject,
+): Promise<void> =>
+  recordAudit(db, actor, {
+    action,
+    targetType: 'feed',
+    targetId: feed.id,
+    details: { name: feed.name, ...details },
+  });
