@@ -21,6 +21,7 @@ export const idPrefixes = {
   endpoint: 'end',
   outboundEvent: 'oevt',
   delivery: 'dlv',
+  export: 'exp',
   request: 'req',
 } as const;
 

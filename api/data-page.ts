@@ -1,0 +1,52 @@
+import type { ListPosition, DataCursors } from '../shared/platform/data-cursors.ts';
+import type { Page, PageRequest } from '../shared/db/data/lists.ts';
+import type { DataCaller } from './deps.ts';
+
+/** A query of a list of the data API, taken apart. */
+export interface OpenPage<Filter> {
+  filter: Filter;
+  page: PageRequest;
+  /** The cursor of the page after one that ended there. */
+  next: (end: ListPosition | null) => string | null;
+}
+
+/**
+ * Reads the cursor of a list and binds the next one to the same list: operation, organization, mode and filters. The
+ * limit is free to change. Throws AppError `invalid` for a cursor of another list.
+ */
+export function openPage<Query extends { limit: number; cursor?: string | undefined }>(
+  cursors: DataCursors,
+  caller: DataCaller,
+  operation: string,
+  query: Query,
+): OpenPage<Omit<Query, 'limit' | 'cursor'>> {
+  const { limit, cursor, ...filter } = query;
+  const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const list = [operation, caller.workspaceId, caller.isDemo, asked.sort(byName)];
+  return {
+    filter,
+    page: { limit, after: cursor === undefined ? undefined : cursors.read(cursor, list) },
+    next: (end) => (end === null ? null : cursors.write(end, list)),
+  };
+}
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
+
+/** A page of a list that is short enough to be read whole, newest first. */
+export function pageOfWhole<Row extends { id: string; created_at: string }>(
+  rows: readonly Row[],
+  { limit, after }: PageRequest,
+): Page<Row> {
+  const positioned = rows.map((row) => ({ row, at: Date.parse(row.created_at) * 1000 }));
+  const isAfter = ({ row, at }: (typeof positioned)[number]): boolean =>
+    after === undefined || at < after.at || (at === after.at && row.id < after.tie);
+  // By milliseconds, as the cursor has them: the rows came by what is finer.
+  const left = positioned
+    .sort((a, b) => b.at - a.at || (a.row.id < b.row.id ? 1 : -1))
+    .filter(isAfter);
+  const last = left.length > limit ? left[limit - 1] : undefined;
+  return {
+    rows: left.slice(0, limit).map(({ row }) => row),
+    end: last === undefined ? null : { at: last.at, tie: last.row.id },
+  };
+}

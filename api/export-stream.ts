@@ -1,0 +1,106 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { entitySchema } from '../shared/contract/data/entity.ts';
+import { intelligenceEventSchema } from '../shared/contract/data/event.ts';
+import type { ExportKind } from '../shared/contract/data/export.ts';
+import type { ExportSet } from '../shared/db/data/exports.ts';
+import { AppError } from '../shared/errors.ts';
+import { csvLine } from './csv.ts';
+import { answerData } from './data-answer.ts';
+
+/** How long a reader may take for all of an export: its snapshot is kept that long. */
+const READ_MS = 120_000;
+/** At the same time, of one organization in one process. */
+const EXPORTS_OF_ONE = 2;
+
+/** Bounds the exports that a process sends at the same time. Each keeps a connection to the database. */
+export function createExportPlaces(poolSize: number) {
+  const atMost = Math.max(1, Math.floor(poolSize / 4));
+  const taken = new Map<string, number>();
+  let all = 0;
+  return {
+    /** Returns what gives the place back. Throws AppError `unavailable` when there is none. */
+    take: (workspaceId: string): (() => void) => {
+      const own = taken.get(workspaceId) ?? 0;
+      if (all >= atMost || own >= EXPORTS_OF_ONE) {
+        throw new AppError('unavailable', 'Too many exports at the same time; try again');
+      }
+      all += 1;
+      taken.set(workspaceId, own + 1);
+      return () => {
+        all -= 1;
+        const left = (taken.get(workspaceId) ?? 1) - 1;
+        if (left === 0) taken.delete(workspaceId);
+        else taken.set(workspaceId, left);
+      };
+    },
+  };
+}
+
+const columns = {
+  entities: Object.keys(entitySchema.shape),
+  events: Object.keys(intelligenceEventSchema.shape),
+} satisfies Record<ExportKind, string[]>;
+
+/** As CSV, a batch at a time. */
+export async function* csvOf(kind: ExportKind, set: ExportSet): AsyncGenerator<string> {
+  yield csvLine(columns[kind]);
+  for await (const batch of set.batches()) {
+    const lines = batch.map((row) =>
+      csvLine(columns[kind].map((column) => row[column as keyof typeof row])),
+    );
+    yield lines.join('');
+  }
+}
+
+/** In the envelope, a batch at a time. */
+export async function* jsonOf(
+  request: Pick<FastifyRequest, 'id' | 'dataCall'>,
+  set: ExportSet,
+): AsyncGenerator<string> {
+  const { data: _none, ...rest } = answerData(request, []);
+  let separator = '{"data":[';
+  for await (const batch of set.batches()) {
+    yield separator + batch.map((row) => JSON.stringify(row)).join(',');
+    separator = ',';
+  }
+  const opened = separator === ',' ? '' : separator;
+  yield `${opened}],${JSON.stringify(rest).slice(1)}`;
+}
+
+/**
+ * Sends an export and waits until it is taken, so that its snapshot lasts that long and no longer: a reader who is gone
+ * or too slow is cut off. Throws what made the rows fail; the answer is then cut off, too.
+ */
+export async function sendExport(
+  reply: FastifyReply,
+  { kind, format, text }: { kind: ExportKind; format: 'json' | 'csv'; text: AsyncGenerator<string> },
+): Promise<void> {
+  let failure: unknown;
+  const watched = async function* (): AsyncGenerator<string> {
+    try {
+      yield* text;
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  };
+  // One batch ahead of the reader, no more.
+  const stream = Readable.from(watched(), { highWaterMark: 1 });
+  const timer = setTimeout(() => stream.destroy(new Error('export not read in time')), READ_MS);
+  if (format === 'json') reply.type('application/json; charset=utf-8');
+  else {
+    reply.type('text/csv; charset=utf-8');
+    reply.header('content-disposition', `attachment; filename="${kind}.csv"`);
+  }
+  try {
+    reply.send(stream);
+    await finished(stream);
+  } catch (error) {
+    if (failure !== undefined) throw failure;
+    reply.log.info({ err: error }, 'export not read to its end');
+  } finally {
+    clearTimeout(timer);
+  }
+}

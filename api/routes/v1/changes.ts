@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { changeListQuery, changeSchema } from '../../../shared/contract/data/change.ts';
+import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import { listChanges } from '../../../shared/db/data/changes.ts';
+import { answers } from '../../answers.ts';
+import { answerData } from '../../data-answer.ts';
+import { openPage } from '../../data-page.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+export function dataChangeRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/changes',
+    schema: {
+      tags: ['Changes'],
+      operationId: 'listChanges',
+      summary: 'List what changed in records, attribute by attribute, newest first',
+      description: 'One credit per change.',
+      querystring: changeListQuery,
+      response: answers({ 200: envelopeOf(z.array(changeSchema)) }, 'credits_exhausted'),
+    },
+    config: { scope: 'entities:read' },
+    handler: async (request) => {
+      const { caller } = request.dataCall;
+      const { filter, page, next } = openPage(dataCursors, caller, 'changes', request.query);
+      const { rows, end } = await listChanges(db, caller, filter, page);
+      const count = rows.length;
+      await meter.charge(request, { operation: 'listChanges', credits: count, records: count });
+      return answerData(request, rows, next(end));
+    },
+  });
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import {
+  ENTITY_CREDITS,
+  entityDetailSchema,
+  entityListQuery,
+  entityReadQuery,
+  entitySchema,
+  HISTORY_CREDITS,
+} from '../../../shared/contract/data/entity.ts';
+import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import { listEntities, listVersions, readEntity } from '../../../shared/db/data/entities.ts';
+import { answers } from '../../answers.ts';
+import { answerData } from '../../data-answer.ts';
+import { openPage } from '../../data-page.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Entities'];
+
+export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/entities',
+    schema: {
+      tags,
+      operationId: 'listEntities',
+      summary: 'List records, newest first',
+      description:
+        'One credit per record. Newest is what was first observed last; with `updated_since`, what was updated last.',
+      querystring: entityListQuery,
+      response: answers({ 200: envelopeOf(z.array(entitySchema)) }, 'credits_exhausted'),
+    },
+    config: { scope: 'entities:read' },
+    handler: async (request) => {
+      const { caller } = request.dataCall;
+      const { filter, page, next } = openPage(dataCursors, caller, 'entities', request.query);
+      const { rows, end } = await listEntities(db, caller, filter, page);
+      const count = rows.length;
+      await meter.charge(request, { operation: 'listEntities', credits: count, records: count });
+      return answerData(request, rows, next(end));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/entities/:id',
+    schema: {
+      tags,
+      operationId: 'readEntity',
+      summary: 'Read a record, with its history where asked for',
+      description: `${ENTITY_CREDITS} credits; with the history ${HISTORY_CREDITS} in all.`,
+      params: z.strictObject({ id: z.string().min(1) }),
+      querystring: entityReadQuery,
+      response: answers({ 200: envelopeOf(entityDetailSchema) }, 'not_found', 'credits_exhausted'),
+    },
+    config: { scope: 'entities:read' },
+    handler: async (request) => {
+      const { caller } = request.dataCall;
+      const entity = await readEntity(db, caller, request.params.id);
+      const withHistory = request.query.include === 'history';
+      const history = withHistory ? await listVersions(db, caller, entity.id) : undefined;
+      const credits = withHistory ? HISTORY_CREDITS : ENTITY_CREDITS;
+      await meter.charge(request, { operation: 'readEntity', credits, records: 1 });
+      return answerData(request, { ...entity, history });
+    },
+  });
+}

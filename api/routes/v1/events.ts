@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import {
+  eventCredits,
+  eventListQuery,
+  intelligenceEventSchema,
+} from '../../../shared/contract/data/event.ts';
+import { listEvents, markDelivered, readEvent } from '../../../shared/db/data/events.ts';
+import { answers } from '../../answers.ts';
+import { answerData } from '../../data-answer.ts';
+import { openPage } from '../../data-page.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Events'];
+
+export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/events',
+    schema: {
+      tags,
+      operationId: 'listEvents',
+      summary: 'List intelligence events, newest first',
+      description:
+        '3 credits per event, 10 where it is `human_reviewed` or `multi_source_verified`. Events are marked delivered ' +
+        'by the first page that holds them, and stay listed.',
+      querystring: eventListQuery,
+      response: answers({ 200: envelopeOf(z.array(intelligenceEventSchema)) }, 'credits_exhausted'),
+    },
+    config: { scope: 'events:read' },
+    handler: async (request) => {
+      const { caller } = request.dataCall;
+      const { filter, page, next } = openPage(dataCursors, caller, 'events', request.query);
+      const { rows, end } = await listEvents(db, caller, filter, page);
+      if (rows.length === 0) return answerData(request, rows);
+      const cost = { operation: 'listEvents', credits: eventCredits(rows), records: rows.length };
+      const delivered = await meter.chargeWith(request, cost, (tx) =>
+        markDelivered(tx, caller, rows),
+      );
+      return answerData(request, delivered, next(end));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/events/:id',
+    schema: {
+      tags,
+      operationId: 'readEvent',
+      summary: 'Read an event with its evidence and why it matched',
+      description: 'Costs no credits.',
+      params: z.strictObject({ id: z.string().min(1) }),
+      querystring: z.strictObject({}),
+      response: answers({ 200: envelopeOf(intelligenceEventSchema) }, 'not_found'),
+    },
+    config: { scope: 'events:read' },
+    handler: async (request) =>
+      answerData(request, await readEvent(db, request.dataCall.caller, request.params.id)),
+  });
+}

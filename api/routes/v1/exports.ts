@@ -1,0 +1,76 @@
+import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import { entitySchema } from '../../../shared/contract/data/entity.ts';
+import { intelligenceEventSchema } from '../../../shared/contract/data/event.ts';
+import { type ExportRequest, exportRequest } from '../../../shared/contract/data/export.ts';
+import { z } from 'zod';
+import { recordAudit } from '../../../shared/db/audit.ts';
+import { type ExportSet, withExportSet } from '../../../shared/db/data/exports.ts';
+import { promiseEvents } from '../../../shared/db/data/outbound-events.ts';
+import type { Tx } from '../../../shared/db/pool.ts';
+import { newId } from '../../../shared/platform/ids.ts';
+import { answers } from '../../answers.ts';
+import type { App, DataCaller, RouteContext } from '../../deps.ts';
+import { createExportPlaces, csvOf, jsonOf, sendExport } from '../../export-stream.ts';
+
+export function dataExportRoutes(app: App, { db, meter, config }: RouteContext): void {
+  const places = createExportPlaces(config.database.poolSize);
+
+  app.route({
+    method: 'POST',
+    url: '/v1/exports',
+    schema: {
+      tags: ['Exports'],
+      operationId: 'createExport',
+      summary: 'Export records or events as JSON or CSV',
+      description:
+        'The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header ' +
+        '`X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values ' +
+        "as JSON, and a `'` before what a spreadsheet would take for a formula.",
+      body: exportRequest,
+      response: answers(
+        { 200: envelopeOf(z.union([z.array(entitySchema), z.array(intelligenceEventSchema)])) },
+        'not_found',
+        'credits_exhausted',
+        'unprocessable',
+        'too_large',
+        'unsupported_media_type',
+      ),
+    },
+    config: { scope: 'exports:create' },
+    handler: async (request, reply) => {
+      const { caller } = request.dataCall;
+      const { kind, format, feed_id } = request.body;
+      const release = places.take(caller.workspaceId);
+      try {
+        await withExportSet(db, caller, { kind, feedId: feed_id }, async (set) => {
+          const cost = { operation: 'createExport', credits: set.rows, records: set.rows };
+          await meter.chargeWith(request, cost, (tx) => tellOf(tx, caller, request.body, set));
+          if (set.truncated) reply.header('x-export-truncated', 'true');
+          const text = format === 'csv' ? csvOf(kind, set) : jsonOf(request, set);
+          await sendExport(reply, { kind, format, text });
+        });
+      } finally {
+        release();
+      }
+      return reply;
+    },
+  });
+}
+
+/** What is told of an export, together with its charge. */
+async function tellOf(
+  tx: Tx,
+  { workspaceId, keyName, isDemo }: DataCaller,
+  { kind, format, feed_id: feedId = null }: ExportRequest,
+  { rows, truncated }: ExportSet,
+): Promise<void> {
+  const exportId = newId('export');
+  const details = { kind, format, feed_id: feedId, rows, truncated };
+  await recordAudit(
+    tx,
+    { workspaceId, id: null, name: keyName },
+    { action: 'data_export', targetType: 'export', targetId: exportId, details },
+  );
+  const data = { export_id: exportId, ...details };
+  await promiseEvents(tx, workspaceId, [{ type: 'export.completed', isDemo, data }]);
+}

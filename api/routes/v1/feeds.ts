@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { dataPageQuery, envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import { feedDetailSchema, feedSchema } from '../../../shared/contract/data/feed.ts';
+import { listFeeds, readFeed } from '../../../shared/db/data/feeds.ts';
+import { answers } from '../../answers.ts';
+import { answerData } from '../../data-answer.ts';
+import { openPage, pageOfWhole } from '../../data-page.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Feeds'];
+
+export function dataFeedRoutes(app: App, { db, dataCursors }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/feeds',
+    schema: {
+      tags,
+      operationId: 'listFeeds',
+      summary: 'List the feeds that are not archived, newest first',
+      description: 'Costs no credits.',
+      querystring: dataPageQuery,
+      response: answers({ 200: envelopeOf(z.array(feedSchema)) }),
+    },
+    config: { scope: 'feeds:read' },
+    handler: async (request) => {
+      const { caller } = request.dataCall;
+      const { page, next } = openPage(dataCursors, caller, 'feeds', request.query);
+      const { workspaceId, isDemo } = caller;
+      const feeds = await listFeeds(db, { workspaceId, isDemo, archived: false });
+      const { rows, end } = pageOfWhole(feeds, page);
+      return answerData(request, rows, next(end));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/feeds/:feed_id',
+    schema: {
+      tags,
+      operationId: 'readFeed',
+      summary: 'Read a feed with its specification',
+      description: 'Costs no credits.',
+      params: z.strictObject({ feed_id: z.string().min(1) }),
+      querystring: z.strictObject({}),
+      response: answers({ 200: envelopeOf(feedDetailSchema) }, 'not_found'),
+    },
+    config: { scope: 'feeds:read' },
+    handler: async (request) => {
+      const { workspaceId, isDemo } = request.dataCall.caller;
+      const feed = await readFeed(db, { workspaceId, isDemo, feedId: request.params.feed_id });
+      return answerData(request, feed);
+    },
+  });
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { dataPageQuery, envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import { sourceSchema } from '../../../shared/contract/data/source.ts';
+import { listSources } from '../../../shared/db/data/sources.ts';
+import { answers } from '../../answers.ts';
+import { answerData } from '../../data-answer.ts';
+import { openPage, pageOfWhole } from '../../data-page.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+export function dataSourceRoutes(app: App, { db, dataCursors }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/sources',
+    schema: {
+      tags: ['Sources'],
+      operationId: 'listSources',
+      summary: 'List where records come from and how those sources are, newest first',
+      description: 'Costs no credits.',
+      querystring: dataPageQuery,
+      response: answers({ 200: envelopeOf(z.array(sourceSchema)) }),
+    },
+    config: { scope: 'sources:read' },
+    handler: async (request) => {
+      const { caller } = request.dataCall;
+      const { page, next } = openPage(dataCursors, caller, 'sources', request.query);
+      const { workspaceId, isDemo } = caller;
+      const { rows, end } = pageOfWhole(await listSources(db, { workspaceId, isDemo }), page);
+      return answerData(request, rows, next(end));
+    },
+  });
+}
