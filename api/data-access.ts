@@ -61,7 +61,10 @@ export function createDataAccess(
 }
 
 /** Lets in who has a key with the scope that the route declares, before a byte of the body is read. */
-export function guardDataRoutes(app: FastifyInstance, { dataAccess }: RouteContext): void {
+export function guardDataRoutes(
+  app: FastifyInstance,
+  { dataAccess }: Pick<RouteContext, 'dataAccess'>,
+): void {
   app.addHook('onRequest', async (request, reply) => {
     const { scope } = request.routeOptions.config;
     if (scope !== undefined) await dataAccess.admit(request, reply, scope);

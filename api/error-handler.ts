@@ -41,7 +41,10 @@ const frameworkRefusals: Record<string, Refusal> = {
 };
 
 /** One place turns whatever was thrown into an answer. */
-export function answerErrors(app: FastifyInstance, context: RouteContext): void {
+export function answerErrors(
+  app: FastifyInstance,
+  context: Pick<RouteContext, 'authenticator' | 'dataAccess'>,
+): void {
   app.setErrorHandler(answer);
   app.setNotFoundHandler(async (request, reply) => {
     // Who may not call the API does not learn either which of its addresses exist. Webhooks ask nobody who they are.
