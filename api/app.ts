@@ -6,6 +6,7 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
+import { recordDataKeyUses } from '../shared/db/data/keys.ts';
 import { createEgress } from '../shared/platform/egress.ts';
 import { newId } from '../shared/platform/ids.ts';
 import { createSealer } from '../shared/platform/sealing.ts';
@@ -19,6 +20,7 @@ import {
   leaveLargeBodies,
   serverFactory,
 } from './connections.ts';
+import { createDataAccess, dataHeaders, guardDataRoutes } from './data-access.ts';
 import type { ApiDeps, App, RouteContext } from './deps.ts';
 import {
   answerErrors,
@@ -30,6 +32,7 @@ import { refuseUnsafeInput } from './input-guard.ts';
 import { routedUrl } from './hook-address.ts';
 import { createKeyUses } from './key-uses.ts';
 import { mcpRoutes } from './mcp/route.ts';
+import { createMeter } from './meter.ts';
 import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
 import { limitRate, rateLimitHeaders } from './rate-limit.ts';
@@ -56,6 +59,7 @@ import { versionRoutes } from './routes/ops/versions.ts';
 import { webhookRoutes } from './routes/ops/webhooks.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
 import { workspaceRoutes } from './routes/ops/workspace.ts';
+import { dataUsageRoutes } from './routes/v1/usage.ts';
 import { prepareAnswer } from './security-headers.ts';
 import { dropDeadSockets } from './stream/heartbeat.ts';
 import { socketOptions, streamRoutes } from './stream/route.ts';
@@ -93,10 +97,15 @@ const routes = [
   mcpRoutes,
 ];
 
+/** Every route of the data API, by resource. */
+const dataRoutes = [dataUsageRoutes];
+
 /** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */
 export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
   const tokens = createSessionTokens(deps.config.auth.secretKey);
   const keyUses = createKeyUses(deps);
+  const dataKeyUses = createKeyUses(deps, recordDataKeyUses);
+  const meter = createMeter(deps);
   const egress = createEgress({ allow: deps.config.egressAllow });
   const context: RouteContext = {
     ...deps,
@@ -104,6 +113,9 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
     sealer: createSealer(deps.config.encryptionKey),
     tokens,
     keyUses,
+    dataKeyUses,
+    meter,
+    dataAccess: createDataAccess({ ...deps, meter, dataKeyUses }),
     authenticator: createAuthenticator({ ...deps, tokens, keyUses }),
     untold: createUntold(MAX_UNTOLD),
   };
@@ -135,8 +147,10 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   app.setSerializerCompiler(serializerCompiler);
   app.addHook('onRequest', async (_request, reply) => prepareAnswer(reply));
   app.addHook('onClose', async () => {
-    await Promise.all([context.untold.told(), keyUses.stop(), egress.close()]);
+    await Promise.all([context.untold.told(), keyUses.stop(), dataKeyUses.stop(), egress.close()]);
   });
+  app.decorateRequest('dataCall');
+  app.decorateRequest('dataAccount');
   answerErrors(app, context);
   acceptJson(app);
   refuseUndeclaredRoutes(app);
@@ -150,18 +164,30 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   app.register(cors, {
     origin: corsOrigins,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'idempotent-replayed', 'retry-after', ...rateLimitHeaders],
+    exposedHeaders: [
+      'x-request-id',
+      'idempotent-replayed',
+      'retry-after',
+      ...rateLimitHeaders,
+      ...dataHeaders,
+    ],
     maxAge: 600,
     // Strictness would answer an OPTIONS that no browser sent in words of its own.
     strictPreflight: false,
   });
   // After CORS, so that a page can read why it was refused. Preflights are not counted: they cost what a refusal does.
   limitRate(app, rateLimitPerMinute);
-  documentRoutes(app);
+  documentRoutes(app, 'operations');
+  documentRoutes(app, 'data');
   app.register(async (scope) => {
     authenticate(scope, context);
     refuseUnsafeInput(scope);
     for (const register of routes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
+  });
+  app.register(async (scope) => {
+    guardDataRoutes(scope, context);
+    refuseUnsafeInput(scope);
+    for (const register of dataRoutes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
   });
   serveReference(app);
   return app;

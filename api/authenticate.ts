@@ -111,8 +111,8 @@ export function createAuthenticator(
   };
 }
 
-// Node keeps the first of two such headers and drops the other without a word.
-function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+/** Whether a header came twice. Node keeps the first of two such headers and drops the other without a word. */
+export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() === name) seen += 1;

@@ -5,12 +5,15 @@ import type { Registry } from 'prom-client';
 import type { Actor } from '../shared/actor.ts';
 import type { Capability } from '../shared/capabilities.ts';
 import type { DataScope } from '../shared/contract/data/envelope.ts';
+import type { AdmittedKey, DataAccount } from '../shared/db/data/metering.ts';
+import type { Tx } from '../shared/db/pool.ts';
 import type { EnabledWebhook } from '../shared/db/webhooks.ts';
 import type { RunDeps } from '../shared/operations/runs.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Sealer } from '../shared/platform/sealing.ts';
 import type { SessionTokens } from '../shared/platform/session-tokens.ts';
 import type { Authenticator, Credential } from './authenticate.ts';
+import type { DataAccess } from './data-access.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Untold } from './untold.ts';
 
@@ -30,6 +33,10 @@ export interface RouteContext extends ApiDeps {
   /** Undefined without a key: then no secret can be kept. */
   sealer: Sealer | undefined;
   keyUses: KeyUses;
+  /** The same of keys of the data API. */
+  dataKeyUses: KeyUses;
+  dataAccess: DataAccess;
+  meter: Meter;
   tokens: SessionTokens;
   untold: Untold;
 }
@@ -56,6 +63,8 @@ declare module 'fastify' {
     credential: Credential;
     /** The call of the data API that this is. Unset on other routes. */
     dataCall: DataCall;
+    /** What the caller has used of its allowances, this call included. Unset on other routes. */
+    dataAccount: DataAccount;
     /** How a stream request was judged before its handshake. */
     admission: StreamAdmission | null;
     /** The webhook that an event was sent to. Unset on other routes. */
@@ -82,16 +91,28 @@ export interface DataCall {
   credits: number;
 }
 
+/** What an answer of the data API costs. `operation` names it in the ledger. */
+export interface DataCost {
+  operation: string;
+  credits: number;
+  records: number;
+}
+
 /** Keeps account of what the data API answers. */
 export interface Meter {
+  /** Who has the key with this SHA-256, with their request counted; undefined when no key that is valid now has it. */
+  admit(hash: Buffer): Promise<AdmittedKey | undefined>;
   /**
    * Takes the credits for what is about to be sent, all or none, and notes them in the ledger and in the call. Nothing
    * may leave before this has resolved. Throws AppError `credits_exhausted`.
    */
-  charge(
+  charge(request: FastifyRequest, cost: DataCost): Promise<void>;
+  /** The same in one transaction with `work`, which comes first: neither is done without the other. */
+  chargeWith<Done>(
     request: FastifyRequest,
-    cost: { operation: string; credits: number; records: number },
-  ): Promise<void>;
+    cost: DataCost,
+    work: (tx: Tx) => Promise<Done>,
+  ): Promise<Done>;
 }
 
 /** An event on its way in, with the bytes it came as. */

@@ -15,8 +15,13 @@ const RETRY_AFTER_SECONDS = 2;
 /** How long a refused socket may take to read why. */
 const GOODBYE_MS = 1_000;
 
+interface Refusal {
+  code: ErrorCode;
+  detail: string;
+}
+
 /** What the framework refuses by itself, in our words. */
-const frameworkRefusals: Record<string, { code: ErrorCode; detail: string }> = {
+const frameworkRefusals: Record<string, Refusal> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'too_large', detail: 'The body is larger than 1 MB' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'unsupported_media_type',
@@ -36,13 +41,16 @@ const frameworkRefusals: Record<string, { code: ErrorCode; detail: string }> = {
 };
 
 /** One place turns whatever was thrown into an answer. */
-export function answerErrors(app: FastifyInstance, context: RouteContext): void {
+export function answerErrors(
+  app: FastifyInstance,
+  context: Pick<RouteContext, 'authenticator' | 'dataAccess'>,
+): void {
   app.setErrorHandler(answer);
   app.setNotFoundHandler(async (request, reply) => {
     // Who may not call the API does not learn either which of its addresses exist. Webhooks ask nobody who they are.
     if (request.url.startsWith('/api/') && !request.url.startsWith(HOOK_PREFIX)) {
       await context.authenticator.identify(request.raw);
-    }
+    } else if (request.url.startsWith('/v1/')) await context.dataAccess.admit(request, reply);
     return answer(new AppError('not_found', 'Not found'), request, reply);
   });
 }
@@ -61,7 +69,7 @@ export function answerFrameworkError(
 }
 
 function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal = classify(error);
+  const refusal = inWordsOf(request, classify(error));
   if (refusal.code === 'internal') {
     // The pattern: what was asked for may hold a secret or a token.
     const route = request.routeOptions.url ?? 'unknown';
@@ -80,8 +88,16 @@ function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): F
     .send({ detail: refusal.detail });
 }
 
+/** The data API tells a body that is wrong (422) from a query that is (400). All that refuses a body begins alike. */
+function inWordsOf(request: FastifyRequest, refusal: Refusal): Refusal {
+  const isBody = refusal.code === 'invalid' && refusal.detail.startsWith('Invalid body');
+  return isBody && request.routeOptions.config.scope !== undefined
+    ? { ...refusal, code: 'unprocessable' }
+    : refusal;
+}
+
 /** The code and the detail that stand for whatever was thrown. Nothing of an unknown error is told. */
-export function classify(error: unknown): { code: ErrorCode; detail: string } {
+export function classify(error: unknown): Refusal {
   if (error instanceof AppError) return { code: error.code, detail: error.message };
   const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;
   if (validation !== undefined) {

@@ -18,9 +18,12 @@ export interface KeyUses {
 
 /**
  * When keys were last used. A write per request would cost more than most requests do, so uses wait here and one
- * statement writes them all; what could not be written waits for the next one.
+ * statement writes them all; what could not be written waits for the next one. `record` is that statement.
  */
-export function createKeyUses({ db, log }: { db: Db; log: Logger }): KeyUses {
+export function createKeyUses(
+  { db, log }: { db: Db; log: Logger },
+  record: typeof recordKeyUses = recordKeyUses,
+): KeyUses {
   // In the order of use: a key that is used again stands last.
   const waiting = new Map<string, Date>();
   let timer: NodeJS.Timeout | undefined;
@@ -31,7 +34,7 @@ export function createKeyUses({ db, log }: { db: Db; log: Logger }): KeyUses {
     const uses = [...waiting];
     if (uses.length === 0) return;
     try {
-      await recordKeyUses(db, uses);
+      await record(db, uses);
       for (const [keyId, at] of uses) {
         if (waiting.get(keyId) === at) waiting.delete(keyId);
       }

@@ -4,7 +4,7 @@ import { Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Actor } from '../shared/actor.ts';
 import { AppError } from '../shared/errors.ts';
-import type { ApiDeps, App, HookRequest } from './deps.ts';
+import type { ApiDeps, App, DataCall, HookRequest } from './deps.ts';
 
 /** Counts and times requests by route, and serves what was counted to whoever may see it. */
 export function measureRequests(app: App, deps: ApiDeps): void {
@@ -58,7 +58,8 @@ function subjectOf(request: FastifyRequest): Record<string, string> {
   const hook = request.hook as HookRequest | undefined;
   const { id = hook?.workflowId } = (request.params ?? {}) as { id?: string };
   const actor = request.actor as Actor | undefined;
-  const workspaceId = actor?.workspaceId ?? hook?.webhook.workspace_id;
+  const call = request.dataCall as DataCall | undefined;
+  const workspaceId = actor?.workspaceId ?? call?.caller.workspaceId ?? hook?.webhook.workspace_id;
   const noun = subjects[request.routeOptions.url?.split('/')[2] ?? ''] ?? 'targetId';
   return {
     ...(workspaceId === undefined ? {} : { workspaceId }),

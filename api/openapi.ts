@@ -3,8 +3,15 @@ import swagger from '@fastify/swagger';
 import { STATUS_CODES } from 'node:http';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { SCHEMA_VERSION } from '../shared/contract/data/envelope.ts';
 import type { FastifyInstance } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    dataSwagger: FastifyInstance['swagger'];
+  }
+}
 
 interface Schema {
   type?: string;
@@ -34,7 +41,7 @@ Times are ISO 8601 in UTC, money is in US dollars, durations are in milliseconds
 /** How long a copy of the document may be kept. */
 const TTL_SECONDS = 60;
 
-const document: OpenAPIV3_1.Document = {
+const operationsApi: OpenAPIV3_1.Document = {
   openapi: '3.1.0',
   info: { title: 'Operations API', version: packageJson.version, description },
   tags: [
@@ -69,11 +76,54 @@ const document: OpenAPIV3_1.Document = {
   },
 };
 
-/** Collects the routes that follow and serves them as one OpenAPI document. */
-export function documentRoutes(app: FastifyInstance): void {
+const dataDescription = `Records that are collected for an organization, what changed of them and what happened to
+them.
+
+Every answer is \`{data, pagination, meta}\`; \`pagination.next_cursor\` leads to the next page and is null on the last,
+\`meta.credits_consumed\` is what the call cost. Live keys read what is real, test keys what is made up. Times are ISO
+8601 in UTC. Every refusal is \`{"detail": "..."}\`.`;
+
+const dataApi: OpenAPIV3_1.Document = {
+  openapi: '3.1.0',
+  info: { title: 'Data API', version: SCHEMA_VERSION, description: dataDescription },
+  tags: [
+    { name: 'Feeds', description: 'Streams of records, and what each collects' },
+    { name: 'Entities', description: 'Records, their versions and their changes' },
+    { name: 'Events', description: 'What happened to records' },
+    { name: 'Sources', description: 'Where records come from, and how that is' },
+    { name: 'Exports', description: 'Many records at once, as JSON or CSV' },
+    { name: 'Webhooks', description: 'Endpoints of yours that are told of what happens' },
+    { name: 'Usage', description: 'What was used of the allowances' },
+  ],
+  security: [{ bearer: [] }, { apiKey: [] }],
+  paths: {},
+  components: {
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer' },
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    },
+  },
+};
+
+/** The two surfaces, each with a document of its own that the other's routes are not in. */
+export const surfaces = {
+  operations: { url: '/api/openapi.json', document: operationsApi, decorator: 'swagger' },
+  data: { url: '/v1/openapi.json', document: dataApi, decorator: 'dataSwagger' },
+} as const;
+
+const isOf = (surface: keyof typeof surfaces, url: string): boolean =>
+  url.startsWith('/v1/') === (surface === 'data');
+
+/** Collects the routes of a surface that follow and serves them as one OpenAPI document. */
+export function documentRoutes(app: FastifyInstance, surface: keyof typeof surfaces): void {
+  const { url, document, decorator } = surfaces[surface];
   app.register(swagger, {
     openapi: document,
-    transform: jsonSchemaTransform,
+    decorator,
+    transform: (route) =>
+      isOf(surface, route.url)
+        ? jsonSchemaTransform(route as never)
+        : { schema: { hide: true }, url: route.url },
     transformObject: (given) =>
       finish(jsonSchemaTransformObject(given) as unknown as Document) as never,
   });
@@ -81,11 +131,11 @@ export function documentRoutes(app: FastifyInstance): void {
   app.register(async (scope) => {
     scope.route({
       method: 'GET',
-      url: '/api/openapi.json',
+      url,
       schema: { hide: true, response: { 200: z.string() } },
       config: { capability: 'public' },
       handler: async (_request, reply) => {
-        text ??= JSON.stringify(app.swagger());
+        text ??= JSON.stringify(app[decorator]());
         return reply
           .header('cache-control', `public, max-age=${TTL_SECONDS}`)
           .type('application/json; charset=utf-8')

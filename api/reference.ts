@@ -34,7 +34,10 @@ export function serveReference(app: FastifyInstance): void {
     scope.register(reference, {
       routePrefix: '/docs',
       configuration: {
-        url: '/api/openapi.json',
+        sources: [
+          { title: 'Operations API', slug: 'operations', url: '/api/openapi.json' },
+          { title: 'Data API', slug: 'data', url: '/v1/openapi.json' },
+        ],
         pageTitle: 'API reference',
         withDefaultFonts: false,
         telemetry: false,

@@ -236,6 +236,8 @@ CREATE TABLE data_charges (
   seq          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   workspace_id text NOT NULL REFERENCES workspaces ON DELETE CASCADE,
   key_id       text NOT NULL,
+  -- In which the request was admitted.
+  month        date NOT NULL,
   request_id   text NOT NULL,
   operation    text NOT NULL,
   credits      integer NOT NULL CHECK (credits > 0),
@@ -243,14 +245,15 @@ CREATE TABLE data_charges (
   charged_at   timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX data_charges_by_workspace ON data_charges (workspace_id, charged_at);
--- Shares of an allowance that were used up, each told of once.
+-- Shares of a plan's allowance that were used up, each told of once; a larger plan has shares of its own.
 CREATE TABLE data_thresholds (
   workspace_id text NOT NULL REFERENCES workspaces ON DELETE CASCADE,
   month        date NOT NULL,
   meter        text NOT NULL CHECK (meter IN ('requests', 'credits')),
+  allowance    bigint NOT NULL,
   percent      integer NOT NULL,
   reached_at   timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (workspace_id, month, meter, percent)
+  PRIMARY KEY (workspace_id, month, meter, allowance, percent)
 );
 
 -- Outbound webhooks. Endpoints of test keys hear of demo records only.

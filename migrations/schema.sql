@@ -208,6 +208,7 @@ CREATE TABLE data_charges (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   workspace_id text NOT NULL,
   key_id text NOT NULL,
+  month date NOT NULL,
   request_id text NOT NULL,
   operation text NOT NULL,
   credits integer NOT NULL,
@@ -457,9 +458,10 @@ CREATE TABLE data_thresholds (
   workspace_id text NOT NULL,
   month date NOT NULL,
   meter text NOT NULL,
+  allowance bigint NOT NULL,
   percent integer NOT NULL,
   reached_at timestamp with time zone DEFAULT now() NOT NULL,
-  CONSTRAINT data_thresholds_pkey PRIMARY KEY (workspace_id, month, meter, percent),
+  CONSTRAINT data_thresholds_pkey PRIMARY KEY (workspace_id, month, meter, allowance, percent),
   CONSTRAINT data_thresholds_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT data_thresholds_meter_check CHECK ((meter = ANY (ARRAY['requests'::text, 'credits'::text])))
 );

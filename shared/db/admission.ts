@@ -16,6 +16,7 @@ import {
   placeHolds,
   refusedBudget,
 } from './holds.ts';
+import { thisMonth } from './month.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { type Db, type FragmentSqlToken, type Pool, refusalOf, sql } from './pool.ts';
 import { requireSchedule } from './schedules.ts';
@@ -223,7 +224,6 @@ const COUNTER_SHARDS = 16;
 const runsPerMonth = JSON.stringify(
   Object.fromEntries(planNames.map((name) => [name, plans[name].runsPerMonth])),
 );
-const thisMonth = sql.fragment`date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
 
 const quotaFacts = z.object({ used: z.number(), limit: z.number(), plan: z.string() });
 

@@ -6,12 +6,16 @@ import { randomText } from './ids.ts';
 const SECRET_LENGTH = 48;
 const SHOWN_LENGTH = 8;
 
-/** A new secret, and what is kept of it. */
-export function newApiKeySecret(): { secret: string; prefix: string; hash: Buffer } {
-  const secret = API_KEY_PREFIX + randomText(SECRET_LENGTH);
+/** A new secret that begins with `kind`, and what is kept of it. */
+export function newApiKeySecret(kind: string = API_KEY_PREFIX): {
+  secret: string;
+  prefix: string;
+  hash: Buffer;
+} {
+  const secret = kind + randomText(SECRET_LENGTH);
   return {
     secret,
-    prefix: secret.slice(0, API_KEY_PREFIX.length + SHOWN_LENGTH),
+    prefix: secret.slice(0, kind.length + SHOWN_LENGTH),
     hash: hashApiKeySecret(secret),
   };
 }

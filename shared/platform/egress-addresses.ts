@@ -1,6 +1,5 @@
 import ipaddr from 'ipaddr.js';
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
+import { type Address, createAddressRanges, parseAddress } from './address-ranges.ts';
 
 /** Says whether a connection to this IP address (dotted or colon text, a zone id allowed) may be opened. */
 export type AddressPolicy = (address: string) => boolean;
@@ -18,48 +17,16 @@ const SIX_TO_FOUR = ipaddr.IPv6.parseCIDR('2002::/16');
  * Throws on an entry that is neither.
  */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
-  const ranges = allow.map(parseRange);
+  const isAllowed = createAddressRanges(allow);
   return (text) => {
     const address = parseAddress(text);
-    return (
-      address !== undefined &&
-      (isPublic(address) || ranges.some((range) => contains(range, address)))
-    );
+    return address !== undefined && (isPublic(address) || isAllowed(text));
   };
 }
 
 /** One spelling per address: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for what is not an address. */
 export function canonicalAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
-}
-
-function parseAddress(text: string): Address | undefined {
-  // Only the four-part decimal form: what resolvers and URL parsers hand out. ipaddr.js alone would take 0x7f.1.
-  const valid = text.includes(':')
-    ? ipaddr.IPv6.isValid(text)
-    : ipaddr.IPv4.isValidFourPartDecimal(text);
-  return valid ? ipaddr.process(text) : undefined;
-}
-
-function parseRange(text: string): [Address, number] {
-  const [address, bits] = text.includes('/')
-    ? ipaddr.parseCIDR(text)
-    : [ipaddr.parse(text), undefined];
-  const length = bits ?? (address.kind() === 'ipv4' ? 32 : 128);
-  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && length >= 96) {
-    return [address.toIPv4Address(), length - 96];
-  }
-  return [address, length];
-}
-
-function contains([network, bits]: [Address, number], address: Address): boolean {
-  if (network instanceof ipaddr.IPv4 && address instanceof ipaddr.IPv4) {
-    return address.match(network, bits);
-  }
-  if (network instanceof ipaddr.IPv6 && address instanceof ipaddr.IPv6) {
-    return address.match(network, bits);
-  }
-  return false;
 }
 
 function isPublic(address: Address): boolean {

@@ -72,6 +72,10 @@ describe('the OpenAPI document', () => {
   test('is the committed one', () => {
     expectCommitted('docs/openapi/ops.json', `${JSON.stringify(document, null, 2)}\n`);
   });
+
+  test('leaves the data API to a document of its own', () => {
+    expect(Object.keys(document.paths).filter((path) => !path.startsWith('/api/'))).toEqual([]);
+  });
 });
 
 describe('its examples', () => {
@@ -179,6 +183,7 @@ describe('the reference page', () => {
     expect(text).not.toMatch(/https?:\/\//);
     expect(text).not.toMatch(/(src|href)="\/\//);
     expect(text).toContain('/api/openapi.json');
+    expect(text).toContain('/v1/openapi.json');
   });
 
   test('loads its script from here', async () => {

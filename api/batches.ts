@@ -1,0 +1,51 @@
+/**
+ * Work that costs little more for many than for one. Per key one batch is under way at a time, and whoever comes
+ * meanwhile goes with the next: what is done for them begins after they came, and the busier a key, the cheaper each.
+ */
+export interface Batches<Item, Result> {
+  /** What the work gives for this item; rejects with what its batch failed of. */
+  add(key: string, item: Item): Promise<Result>;
+}
+
+interface Waiter<Item, Result> {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+/** `work` gives a result for each of its items, of which there are `limit` at most, in their order. */
+export function createBatches<Item, Result>(
+  limit: number,
+  work: (items: readonly Item[]) => Promise<readonly Result[]>,
+): Batches<Item, Result> {
+  const lines = new Map<string, Waiter<Item, Result>[]>();
+
+  const carryOut = async (batch: readonly Waiter<Item, Result>[]): Promise<void> => {
+    try {
+      const results = await work(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+
+  const empty = async (key: string, line: Waiter<Item, Result>[]): Promise<void> => {
+    while (line.length > 0) await carryOut(line.splice(0, limit));
+    lines.delete(key);
+  };
+
+  return {
+    add: (key, item) =>
+      new Promise((resolve, reject) => {
+        const waiter = { item, resolve, reject };
+        const line = lines.get(key);
+        if (line !== undefined) {
+          line.push(waiter);
+          return;
+        }
+        const begun = [waiter];
+        lines.set(key, begun);
+        void empty(key, begun);
+      }),
+  };
+}

@@ -1,0 +1,148 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { dataKeyPrefixes } from '../shared/contract/data/key.ts';
+import type { DataScope } from '../shared/contract/data/envelope.ts';
+import type { Allowance, DataAccount } from '../shared/db/data/metering.ts';
+import { AppError } from '../shared/errors.ts';
+import { createAddressRanges } from '../shared/platform/address-ranges.ts';
+import { hashApiKeySecret } from '../shared/platform/api-key-secrets.ts';
+import { isRepeated } from './authenticate.ts';
+import type { Meter, RouteContext } from './deps.ts';
+import type { KeyUses } from './key-uses.ts';
+import { createKeyRates } from './key-rates.ts';
+
+/** Ours are a third of this. */
+const MAX_KEY_LENGTH = 200;
+
+/** What answers of the data API say of its allowances, for pages of other origins to read. */
+export const dataHeaders = [
+  'x-credits-consumed',
+  'x-credits-remaining',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+];
+
+export interface DataAccess {
+  /**
+   * Resolves who calls the data API and counts the call, whatever comes of it. Then refuses whoever is too fast, has no
+   * request left, calls from elsewhere than they may or, last, has not this scope. Throws AppError `unauthenticated`,
+   * `rate_limited`, `allowance_exhausted`, `forbidden`.
+   */
+  admit(request: FastifyRequest, reply: FastifyReply, scope?: DataScope): Promise<void>;
+}
+
+export function createDataAccess(
+  deps: Pick<RouteContext, 'config'> & { meter: Meter; dataKeyUses: KeyUses },
+): DataAccess {
+  const { meter, dataKeyUses } = deps;
+  const perMinute = deps.config.api.dataRateLimitPerMinute;
+  const rates = createKeyRates(perMinute);
+  return {
+    admit: async (request, reply, scope) => {
+      const admitted = await meter.admit(hashApiKeySecret(secretOf(request.raw)));
+      if (admitted === undefined) throw invalid();
+      const { caller, account, ipAllowlist } = admitted;
+      dataKeyUses.note(caller.keyId);
+      request.dataCall = { caller, credits: 0 };
+      request.dataAccount = account;
+      tellAccount(request, reply);
+      const seconds = rates.take(caller.keyId);
+      if (seconds !== undefined) throw tooFast(perMinute, seconds);
+      requireRequestLeft(account);
+      if (ipAllowlist.length > 0 && !createAddressRanges(ipAllowlist)(request.ip)) {
+        throw new AppError('forbidden', 'This key may not be used from this address');
+      }
+      if (scope !== undefined && !caller.scopes.includes(scope)) {
+        throw new AppError('forbidden', `This action requires the '${scope}' scope`);
+      }
+    },
+  };
+}
+
+/** Lets in who has a key with the scope that the route declares, before a byte of the body is read. */
+export function guardDataRoutes(
+  app: FastifyInstance,
+  { dataAccess }: Pick<RouteContext, 'dataAccess'>,
+): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { scope } = request.routeOptions.config;
+    if (scope !== undefined) await dataAccess.admit(request, reply, scope);
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    // Public routes have no call. By now it is known what this one has cost.
+    if ((request.dataAccount as DataAccount | undefined) !== undefined) tellAccount(request, reply);
+    return payload;
+  });
+}
+
+const missing = () => new AppError('unauthenticated', 'An API key is required');
+const invalid = () => new AppError('unauthenticated', 'The API key is invalid, expired or revoked');
+
+/** The key in `X-API-Key`, else in `Authorization`. What is presented and is no key of ours is refused. */
+function secretOf({ headers, rawHeaders }: IncomingMessage): string {
+  const key = headers['x-api-key'];
+  const { authorization } = headers;
+  if (key === undefined && authorization === undefined) throw missing();
+  const secret = key ?? /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+  if (isRepeated(rawHeaders, key === undefined ? 'authorization' : 'x-api-key')) throw invalid();
+  if (typeof secret !== 'string' || secret.length > MAX_KEY_LENGTH) throw invalid();
+  if (!Object.values(dataKeyPrefixes).some((prefix) => secret.startsWith(prefix))) throw invalid();
+  return secret;
+}
+
+const tooFast = (perMinute: number, seconds: number) =>
+  new AppError(
+    'rate_limited',
+    `Too many requests: at most ${perMinute} a minute with this key. Try again in ${seconds} s`,
+    { retryAfterSeconds: seconds },
+  );
+
+function requireRequestLeft({ plan, month, requests }: DataAccount): void {
+  const [whose, allowance] = isOver(requests.plan)
+    ? [`on the ${plan} plan`, requests.plan]
+    : ['of this key', requests.key];
+  if (!isOver(allowance)) return;
+  throw new AppError(
+    'allowance_exhausted',
+    `Monthly request allowance exhausted (${allowance.limit}/${allowance.limit} ${whose})`,
+    { retryAfterSeconds: secondsLeft(month) },
+  );
+}
+
+const isOver = ({ used, limit }: Allowance): boolean => limit !== null && used > limit;
+
+/** Until the month is over. */
+function secondsLeft(month: string): number {
+  const first = new Date(month);
+  const end = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1);
+  return Math.max(1, Math.ceil((end - Date.now()) / 1000));
+}
+
+/** The allowance of the two that ends first, with what is left of it; undefined where neither has a bound. */
+function tighter({
+  plan,
+  key,
+}: {
+  plan: Allowance;
+  key: Allowance;
+}): { limit: number; left: number } | undefined {
+  const bounds = [plan, key].flatMap(({ used, limit }) =>
+    limit === null ? [] : [{ limit, left: Math.max(0, limit - used) }],
+  );
+  return bounds.reduce<(typeof bounds)[number] | undefined>(
+    (least, bound) => (least === undefined || bound.left < least.left ? bound : least),
+    undefined,
+  );
+}
+
+function tellAccount({ dataCall, dataAccount }: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-credits-consumed', String(dataCall.credits));
+  const credits = tighter(dataAccount.credits);
+  if (credits !== undefined) reply.header('x-credits-remaining', String(credits.left));
+  const requests = tighter(dataAccount.requests);
+  if (requests === undefined) return;
+  reply.header('ratelimit-limit', String(requests.limit));
+  reply.header('ratelimit-remaining', String(requests.left));
+  reply.header('ratelimit-reset', String(secondsLeft(dataAccount.month)));
+}

@@ -1,0 +1,115 @@
+import {
+  admitRequests,
+  type AdmittedKey,
+  type Allowance,
+  type Charge,
+  type Charged,
+  type Payer,
+  takeCredits,
+} from '../shared/db/data/metering.ts';
+import type { Pool } from '../shared/db/pool.ts';
+import { AppError } from '../shared/errors.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+import type { FastifyRequest } from 'fastify';
+import { createBatches } from './batches.ts';
+import type { DataCost, Meter } from './deps.ts';
+import { createThresholdWatch } from './threshold-watch.ts';
+
+/** So that no request waits for more than the one statement before its own. */
+const MAX_BATCH = 200;
+
+/**
+ * Counts requests and takes credits in batches of a key: the rows that all its requests change are locked once for
+ * many of them, and are never what a busy key waits for.
+ */
+export function createMeter({ db, log }: { db: Pool; log: Logger }): Meter {
+  const watch = createThresholdWatch({ db, log });
+  const admissions = createBatches<Buffer, AdmittedKey | undefined>(MAX_BATCH, async (hashes) => {
+    const admitted = await admitRequests(db, hashes[0]!, hashes.length);
+    return admitted.length > 0 ? admitted : hashes.map(() => undefined);
+  });
+  const charges = createBatches<{ payer: Payer; charge: Charge }, Charged>(
+    MAX_BATCH,
+    async (batch) => {
+      const charged = await takeCredits(
+        db,
+        batch[0]!.payer,
+        batch.map(({ charge }) => charge),
+      );
+      if (charged.length === 0) throw accountGone();
+      return charged;
+    },
+  );
+
+  return {
+    admit: async (hash) => {
+      const admitted = await admissions.add(hash.toString('latin1'), hash);
+      if (admitted === undefined) return undefined;
+      const { caller, account } = admitted;
+      await watch.look(caller.workspaceId, account.month, 'requests', account.requests.plan);
+      return admitted;
+    },
+    charge: async (request, cost) => {
+      if (cost.credits === 0) return;
+      const payer = payerOf(request);
+      const charge = chargeOf(request, cost);
+      const charged = await charges.add(`${payer.keyId} ${payer.month}`, { payer, charge });
+      requireTaken(charged, cost);
+      note(request, cost, charged);
+      await watch.look(payer.workspaceId, payer.month, 'credits', charged.credits.plan);
+    },
+    chargeWith: async (request, cost, work) => {
+      const payer = payerOf(request);
+      const { done, charged } = await db.transaction(async (tx) => {
+        const done = await work(tx);
+        if (cost.credits === 0) return { done, charged: undefined };
+        // Last, so that others wait for these rows no longer than for the commit.
+        const [charged] = await takeCredits(tx, payer, [chargeOf(request, cost)]);
+        if (charged === undefined) throw accountGone();
+        requireTaken(charged, cost);
+        return { done, charged };
+      });
+      if (charged !== undefined) {
+        note(request, cost, charged);
+        await watch.look(payer.workspaceId, payer.month, 'credits', charged.credits.plan);
+      }
+      return done;
+    },
+  };
+}
+
+const payerOf = ({ dataCall: { caller }, dataAccount: { month } }: FastifyRequest): Payer => ({
+  workspaceId: caller.workspaceId,
+  keyId: caller.keyId,
+  month,
+});
+
+const chargeOf = (request: FastifyRequest, cost: DataCost): Charge => ({
+  requestId: request.id,
+  operation: cost.operation,
+  credits: cost.credits,
+  records: cost.records,
+});
+
+function note(request: FastifyRequest, cost: DataCost, charged: Charged): void {
+  request.dataCall.credits += cost.credits;
+  request.dataAccount = { ...request.dataAccount, credits: charged.credits };
+}
+
+/** The admission made them; only a crash of the database server since can have lost them. */
+const accountGone = () => new AppError('unavailable', 'The account of this key is being restored');
+
+/** Throws AppError `credits_exhausted`, which names the allowance that is used up. */
+function requireTaken({ taken, plan, credits }: Charged, cost: DataCost): void {
+  if (taken) return;
+  const [allowance, whose] = lacks(credits.plan, cost.credits)
+    ? [credits.plan, `on the ${plan} plan`]
+    : [credits.key, 'of this key'];
+  throw new AppError(
+    'credits_exhausted',
+    `Monthly data-credit allowance exhausted (${allowance.used}/${allowance.limit} ${whose})`,
+  );
+}
+
+const lacks = ({ used, limit }: Allowance, credits: number): boolean =>
+  limit !== null && used + credits > limit;

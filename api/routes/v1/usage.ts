@@ -1,0 +1,22 @@
+import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import { dataUsageSchema } from '../../../shared/contract/data/usage.ts';
+import { readDataUsage } from '../../../shared/db/data/usage.ts';
+import { answers } from '../../answers.ts';
+import { answerData } from '../../data-answer.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+export function dataUsageRoutes(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/usage',
+    schema: {
+      tags: ['Usage'],
+      operationId: 'getUsage',
+      summary: 'Read what was used this month, by the organization and by this key',
+      response: answers({ 200: envelopeOf(dataUsageSchema) }),
+    },
+    config: { scope: 'usage:read' },
+    handler: async (request) =>
+      answerData(request, await readDataUsage(db, request.dataCall.caller)),
+  });
+}

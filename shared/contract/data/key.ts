@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { timeInput, timestamp } from '../common.ts';
+import { type DataKeyMode, dataKeyModes, dataScopeNames } from './envelope.ts';
+
+/** What every secret of the data API begins with, by the mode of its key. */
+export const dataKeyPrefixes = {
+  live: 'svc_live_',
+  test: 'svc_test_',
+} as const satisfies Record<DataKeyMode, string>;
+
+/** One above what a plan could allow, far below what a counter can hold. */
+const MAX_ALLOWANCE = 1_000_000_000_000;
+const MAX_RANGES = 100;
+
+const mode = z.enum(dataKeyModes).meta({
+  description: 'Live keys read what is real, test keys what is made up; neither sees the other',
+});
+const scopes = z.array(z.enum(dataScopeNames));
+const allowance = z.int().min(0).max(MAX_ALLOWANCE);
+
+const addressRange = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], {
+  error: 'must be an IP address or CIDR',
+});
+
+export const dataKeyInput = z
+  .strictObject({
+    name: z.string().trim().min(1).max(200),
+    mode,
+    scopes: scopes
+      .min(1)
+      .max(dataScopeNames.length)
+      .refine((names) => new Set(names).size === names.length, 'must not name a scope twice'),
+    expires_at: timeInput
+      .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
+      .nullish()
+      .meta({ description: 'From then on it lets nobody in', examples: ['2090-01-01T00:00:00Z'] }),
+    ip_allowlist: z.array(addressRange).max(MAX_RANGES).default([]).meta({
+      description: 'Addresses and CIDRs that it may be used from; empty: from anywhere',
+    }),
+    monthly_request_allowance: allowance.nullish().meta({
+      description: "Beside the plan's; null: none of its own",
+    }),
+    monthly_credit_allowance: allowance.nullish().meta({
+      description: "Beside the plan's; null: none of its own",
+    }),
+  })
+  .meta({
+    examples: [{ name: 'Warehouse', mode: 'live', scopes: ['entities:read', 'events:read'] }],
+  });
+export type DataKeyInput = z.infer<typeof dataKeyInput>;
+
+export const dataKeySchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    mode,
+    prefix: z.string().meta({
+      description: 'How the secret begins',
+      examples: ['svc_live_3f9k2m7q'],
+    }),
+    scopes,
+    expires_at: timestamp.nullable(),
+    ip_allowlist: z.array(z.string()),
+    monthly_request_allowance: z.int().nullable(),
+    monthly_credit_allowance: z.int().nullable(),
+    revoked: z.boolean(),
+    created_at: timestamp,
+    last_used_at: timestamp.nullable().meta({ description: 'At most a few seconds behind' }),
+  })
+  .meta({ id: 'DataKey' });
+export type DataKey = z.infer<typeof dataKeySchema>;
+
+export const createdDataKeySchema = dataKeySchema
+  .extend({
+    secret: z.string().meta({
+      description: 'For `Authorization: Bearer` or `X-API-Key`; shown this once',
+    }),
+  })
+  .meta({ id: 'CreatedDataKey' });

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { planNames } from '../../plans.ts';
+import { timestamp } from '../common.ts';
+import { dataKeyModes } from './envelope.ts';
+
+/** Something of which a month has an allowance. */
+const metered = z.object({
+  used: z.int(),
+  limit: z.int().nullable().meta({ description: 'Null: without limit' }),
+});
+
+const month = {
+  month: z.string().meta({ description: 'Calendar month, UTC', examples: ['2026-11'] }),
+  period_start: timestamp.meta({ description: 'First instant of the month' }),
+  period_end: timestamp.meta({ description: 'Last second of the month' }),
+  plan: z.enum(planNames),
+  requests: metered.meta({ description: 'Every call with a valid key, refused ones too' }),
+  credits: metered,
+  records: z.int().meta({ description: 'Records, events, changes and rows that were paid for' }),
+  webhook_deliveries: z.int(),
+  source_checks: z.int(),
+};
+
+/** `GET /v1/usage`: the month of the organization, and of the key that asks. */
+export const dataUsageSchema = z
+  .object({
+    ...month,
+    key: z.object({ id: z.string(), name: z.string(), requests: metered, credits: metered }),
+  })
+  .meta({ id: 'DataUsage' });
+export type DataUsage = z.infer<typeof dataUsageSchema>;
+
+/** `GET /api/data/usage`: the same with the keys that were used in the month. */
+export const workspaceDataUsageSchema = z
+  .object({
+    ...month,
+    keys: z
+      .array(
+        z.object({
+          id: z.string(),
+          name: z.string(),
+          mode: z.enum(dataKeyModes),
+          requests: metered,
+          credits: metered,
+          records: z.int(),
+        }),
+      )
+      .meta({ description: 'Those that were used this month, most credits first; at most 200' }),
+  })
+  .meta({ id: 'WorkspaceDataUsage' });
+export type WorkspaceDataUsage = z.infer<typeof workspaceDataUsageSchema>;

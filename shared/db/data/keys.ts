@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import {
+  type DataKey,
+  type DataKeyInput,
+  dataKeyPrefixes,
+  dataKeySchema,
+} from '../../contract/data/key.ts';
+import { notFound } from '../../errors.ts';
+import { newApiKeySecret } from '../../platform/api-key-secrets.ts';
+import { newId } from '../../platform/ids.ts';
+import { recordAudit } from '../audit.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+
+/** Keys as the API shows them. */
+const keyColumns = sql.fragment`
+  id, name, mode, prefix, scopes, expires_at, ip_allowlist, monthly_request_allowance, monthly_credit_allowance,
+  revoked_at IS NOT NULL AS revoked, created_at, last_used_at`;
+
+/** Keys of a workspace, newest first, revoked ones among them. */
+export async function listDataKeys(
+  db: Db,
+  page: { workspaceId: string; limit: number; offset: number },
+): Promise<readonly DataKey[]> {
+  return db.any(sql.prepared('data_keys_list', dataKeySchema)`
+    SELECT ${keyColumns} FROM data_keys WHERE workspace_id = ${page.workspaceId}
+    ORDER BY created_at DESC, id DESC LIMIT ${page.limit} OFFSET ${page.offset}
+  `);
+}
+
+/** Throws AppError `not_found`. */
+export async function readDataKey(
+  db: Db,
+  { workspaceId, keyId }: { workspaceId: string; keyId: string },
+): Promise<DataKey> {
+  const key = await db.maybeOne(sql.prepared('data_keys_read', dataKeySchema)`
+    SELECT ${keyColumns} FROM data_keys WHERE id = ${keyId} AND workspace_id = ${workspaceId}
+  `);
+  if (key === null) throw notFound('API key');
+  return key;
+}
+
+/** Makes a key and returns it with its secret, which is kept nowhere. */
+export async function createDataKey(
+  db: Pool,
+  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
+  input: DataKeyInput,
+): Promise<DataKey & { secret: string }> {
+  const { secret, prefix, hash } = newApiKeySecret(dataKeyPrefixes[input.mode]);
+  return db.transaction(async (tx) => {
+    const key = await tx.one(sql.prepared('data_keys_insert', dataKeySchema)`
+      INSERT INTO data_keys (id, workspace_id, name, mode, prefix, hash, scopes, expires_at, ip_allowlist,
+                             monthly_request_allowance, monthly_credit_allowance, created_by)
+      VALUES (${newId('dataKey')}, ${actor.workspaceId}, ${input.name}, ${input.mode}, ${prefix}, ${sql.binary(hash)},
+              ${sql.array(input.scopes, 'text')}, ${input.expires_at ?? null}::timestamptz,
+              ${sql.array(input.ip_allowlist, 'text')}, ${input.monthly_request_allowance ?? null}::bigint,
+              ${input.monthly_credit_allowance ?? null}::bigint, ${actor.id})
+      RETURNING ${keyColumns}
+    `);
+    await auditKey(tx, actor, key, 'create');
+    return { ...key, secret };
+  });
+}
+
+/**
+ * Revokes a key, which the next request notices. One that is revoked already stays as it is. Throws AppError
+ * `not_found`.
+ */
+export async function revokeDataKey(db: Pool, actor: Actor, keyId: string): Promise<void> {
+  const { workspaceId } = actor;
+  await db.transaction(async (tx) => {
+    const key = await readDataKey(tx, { workspaceId, keyId });
+    const { rowCount } = await tx.query(sql.prepared('data_keys_revoke', z.object({}))`
+      UPDATE data_keys SET revoked_at = now()
+      WHERE id = ${keyId} AND workspace_id = ${workspaceId} AND revoked_at IS NULL
+    `);
+    if (rowCount > 0) await auditKey(tx, actor, key, 'revoke');
+  });
+}
+
+const auditKey = (
+  tx: Tx,
+  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
+  key: DataKey,
+  action: 'create' | 'revoke',
+): Promise<void> =>
+  recordAudit(tx, actor, {
+    action,
+    targetType: 'data_key',
+    targetId: key.id,
+    details: { name: key.name, mode: key.mode, prefix: key.prefix, scopes: key.scopes },
+  });
+
+/** Writes when keys were last used, as `recordKeyUses` does for those of the operations API. */
+export async function recordDataKeyUses(
+  db: Db,
+  uses: readonly (readonly [keyId: string, at: Date])[],
+): Promise<void> {
+  const rows = uses.map(([keyId, at]) => [keyId, at.toISOString()]);
+  await db.query(sql.prepared('data_keys_record_uses', z.object({}))`
+    WITH used AS MATERIALIZED (
+      SELECT k.id, u.at FROM ${sql.unnest(rows, ['text', 'timestamptz'])} AS u (id, at)
+      JOIN data_keys k ON k.id = u.id
+      WHERE k.last_used_at IS NULL OR k.last_used_at < u.at
+      ORDER BY k.id FOR NO KEY UPDATE OF k
+    )
+    UPDATE data_keys k SET last_used_at = greatest(k.last_used_at, used.at) FROM used WHERE k.id = used.id
+  `);
+}

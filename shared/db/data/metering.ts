@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import { type PlanName, planNames, plans } from '../../plans.ts';
+import { thisMonth } from '../month.ts';
+import { type Db, sql, syncCommit } from '../pool.ts';
+
+/** `limit` null: without bound. Requests that were refused for want of an allowance are among those used. */
+export interface Allowance {
+  used: number;
+  limit: number | null;
+}
+
+/** What a key has used in a calendar month (`2026-11-01`, UTC) of the allowances that hold for it. */
+export interface DataAccount {
+  month: string;
+  plan: PlanName;
+  /** Of the workspace by its plan, and of the key by itself. */
+  requests: { plan: Allowance; key: Allowance };
+  credits: { plan: Allowance; key: Allowance };
+}
+
+/** A key that is valid now, and its account with the request in it. */
+export interface AdmittedKey {
+  caller: {
+    keyId: string;
+    keyName: string;
+    workspaceId: string;
+    isDemo: boolean;
+    scopes: readonly string[];
+  };
+  ipAllowlist: readonly string[];
+  account: DataAccount;
+}
+
+const admittedRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  workspace_id: z.string(),
+  is_demo: z.boolean(),
+  scopes: z.array(z.string()),
+  ip_allowlist: z.array(z.string()),
+  month: z.string(),
+  plan: z.enum(planNames),
+  plan_requests: z.number(),
+  plan_credits: z.number(),
+  key_requests: z.number(),
+  key_credits: z.number(),
+  key_request_limit: z.number().nullable(),
+  key_credit_limit: z.number().nullable(),
+  set_config: z.unknown(),
+});
+
+/**
+ * Counts `count` requests of the key with this SHA-256, and returns it once for each of them, in the order in which
+ * they were counted. An unknown, revoked or expired key gives none, and nothing is written. Rows are locked in one
+ * order, the workspace's first, here and wherever credits are taken. The commit does not wait for the disk: a crash of
+ * the database server may lose the count of its last moments, but nothing that was paid for.
+ */
+export async function admitRequests(
+  db: Db,
+  hash: Buffer,
+  count: number,
+): Promise<readonly AdmittedKey[]> {
+  const row = await db.maybeOne(sql.prepared('data_admit', admittedRow)`
+    WITH held AS MATERIALIZED (
+      SELECT k.id, k.name, k.workspace_id, k.mode = 'test' AS is_demo, k.scopes, k.ip_allowlist,
+             k.monthly_request_allowance AS key_request_limit, k.monthly_credit_allowance AS key_credit_limit,
+             s.plan, ${thisMonth} AS month
+      FROM data_keys k JOIN workspaces s ON s.id = k.workspace_id
+      WHERE k.hash = ${sql.binary(hash)} AND k.revoked_at IS NULL
+        AND (k.expires_at IS NULL OR k.expires_at > now())
+    ), plan_month AS (
+      INSERT INTO data_months AS m (workspace_id, month, requests)
+      SELECT workspace_id, month, ${count}::int FROM held
+      ON CONFLICT (workspace_id, month) DO UPDATE SET requests = m.requests + excluded.requests
+      RETURNING requests, credits
+    ), key_month AS (
+      INSERT INTO data_key_months AS m (key_id, month, workspace_id, requests)
+      SELECT id, month, workspace_id, ${count}::int FROM held, plan_month
+      ON CONFLICT (key_id, month) DO UPDATE SET requests = m.requests + excluded.requests
+      RETURNING requests, credits
+    )
+    SELECT h.id, h.name, h.workspace_id, h.is_demo, h.scopes, h.ip_allowlist, h.month::text AS month, h.plan,
+           h.key_request_limit, h.key_credit_limit, p.requests AS plan_requests, p.credits AS plan_credits,
+           k.requests AS key_requests, k.credits AS key_credits, ${syncCommit(false)}
+    FROM held h, plan_month p, key_month k
+  `);
+  if (row === null) return [];
+  const { dataRequestsPerMonth, dataCreditsPerMonth } = plans[row.plan];
+  const caller = {
+    keyId: row.id,
+    keyName: row.name,
+    workspaceId: row.workspace_id,
+    isDemo: row.is_demo,
+    scopes: row.scopes,
+  };
+  return Array.from({ length: count }, (_, index) => {
+    const after = count - 1 - index;
+    return {
+      caller,
+      ipAllowlist: row.ip_allowlist,
+      account: {
+        month: row.month,
+        plan: row.plan,
+        requests: {
+          plan: { used: row.plan_requests - after, limit: dataRequestsPerMonth },
+          key: { used: row.key_requests - after, limit: row.key_request_limit },
+        },
+        credits: {
+          plan: { used: row.plan_credits, limit: dataCreditsPerMonth },
+          key: { used: row.key_credits, limit: row.key_credit_limit },
+        },
+      },
+    };
+  });
+}
+
+/** Who is charged, in the month in which their request was admitted. */
+export interface Payer {
+  workspaceId: string;
+  keyId: string;
+  month: string;
+}
+
+/** What one answer costs. `credits` is above 0. */
+export interface Charge {
+  requestId: string;
+  operation: string;
+  credits: number;
+  records: number;
+}
+
+/** Whether the credits were taken, and how the accounts stand after this charge and those before it. */
+export interface Charged {
+  taken: boolean;
+  plan: PlanName;
+  credits: { plan: Allowance; key: Allowance };
+}
+
+const chargedRow = z.object({
+  taken: z.boolean(),
+  plan: z.enum(planNames),
+  plan_used: z.number(),
+  plan_limit: z.number().nullable(),
+  key_used: z.number(),
+  key_limit: z.number().nullable(),
+});
+
+const creditsPerMonth = JSON.stringify(
+  Object.fromEntries(planNames.map((name) => [name, plans[name].dataCreditsPerMonth])),
+);
+
+/**
+ * Takes credits for a few answers, one after the other: each gets all it costs or nothing, and one that does not fit
+ * leaves what is left to those after it. One statement, under the locks of both accounts, so that any number of
+ * processes take from them at once and not one credit too many. Every charge that is taken has a row in the ledger.
+ * Returns as many as there were charges; none when the accounts are not there, which a request that was admitted has
+ * seen to.
+ */
+export async function takeCredits(
+  db: Db,
+  payer: Payer,
+  charges: readonly Charge[],
+): Promise<readonly Charged[]> {
+  const costs = charges.map(({ requestId, ...cost }, index) => ({
+    n: index + 1,
+    request_id: requestId,
+    ...cost,
+  }));
+  const rows = await db.any(sql.prepared('data_take_credits', chargedRow)`
+    WITH RECURSIVE cost AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${JSON.stringify(costs)}::json)
+        AS c (n int, request_id text, operation text, credits int, records int)
+    ), plan_month AS MATERIALIZED (
+      SELECT m.credits, s.plan, (${creditsPerMonth}::json ->> s.plan)::bigint AS allowance
+      FROM data_months m JOIN workspaces s ON s.id = m.workspace_id
+      WHERE m.workspace_id = ${payer.workspaceId} AND m.month = ${payer.month}::date
+      FOR NO KEY UPDATE OF m
+    ), key_month AS MATERIALIZED (
+      SELECT m.credits, k.monthly_credit_allowance AS allowance
+      FROM plan_month p, data_key_months m JOIN data_keys k ON k.id = m.key_id
+      WHERE m.key_id = ${payer.keyId} AND m.month = ${payer.month}::date AND m.workspace_id = ${payer.workspaceId}
+      FOR NO KEY UPDATE OF m
+    ), walk AS (
+      SELECT 0 AS n, 0::bigint AS spent, false AS taken
+      UNION ALL
+      SELECT c.n, CASE WHEN fits THEN w.spent + c.credits ELSE w.spent END, fits
+      FROM walk w JOIN cost c ON c.n = w.n + 1, plan_month p, key_month k,
+           LATERAL (SELECT coalesce(p.credits + w.spent + c.credits <= p.allowance, true)
+                       AND coalesce(k.credits + w.spent + c.credits <= k.allowance, true)) AS f (fits)
+    ), taken AS (
+      SELECT c.* FROM cost c JOIN walk w ON w.n = c.n WHERE w.taken
+    ), total AS (
+      SELECT sum(credits) AS credits, sum(records) AS records FROM taken HAVING count(*) > 0
+    ), plan_charged AS (
+      UPDATE data_months m SET credits = m.credits + t.credits, records = m.records + t.records FROM total t
+      WHERE m.workspace_id = ${payer.workspaceId} AND m.month = ${payer.month}::date
+    ), key_charged AS (
+      UPDATE data_key_months m SET credits = m.credits + t.credits, records = m.records + t.records FROM total t
+      WHERE m.key_id = ${payer.keyId} AND m.month = ${payer.month}::date AND m.workspace_id = ${payer.workspaceId}
+    ), ledger AS (
+      INSERT INTO data_charges (workspace_id, key_id, month, request_id, operation, credits, records)
+      SELECT ${payer.workspaceId}, ${payer.keyId}, ${payer.month}::date, request_id, operation, credits, records
+      FROM taken ORDER BY n
+    )
+    SELECT w.taken, p.plan, p.credits + w.spent AS plan_used, p.allowance AS plan_limit,
+           k.credits + w.spent AS key_used, k.allowance AS key_limit
+    FROM walk w, plan_month p, key_month k WHERE w.n > 0 ORDER BY w.n
+  `);
+  return rows.map((row) => ({
+    taken: row.taken,
+    plan: row.plan,
+    credits: {
+      plan: { used: row.plan_used, limit: row.plan_limit },
+      key: { used: row.key_used, limit: row.key_limit },
+    },
+  }));
+}

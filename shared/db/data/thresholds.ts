@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { type Pool, sql } from '../pool.ts';
+import { promiseEvents } from './outbound-events.ts';
+
+export interface ReachedThresholds {
+  workspaceId: string;
+  /** `2026-11-01`. */
+  month: string;
+  meter: 'requests' | 'credits';
+  used: number;
+  limit: number;
+  /** Shares of the limit that are used up. */
+  percents: readonly number[];
+}
+
+/** Promises `usage.threshold_reached` for each share, unless that was done before, by whichever process. */
+export async function tellThresholds(db: Pool, reached: ReachedThresholds): Promise<void> {
+  const { workspaceId, month, meter, used, limit, percents } = reached;
+  await db.transaction(async (tx) => {
+    const untold = await tx.anyFirst(sql.prepared(
+      'data_thresholds_insert',
+      z.object({ percent: z.number() }),
+    )`
+      INSERT INTO data_thresholds (workspace_id, month, meter, allowance, percent)
+      SELECT ${workspaceId}, ${month}::date, ${meter}, ${limit}::bigint, percent
+      FROM unnest(${sql.array([...percents], 'int4')}) AS percent ORDER BY percent
+      ON CONFLICT DO NOTHING RETURNING percent
+    `);
+    const events = untold.map((percent) => ({
+      type: 'usage.threshold_reached' as const,
+      isDemo: null,
+      data: { meter, percent, used, limit, month: month.slice(0, 7) },
+    }));
+    await promiseEvents(tx, workspaceId, events);
+  });
+}

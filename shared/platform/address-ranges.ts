@@ -1,0 +1,48 @@
+import ipaddr from 'ipaddr.js';
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** Says whether an IP address (dotted or colon text, a zone id allowed) lies in one of some ranges. */
+export type AddressRanges = (address: string) => boolean;
+
+/**
+ * The ranges that `entries` (addresses or CIDRs) stand for. An IPv4 address is the same in its IPv6-mapped spelling.
+ * What is no address lies in none. Throws on an entry that is neither.
+ */
+export function createAddressRanges(entries: readonly string[]): AddressRanges {
+  const ranges = entries.map(parseRange);
+  return (text) => {
+    const address = parseAddress(text);
+    return address !== undefined && ranges.some((range) => contains(range, address));
+  };
+}
+
+/** Undefined for what is not an address. An IPv6 address that maps an IPv4 one is that one. */
+export function parseAddress(text: string): Address | undefined {
+  // Only the four-part decimal form: what resolvers and URL parsers hand out. ipaddr.js alone would take 0x7f.1.
+  const valid = text.includes(':')
+    ? ipaddr.IPv6.isValid(text)
+    : ipaddr.IPv4.isValidFourPartDecimal(text);
+  return valid ? ipaddr.process(text) : undefined;
+}
+
+function parseRange(text: string): [Address, number] {
+  const [address, bits] = text.includes('/')
+    ? ipaddr.parseCIDR(text)
+    : [ipaddr.parse(text), undefined];
+  const length = bits ?? (address.kind() === 'ipv4' ? 32 : 128);
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && length >= 96) {
+    return [address.toIPv4Address(), length - 96];
+  }
+  return [address, length];
+}
+
+function contains([network, bits]: [Address, number], address: Address): boolean {
+  if (network instanceof ipaddr.IPv4 && address instanceof ipaddr.IPv4) {
+    return address.match(network, bits);
+  }
+  if (network instanceof ipaddr.IPv6 && address instanceof ipaddr.IPv6) {
+    return address.match(network, bits);
+  }
+  return false;
+}

@@ -1,0 +1,17 @@
+import { type DataKeyInput, dataKeyInput } from '../../../shared/contract/data/key.ts';
+import { dataScopeNames } from '../../../shared/contract/data/envelope.ts';
+import { createDataKey } from '../../../shared/db/data/keys.ts';
+import type { Pool } from '../../../shared/db/pool.ts';
+
+/** A live key with all scopes, unless told otherwise, and what it is sent as. */
+export async function addDataKey(
+  { db, workspaceId }: { db: Pool; workspaceId: string },
+  input: Partial<DataKeyInput> = {},
+): Promise<{ id: string; secret: string; headers: Record<string, string> }> {
+  const { id, secret } = await createDataKey(
+    db,
+    { workspaceId, id: null, name: null },
+    dataKeyInput.parse({ name: 'Key', mode: 'live', scopes: dataScopeNames, ...input }),
+  );
+  return { id, secret, headers: { authorization: `Bearer ${secret}` } };
+}

@@ -1,0 +1,353 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { takeCredits } from '../../../shared/db/data/metering.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { newId } from '../../../shared/platform/ids.ts';
+import { type PlanName, plans } from '../../../shared/plans.ts';
+import { startTestApi, type TestApi } from '../test-api.ts';
+import { addDataKey } from './data-key.ts';
+import { startMeteredApp } from './metered-app.ts';
+
+let api: TestApi;
+let processes: Awaited<ReturnType<typeof startMeteredApp>>[];
+/** What all answers of a workspace said that they cost. */
+const answered = new Map<string, number>();
+beforeAll(async () => {
+  api = await startTestApi();
+  processes = [await startMeteredApp(api), await startMeteredApp(api), await startMeteredApp(api)];
+  await run(sql.fragment`CREATE TABLE notes (note text)`);
+});
+// Whatever was done before, each time.
+afterEach(async () => expectBalanced());
+afterAll(async () => {
+  for (const { stop } of processes) await stop();
+  await api.stop();
+});
+
+const run = (statement: ReturnType<typeof sql.fragment>) =>
+  api.db.query(sql.type(z.object({}))`${statement}`);
+const numberOf = (statement: ReturnType<typeof sql.fragment>): Promise<number> =>
+  api.db.oneFirst(sql.type(z.object({ n: z.number() }))`${statement}`);
+const thisMonth = sql.fragment`date_trunc('month', now() AT TIME ZONE 'UTC')::date`;
+
+/** A workspace with so many credits left, and a key of it. */
+async function makeWorkspace(
+  left: number,
+  { plan = 'free', ...input }: { plan?: PlanName } & Parameters<typeof addDataKey>[1] = {},
+) {
+  const id = newId('workspace');
+  await run(sql.fragment`INSERT INTO workspaces (id, name, plan) VALUES (${id}, 'W', ${plan})`);
+  const key = await addDataKey({ db: api.db, workspaceId: id }, input);
+  const allowance = plans[plan].dataCreditsPerMonth;
+  if (allowance !== null && left < allowance) await spend(id, key.id, allowance - left);
+  return { id, key };
+}
+
+/** Notes credits as taken before. */
+async function spend(workspaceId: string, keyId: string, credits: number): Promise<void> {
+  await run(sql.fragment`
+    INSERT INTO data_months (workspace_id, month, credits) VALUES (${workspaceId}, ${thisMonth}, ${credits})`);
+  await run(sql.fragment`
+    INSERT INTO data_key_months (key_id, month, workspace_id, credits)
+    VALUES (${keyId}, ${thisMonth}, ${workspaceId}, ${credits})`);
+  await run(sql.fragment`
+    INSERT INTO data_charges (workspace_id, key_id, month, request_id, operation, credits, records)
+    VALUES (${workspaceId}, ${keyId}, ${thisMonth}, 'before', 'before', ${credits}, 0)`);
+  answered.set(workspaceId, credits);
+}
+
+async function pay(
+  workspace: { id: string; key: { headers: Record<string, string> } },
+  body: { credits: number; records?: number },
+  { process = 0, path, note }: { process?: number; path?: string; note?: string } = {},
+) {
+  const headers = { ...workspace.key.headers, ...(note === undefined ? {} : { 'x-note': note }) };
+  const answer = await processes[process % 3]!.pay(headers, body, path);
+  const consumed = answer.status === 200 ? answer.body.meta.credits_consumed : 0;
+  expect(answer.headers['x-credits-consumed']).toBe(String(consumed));
+  answered.set(workspace.id, (answered.get(workspace.id) ?? 0) + consumed);
+  return answer;
+}
+
+/** The ledger, the accounts of workspaces and keys, and what was answered all say the same. */
+async function expectBalanced(): Promise<void> {
+  const sums = z.object({ id: z.string(), credits: z.number(), records: z.number() });
+  const of = async (statement: ReturnType<typeof sql.fragment>) =>
+    api.db.any(sql.type(sums)`${statement}`);
+  expect(
+    await of(sql.fragment`
+      SELECT workspace_id || month AS id, sum(credits) AS credits, sum(records) AS records
+      FROM data_charges GROUP BY 1 ORDER BY 1`),
+  ).toEqual(
+    await of(sql.fragment`
+      SELECT workspace_id || month AS id, credits, records FROM data_months WHERE credits > 0 ORDER BY 1`),
+  );
+  expect(
+    await of(sql.fragment`
+      SELECT key_id || month AS id, sum(credits) AS credits, sum(records) AS records
+      FROM data_charges GROUP BY 1 ORDER BY 1`),
+  ).toEqual(
+    await of(sql.fragment`
+      SELECT key_id || month AS id, credits, records FROM data_key_months WHERE credits > 0 ORDER BY 1`),
+  );
+  const charged = await of(sql.fragment`
+    SELECT workspace_id AS id, sum(credits) AS credits, 0 AS records FROM data_charges GROUP BY 1`);
+  const asked = [...answered].filter(([, credits]) => credits > 0);
+  expect(Object.fromEntries(charged.map(({ id, credits }) => [id, credits]))).toEqual(
+    Object.fromEntries(asked),
+  );
+}
+
+describe('credits', () => {
+  test('are taken with one row of the ledger, and what is left is told', async () => {
+    const workspace = await makeWorkspace(1_000);
+    const { body, headers } = await pay(workspace, { credits: 7, records: 3 });
+    expect(body.meta.credits_consumed).toBe(7);
+    expect(headers['x-credits-remaining']).toBe('993');
+    const row = z.object({
+      operation: z.string(),
+      request_id: z.string(),
+      credits: z.number(),
+      records: z.number(),
+    });
+    const charged = await api.db.any(sql.type(row)`
+      SELECT operation, request_id, credits, records FROM data_charges
+      WHERE workspace_id = ${workspace.id} AND operation <> 'before'
+    `);
+    expect(charged).toEqual([
+      { operation: 'pay', request_id: body.meta.request_id, credits: 7, records: 3 },
+    ]);
+  });
+
+  test('are none where an answer costs none, and nothing is written', async () => {
+    const workspace = await makeWorkspace(0);
+    const { status, body } = await pay(workspace, { credits: 0 });
+    expect([status, body.meta.credits_consumed]).toEqual([200, 0]);
+  });
+
+  test('of the plan that are used up refuse in words, and a cheaper call still fits', async () => {
+    const workspace = await makeWorkspace(5);
+    const refused = await pay(workspace, { credits: 6 });
+    expect([refused.status, refused.body]).toEqual([
+      402,
+      { detail: 'Monthly data-credit allowance exhausted (4995/5000 on the free plan)' },
+    ]);
+    expect((await pay(workspace, { credits: 5 })).status).toBe(200);
+    expect((await pay(workspace, { credits: 1 })).status).toBe(402);
+    await run(sql.fragment`UPDATE workspaces SET plan = 'starter' WHERE id = ${workspace.id}`);
+    expect((await pay(workspace, { credits: 1 })).status).toBe(200);
+  });
+
+  test('of the key that are used up refuse this key alone', async () => {
+    const workspace = await makeWorkspace(5_000, { monthly_credit_allowance: 10 });
+    expect((await pay(workspace, { credits: 8 })).headers['x-credits-remaining']).toBe('2');
+    const refused = await pay(workspace, { credits: 3 });
+    expect([refused.status, refused.body.detail]).toEqual([
+      402,
+      'Monthly data-credit allowance exhausted (8/10 of this key)',
+    ]);
+    const other = await addDataKey({ db: api.db, workspaceId: workspace.id });
+    expect((await pay({ ...workspace, key: other }, { credits: 3 })).status).toBe(200);
+  });
+
+  test('without bound are counted all the same', async () => {
+    const workspace = await makeWorkspace(0, { plan: 'enterprise' });
+    const { status, headers } = await pay(workspace, { credits: 1_000_000 });
+    expect(status).toBe(200);
+    expect(headers).not.toHaveProperty('x-credits-remaining');
+  });
+
+  test('are of the month in which a request was let in, though another has begun since', async () => {
+    const workspace = await makeWorkspace(5_000);
+    const month = '2026-01-01';
+    const payer = { workspaceId: workspace.id, keyId: workspace.key.id, month };
+    const charge = { requestId: 'req_x', operation: 'pay', credits: 5_000, records: 1 };
+    // Nobody was let in then.
+    expect(await takeCredits(api.db, payer, [charge])).toEqual([]);
+    await run(sql.fragment`
+      INSERT INTO data_months (workspace_id, month) VALUES (${workspace.id}, ${month}::date)`);
+    await run(sql.fragment`
+      INSERT INTO data_key_months (key_id, month, workspace_id)
+      VALUES (${workspace.key.id}, ${month}::date, ${workspace.id})`);
+    expect((await takeCredits(api.db, payer, [charge])).map(({ taken }) => taken)).toEqual([true]);
+    expect((await takeCredits(api.db, payer, [charge])).map(({ taken }) => taken)).toEqual([false]);
+    answered.set(workspace.id, 5_000);
+    expect((await pay(workspace, { credits: 5_000 })).status).toBe(200);
+  });
+});
+
+describe('requests that come at once', () => {
+  test('take exactly what is left of the plan, over three processes, twenty rounds', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const credits = 1 + (round % 4);
+      const left = 20 + 3 * round;
+      const workspace = await makeWorkspace(left);
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, process) => pay(workspace, { credits }, { process })),
+      );
+      const fit = Math.min(50, Math.floor(left / credits));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(fit);
+      expect(answers.filter(({ status }) => status === 402)).toHaveLength(50 - fit);
+    }
+    await expectBalanced();
+  }, 60_000);
+
+  test('with several keys take exactly what is left of the plan and of each key, twenty rounds', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const workspace = await makeWorkspace(30);
+      const keys = [
+        workspace.key,
+        await addDataKey(
+          { db: api.db, workspaceId: workspace.id },
+          { monthly_credit_allowance: 5 },
+        ),
+        await addDataKey(
+          { db: api.db, workspaceId: workspace.id },
+          { monthly_credit_allowance: 4 },
+        ),
+      ];
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, async (_, i) => {
+          const key = keys[i % 3]!;
+          const { status } = await pay({ ...workspace, key }, { credits: 2 }, { process: i % 7 });
+          return { key, status };
+        }),
+      );
+      const paidBy = (key: unknown) =>
+        answers.filter((answer) => answer.key === key && answer.status === 200).length;
+      expect(paidBy(keys[1])).toBeLessThanOrEqual(2);
+      expect(paidBy(keys[2])).toBeLessThanOrEqual(2);
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(15);
+      expect(answers.filter(({ status }) => status === 402)).toHaveLength(45);
+    }
+    await expectBalanced();
+  }, 60_000);
+
+  test('in one batch are judged in their order: who does not fit leaves it to who does', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const workspace = await makeWorkspace(10);
+      // The first is under way while the others gather.
+      const costs = [1, 8, 5, 1, 9];
+      const answers = await Promise.all(costs.map((credits) => pay(workspace, { credits })));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 402, 200, 402]);
+    }
+  });
+
+  test('do not wait for each other one by one', async () => {
+    const workspace = await makeWorkspace(5_000, { plan: 'enterprise' });
+    const statements = async () =>
+      numberOf(sql.fragment`SELECT count(DISTINCT xmin::text) AS n FROM data_charges
+        WHERE workspace_id = ${workspace.id}`);
+    await Promise.all(Array.from({ length: 200 }, () => pay(workspace, { credits: 1 })));
+    expect(await statements()).toBeLessThan(50);
+  });
+});
+
+describe('credits that are taken with something else', () => {
+  const notes = (note: string) =>
+    numberOf(sql.fragment`SELECT count(*) AS n FROM notes WHERE note LIKE ${`% ${note}`}`);
+
+  test('are taken and it is done, or neither, many rounds', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const workspace = await makeWorkspace(10);
+      const note = newId('request');
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, process) =>
+          pay(
+            workspace,
+            { credits: 3 },
+            { process, path: process % 2 === 0 ? 'pay-and-note' : 'pay', note },
+          ),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+      const noted = answers.filter(({ status, body }) => status === 200 && body.data === 'noted');
+      expect(await notes(note)).toBe(noted.length);
+    }
+  });
+
+  test('are none where it costs none, and it is done', async () => {
+    const workspace = await makeWorkspace(0);
+    const note = newId('request');
+    const { status } = await pay(workspace, { credits: 0 }, { path: 'pay-and-note', note });
+    expect([status, await notes(note)]).toEqual([200, 1]);
+  });
+});
+
+describe('an allowance of a plan that is nearly used up', () => {
+  const eventRow = z.object({ data: z.record(z.string(), z.unknown()) });
+  const told = async (workspaceId: string) =>
+    (
+      await api.db.any(sql.type(eventRow)`
+        SELECT data FROM outbound_events WHERE workspace_id = ${workspaceId} AND type = 'usage.threshold_reached'
+        ORDER BY data->>'meter', (data->>'percent')::int
+      `)
+    ).map(({ data }) => data);
+  const listen = (workspaceId: string) =>
+    run(sql.fragment`
+      INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret)
+      VALUES (${newId('endpoint')}, ${workspaceId}, false, 'https://x.example', '{usage.threshold_reached}', 'x')`);
+  const month = new Date().toISOString().slice(0, 7);
+
+  test('is told of at 80 and at 100 percent, once each', async () => {
+    const workspace = await makeWorkspace(1_002);
+    await listen(workspace.id);
+    await pay(workspace, { credits: 1 });
+    expect(await told(workspace.id)).toEqual([]);
+    for (let i = 0; i < 3; i += 1) await pay(workspace, { credits: 1 }, { process: i });
+    expect(await told(workspace.id)).toEqual([
+      { meter: 'credits', percent: 80, used: 4_000, limit: 5_000, month },
+    ]);
+    await pay(workspace, { credits: 998 });
+    for (let i = 0; i < 3; i += 1) await pay(workspace, { credits: 1 }, { process: i });
+    expect((await told(workspace.id)).map(({ percent }) => percent)).toEqual([80, 100]);
+  });
+
+  test('is told of twice when one answer jumps over both, and once by many at once, ten rounds', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const workspace = await makeWorkspace(1_001 + 30);
+      await listen(workspace.id);
+      await pay(workspace, { credits: 30 });
+      await Promise.all(
+        Array.from({ length: 30 }, (_, process) => pay(workspace, { credits: 1_001 }, { process })),
+      );
+      expect((await told(workspace.id)).map(({ percent }) => percent)).toEqual([80, 100]);
+    }
+  });
+
+  test('is told of for requests too', async () => {
+    const workspace = await makeWorkspace(5_000);
+    await listen(workspace.id);
+    await pay(workspace, { credits: 0 });
+    await run(sql.fragment`
+      UPDATE data_months SET requests = 3_990 WHERE workspace_id = ${workspace.id}`);
+    await Promise.all(
+      Array.from({ length: 30 }, (_, process) => pay(workspace, { credits: 0 }, { process })),
+    );
+    expect(await told(workspace.id)).toEqual([
+      { meter: 'requests', percent: 80, used: expect.any(Number), limit: 5_000, month },
+    ]);
+  });
+
+  test('is told of anew after the plan has become a larger one', async () => {
+    const workspace = await makeWorkspace(0);
+    await listen(workspace.id);
+    await run(sql.fragment`UPDATE workspaces SET plan = 'starter' WHERE id = ${workspace.id}`);
+    await pay(workspace, { credits: 74_999 });
+    expect(await told(workspace.id)).toEqual([]);
+    await pay(workspace, { credits: 1 });
+    expect(await told(workspace.id)).toMatchObject([{ percent: 80, limit: 100_000 }]);
+  });
+});
+
+test('a body that is wrong is 422 and costs nothing but the request', async () => {
+  const workspace = await makeWorkspace(10);
+  const [process] = processes;
+  for (const body of [{}, { credits: 'x' }, 'text']) {
+    const answer = await process!.pay(workspace.key.headers, body);
+    expect([answer.status, answer.body.detail]).toEqual([
+      422,
+      expect.stringMatching(/^Invalid body/),
+    ]);
+  }
+});
