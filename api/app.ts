@@ -7,6 +7,7 @@ import {
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
 import { recordDataKeyUses } from '../shared/db/data/keys.ts';
+import { createDataCursors } from '../shared/platform/data-cursors.ts';
 import { createEgress } from '../shared/platform/egress.ts';
 import { newId } from '../shared/platform/ids.ts';
 import { createSealer } from '../shared/platform/sealing.ts';
@@ -59,6 +60,12 @@ import { versionRoutes } from './routes/ops/versions.ts';
 import { webhookRoutes } from './routes/ops/webhooks.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
 import { workspaceRoutes } from './routes/ops/workspace.ts';
+import { dataChangeRoutes } from './routes/v1/changes.ts';
+import { dataEntityRoutes } from './routes/v1/entities.ts';
+import { dataEventRoutes } from './routes/v1/events.ts';
+import { dataExportRoutes } from './routes/v1/exports.ts';
+import { feedReadRoutes } from './routes/v1/feeds.ts';
+import { sourceReadRoutes } from './routes/v1/sources.ts';
 import { dataUsageRoutes } from './routes/v1/usage.ts';
 import { prepareAnswer } from './security-headers.ts';
 import { dropDeadSockets } from './stream/heartbeat.ts';
@@ -98,7 +105,15 @@ const routes = [
 ];
 
 /** Every route of the data API, by resource. */
-const dataRoutes = [dataUsageRoutes];
+const dataRoutes = [
+  feedReadRoutes,
+  dataEntityRoutes,
+  dataChangeRoutes,
+  dataEventRoutes,
+  sourceReadRoutes,
+  dataExportRoutes,
+  dataUsageRoutes,
+];
 
 /** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */
 export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
@@ -114,6 +129,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
     tokens,
     keyUses,
     dataKeyUses,
+    dataCursors: createDataCursors(deps.config.auth.secretKey),
     meter,
     dataAccess: createDataAccess({ ...deps, meter, dataKeyUses }),
     authenticator: createAuthenticator({ ...deps, tokens, keyUses }),

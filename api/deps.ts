@@ -9,6 +9,7 @@ import type { AdmittedKey, DataAccount } from '../shared/db/data/metering.ts';
 import type { Tx } from '../shared/db/pool.ts';
 import type { EnabledWebhook } from '../shared/db/webhooks.ts';
 import type { RunDeps } from '../shared/operations/runs.ts';
+import type { DataCursors } from '../shared/platform/data-cursors.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Sealer } from '../shared/platform/sealing.ts';
 import type { SessionTokens } from '../shared/platform/session-tokens.ts';
@@ -36,6 +37,7 @@ export interface RouteContext extends ApiDeps {
   /** The same of keys of the data API. */
   dataKeyUses: KeyUses;
   dataAccess: DataAccess;
+  dataCursors: DataCursors;
   meter: Meter;
   tokens: SessionTokens;
   untold: Untold;

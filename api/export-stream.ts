@@ -11,6 +11,8 @@ import { answerData } from './data-answer.ts';
 
 /** How long a reader may take for all of an export: its snapshot is kept that long. */
 const READ_MS = 120_000;
+/** Until the handler of an export is over. Above the bound of the reader, so that this one is what ends it. */
+export const EXPORT_MS = READ_MS + 35_000;
 /** At the same time, of one organization in one process. */
 const EXPORTS_OF_ONE = 2;
 
@@ -75,14 +77,18 @@ export async function* jsonOf(
  */
 export async function sendExport(
   reply: FastifyReply,
-  { kind, format, text }: { kind: ExportKind; format: 'json' | 'csv'; text: AsyncGenerator<string> },
+  {
+    kind,
+    format,
+    text,
+  }: { kind: ExportKind; format: 'json' | 'csv'; text: AsyncGenerator<string> },
 ): Promise<void> {
-  let failure: unknown;
+  const failures: Error[] = [];
   const watched = async function* (): AsyncGenerator<string> {
     try {
       yield* text;
     } catch (error) {
-      failure = error;
+      failures.push(error as Error);
       throw error;
     }
   };
@@ -98,6 +104,7 @@ export async function sendExport(
     reply.send(stream);
     await finished(stream);
   } catch (error) {
+    const [failure] = failures;
     if (failure !== undefined) throw failure;
     reply.log.info({ err: error }, 'export not read to its end');
   } finally {

@@ -12,7 +12,7 @@ export function dataChangeRoutes(app: App, { db, meter, dataCursors }: RouteCont
     method: 'GET',
     url: '/v1/changes',
     schema: {
-      tags: ['Changes'],
+      tags: ['Entities'],
       operationId: 'listChanges',
       summary: 'List what changed in records, attribute by attribute, newest first',
       description: 'One credit per change.',

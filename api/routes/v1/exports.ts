@@ -10,7 +10,7 @@ import type { Tx } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/platform/ids.ts';
 import { answers } from '../../answers.ts';
 import type { App, DataCaller, RouteContext } from '../../deps.ts';
-import { createExportPlaces, csvOf, jsonOf, sendExport } from '../../export-stream.ts';
+import { createExportPlaces, csvOf, EXPORT_MS, jsonOf, sendExport } from '../../export-stream.ts';
 
 export function dataExportRoutes(app: App, { db, meter, config }: RouteContext): void {
   const places = createExportPlaces(config.database.poolSize);
@@ -37,6 +37,7 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
       ),
     },
     config: { scope: 'exports:create' },
+    handlerTimeout: EXPORT_MS,
     handler: async (request, reply) => {
       const { caller } = request.dataCall;
       const { kind, format, feed_id } = request.body;
@@ -61,11 +62,11 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
 async function tellOf(
   tx: Tx,
   { workspaceId, keyName, isDemo }: DataCaller,
-  { kind, format, feed_id: feedId = null }: ExportRequest,
+  { kind, format, feed_id }: ExportRequest,
   { rows, truncated }: ExportSet,
 ): Promise<void> {
   const exportId = newId('export');
-  const details = { kind, format, feed_id: feedId, rows, truncated };
+  const details = { kind, format, feed_id: feed_id ?? null, rows, truncated };
   await recordAudit(
     tx,
     { workspaceId, id: null, name: keyName },

@@ -9,7 +9,7 @@ import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Feeds'];
 
-export function dataFeedRoutes(app: App, { db, dataCursors }: RouteContext): void {
+export function feedReadRoutes(app: App, { db, dataCursors }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/v1/feeds',

@@ -7,7 +7,7 @@ import { answerData } from '../../data-answer.ts';
 import { openPage, pageOfWhole } from '../../data-page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
-export function dataSourceRoutes(app: App, { db, dataCursors }: RouteContext): void {
+export function sourceReadRoutes(app: App, { db, dataCursors }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/v1/sources',
