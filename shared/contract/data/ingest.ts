@@ -96,10 +96,12 @@ export type EventRecord = z.infer<typeof eventRecord>;
 export const ingestRecord = z.discriminatedUnion('type', [entityRecord, eventRecord]);
 export type IngestRecord = z.infer<typeof ingestRecord>;
 
+const { $schema: _draft, ...describedRecord } = z.toJSONSchema(ingestRecord, {
+  io: 'input',
+  unrepresentable: 'any',
+});
 // Each record is checked by itself, so that those at fault do not take the others with them.
-const anyRecord = z
-  .unknown()
-  .meta(z.toJSONSchema(ingestRecord, { io: 'input' }) as Record<string, unknown>);
+const anyRecord = z.unknown().meta(describedRecord as Record<string, unknown>);
 
 const feedId = z.string().min(1).max(200);
 
