@@ -43,6 +43,7 @@ import { auditRoutes } from './routes/ops/audit.ts';
 import { authRoutes } from './routes/ops/auth.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
 import { dataFeedRoutes } from './routes/ops/data-feeds.ts';
+import { dataIngestRoutes } from './routes/ops/data-ingest.ts';
 import { dataSourceRoutes } from './routes/ops/data-sources.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
@@ -100,6 +101,7 @@ const routes = [
   policyRoutes,
   dataFeedRoutes,
   dataSourceRoutes,
+  dataIngestRoutes,
   streamRoutes,
   mcpRoutes,
 ];

@@ -1,8 +1,10 @@
 import {
   createServer,
   type IncomingHttpHeaders,
+  type IncomingMessage,
   type RequestListener,
   type Server,
+  type ServerResponse,
 } from 'node:http';
 import { Socket } from 'node:net';
 import { BODY_LIMIT_BYTES } from './body.ts';
@@ -54,7 +56,8 @@ export const serverFactory =
     const server = createServer(
       {
         headersTimeout: limits.headMs,
-        requestTimeout: limits.requestMs,
+        // Held by `boundExchanges`, since here there is no exception for one request.
+        requestTimeout: 0,
         connectionsCheckingInterval: limits.checkEveryMs,
         keepAliveTimeout: limits.idleMs,
       },
@@ -70,6 +73,34 @@ export const serverFactory =
     return server;
   };
 
+/** Ends the bounds that a request is held to as a whole. */
+const liftBounds = new WeakMap<IncomingMessage, () => void>();
+
+/**
+ * Lets a request whose body is taken in as it comes last as long as it likes, but not be silent for longer than this.
+ * For routes that know who asks. The connection is closed after the answer.
+ */
+export function boundBySilence(
+  request: IncomingMessage,
+  reply: ServerResponse,
+  silenceMs: number,
+): void {
+  liftBounds.get(request)?.();
+  reply.shouldKeepAlive = false;
+  request.setTimeout(silenceMs, () => request.destroy());
+}
+
+/** Ends a request whose body is not there in time, as the server itself would. */
+function boundBody(server: Server, request: IncomingMessage, requestMs: number): NodeJS.Timeout {
+  const timer = setTimeout(() => {
+    const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    server.emit('clientError', error, request.socket);
+  }, requestMs).unref();
+  request.once('end', () => clearTimeout(timer));
+  request.once('close', () => clearTimeout(timer));
+  return timer;
+}
+
 function boundExchanges(server: Server, limits: ConnectionLimits): void {
   const counts = new WeakMap<Socket, number>();
   server.prependListener('request', (request, response) => {
@@ -81,6 +112,11 @@ function boundExchanges(server: Server, limits: ConnectionLimits): void {
     // An answer that nobody reads is kept in memory, and nothing else ends it.
     const timer = setTimeout(() => socket.destroy(), limits.exchangeMs).unref();
     response.once('close', () => clearTimeout(timer));
+    const bodyTimer = boundBody(server, request, limits.requestMs);
+    liftBounds.set(request, () => {
+      clearTimeout(timer);
+      clearTimeout(bodyTimer);
+    });
   });
 }
 

@@ -45,6 +45,12 @@ CREATE TABLE data_sources (
   UNIQUE (workspace_id, is_demo, name)
 );
 
+-- Whoever writes records of a workspace holds its row: they take turns, and stamp what they write in that order.
+CREATE TABLE data_turns (
+  workspace_id text PRIMARY KEY REFERENCES workspaces ON DELETE CASCADE,
+  stamp        timestamptz NOT NULL
+);
+
 -- Canonical records. `seq` is the order in which they came to be; `is_demo` is their feed's.
 CREATE TABLE data_entities (
   seq                 bigint GENERATED ALWAYS AS IDENTITY,

@@ -48,7 +48,7 @@ const feedDetailRow = feedRow.in
 
 const feedColumns = sql.fragment`
   id, name, description, status, last_event_at, last_checked_at,
-  greatest(floor(extract(epoch FROM now() - last_event_at)), 0)::int AS lag_seconds,
+  floor(extract(epoch FROM greatest(now(), last_event_at) - last_event_at))::int AS lag_seconds,
   entity_types, schema, geography, is_demo, created_at, updated_at`;
 
 /**
