@@ -1,6 +1,7 @@
 import type {
   BackgroundActivities,
   ControlActivities,
+  DeliveryActivities,
   ScheduleActivities,
   StepActivities,
 } from '../shared/execution.ts';
@@ -8,8 +9,10 @@ import type { DispatchDeps } from '../shared/operations/dispatch.ts';
 import { findRunnable } from '../shared/operations/find-runnable.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
+import type { Sealer } from '../shared/platform/sealing.ts';
 import { createControlActivities } from './control.ts';
 import { createDeliverAlert } from './deliver-alert.ts';
+import { createAttemptDelivery } from './deliver-webhook.ts';
 import { createExecuteNode, type StepMetrics } from './execute-node.ts';
 import { createFrameNotifier } from './frame-notifier.ts';
 import type { NodeRunners } from './nodes/runners.ts';
@@ -21,6 +24,7 @@ export interface ActivityDeps extends DispatchDeps {
   runners: NodeRunners;
   egress: Egress;
   mailer: Mailer | undefined;
+  sealer: Sealer | undefined;
   metrics?: StepMetrics;
 }
 
@@ -28,6 +32,7 @@ export interface Activities {
   control: ControlActivities & ScheduleActivities;
   steps: StepActivities;
   background: BackgroundActivities;
+  deliveries: DeliveryActivities;
   /** Sends what is still to be sent. */
   close(): Promise<void>;
 }
@@ -50,6 +55,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       deliverAlert: createDeliverAlert(deps),
       sweepRetention: createSweepRetention(deps),
     },
+    deliveries: { attemptDelivery: createAttemptDelivery(deps) },
     close: () => frames.close(),
   };
 }

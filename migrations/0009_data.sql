@@ -274,12 +274,24 @@ CREATE TABLE data_endpoints (
   previous_secret       text,
   previous_secret_until timestamptz,
   status                text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'failing')),
+  -- Attempts, of whichever deliveries.
   consecutive_failures  integer NOT NULL DEFAULT 0,
+  -- When a delivery last succeeded.
   last_delivery_at      timestamptz,
   created_by            text,
   created_at            timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX data_endpoints_by_workspace ON data_endpoints (workspace_id, is_demo, created_at DESC, id DESC);
+
+-- An attempt takes one of the places of its endpoint, so that one that hangs holds so many slots of the workers and no
+-- more. A place whose time is over is free, whoever held it.
+CREATE TABLE data_permits (
+  endpoint_id text NOT NULL REFERENCES data_endpoints ON DELETE CASCADE,
+  slot        integer NOT NULL,
+  delivery_id text,
+  until       timestamptz NOT NULL DEFAULT '-infinity',
+  PRIMARY KEY (endpoint_id, slot)
+) WITH (fillfactor = 50);
 
 -- What happened, as endpoints are told; only what some endpoint wants to hear.
 CREATE TABLE outbound_events (
@@ -291,20 +303,39 @@ CREATE TABLE outbound_events (
 );
 CREATE INDEX outbound_events_by_age ON outbound_events (workspace_id, created_at);
 
+-- No reference to the endpoint: one that is deleted takes what is pending with it, and leaves what has ended to the
+-- sweep, so that deleting it takes no longer after a million deliveries.
 CREATE TABLE data_deliveries (
-  id               text PRIMARY KEY,
-  workspace_id     text NOT NULL REFERENCES workspaces ON DELETE CASCADE,
-  endpoint_id      text NOT NULL REFERENCES data_endpoints ON DELETE CASCADE,
-  event_id         text NOT NULL REFERENCES outbound_events ON DELETE CASCADE,
-  status           text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'dead')),
+  id              text PRIMARY KEY,
+  workspace_id    text NOT NULL REFERENCES workspaces ON DELETE CASCADE,
+  endpoint_id     text NOT NULL,
+  event_id        text NOT NULL REFERENCES outbound_events ON DELETE CASCADE,
+  status          text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'delivered', 'dead')),
+  -- Why it is dead without an attempt.
+  reason          text,
   -- Attempts that the endpoint has had since the delivery was last begun anew.
-  attempts         integer NOT NULL DEFAULT 0,
-  -- Rises when a delivery is begun anew.
-  round            integer NOT NULL DEFAULT 1,
-  created_at       timestamptz NOT NULL DEFAULT now(),
-  ended_at         timestamptz
+  attempts        integer NOT NULL DEFAULT 0,
+  -- Names its execution. Rises when the delivery is begun anew, and when its execution is lost.
+  round           integer NOT NULL DEFAULT 1,
+  queued_at       timestamptz NOT NULL DEFAULT now(),
+  -- Whoever starts its execution has it to itself until then.
+  leased_until    timestamptz,
+  started         boolean NOT NULL DEFAULT false,
+  next_attempt_at timestamptz,
+  -- The attempt under way: what a later one has taken over is not recorded.
+  claim           text,
+  -- Times in a row that it found no place, or that a fault of our own kept it from being sent.
+  waits           integer NOT NULL DEFAULT 0,
+  faults          integer NOT NULL DEFAULT 0,
+  created_at      timestamptz NOT NULL DEFAULT now(),
+  ended_at        timestamptz
 );
-CREATE INDEX data_deliveries_by_endpoint ON data_deliveries (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX data_deliveries_by_endpoint ON data_deliveries (endpoint_id, status, created_at DESC, id DESC);
+CREATE INDEX data_deliveries_by_event ON data_deliveries (event_id);
+CREATE INDEX data_deliveries_queue ON data_deliveries (endpoint_id, queued_at, id)
+  WHERE status = 'pending' AND NOT started;
+CREATE INDEX data_deliveries_started ON data_deliveries (next_attempt_at) WHERE status = 'pending' AND started;
+CREATE INDEX data_deliveries_waiting ON data_deliveries (endpoint_id) WHERE status = 'pending' AND waits > 0;
 
 -- The log of a delivery.
 CREATE TABLE data_delivery_attempts (

@@ -228,18 +228,29 @@ CREATE TABLE data_deliveries (
   endpoint_id text NOT NULL,
   event_id text NOT NULL,
   status text DEFAULT 'pending'::text NOT NULL,
+  reason text,
   attempts integer DEFAULT 0 NOT NULL,
   round integer DEFAULT 1 NOT NULL,
+  queued_at timestamp with time zone DEFAULT now() NOT NULL,
+  leased_until timestamp with time zone,
+  started boolean DEFAULT false NOT NULL,
+  next_attempt_at timestamp with time zone,
+  claim text,
+  waits integer DEFAULT 0 NOT NULL,
+  faults integer DEFAULT 0 NOT NULL,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   ended_at timestamp with time zone,
   CONSTRAINT data_deliveries_pkey PRIMARY KEY (id),
-  CONSTRAINT data_deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES data_endpoints(id) ON DELETE CASCADE,
   CONSTRAINT data_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES outbound_events(id) ON DELETE CASCADE,
   CONSTRAINT data_deliveries_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT data_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
 );
 
-CREATE INDEX data_deliveries_by_endpoint ON public.data_deliveries USING btree (endpoint_id, created_at DESC, id DESC);
+CREATE INDEX data_deliveries_by_endpoint ON public.data_deliveries USING btree (endpoint_id, status, created_at DESC, id DESC);
+CREATE INDEX data_deliveries_by_event ON public.data_deliveries USING btree (event_id);
+CREATE INDEX data_deliveries_queue ON public.data_deliveries USING btree (endpoint_id, queued_at, id) WHERE ((status = 'pending'::text) AND (NOT started));
+CREATE INDEX data_deliveries_started ON public.data_deliveries USING btree (next_attempt_at) WHERE ((status = 'pending'::text) AND started);
+CREATE INDEX data_deliveries_waiting ON public.data_deliveries USING btree (endpoint_id) WHERE ((status = 'pending'::text) AND (waits > 0));
 
 CREATE TABLE data_delivery_attempts (
   delivery_id text NOT NULL,
@@ -425,6 +436,15 @@ CREATE TABLE data_months (
   source_checks bigint DEFAULT 0 NOT NULL,
   CONSTRAINT data_months_pkey PRIMARY KEY (workspace_id, month),
   CONSTRAINT data_months_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
+CREATE TABLE data_permits (
+  endpoint_id text NOT NULL,
+  slot integer NOT NULL,
+  delivery_id text,
+  until timestamp with time zone DEFAULT '-infinity'::timestamp with time zone NOT NULL,
+  CONSTRAINT data_permits_pkey PRIMARY KEY (endpoint_id, slot),
+  CONSTRAINT data_permits_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES data_endpoints(id) ON DELETE CASCADE
 );
 
 CREATE TABLE data_sources (

@@ -20,12 +20,13 @@ export const SIGNAL_RESUMED = 'resumed';
 
 /**
  * Task queues: workflow tasks and short bookkeeping apart from steps, so that slow steps never starve control, and
- * what no run waits for apart from both.
+ * what no run waits for apart from both; deliveries apart from that, since their receivers are other people's.
  */
 export const taskQueues = (prefix: string) => ({
   control: `${prefix}-control`,
   steps: `${prefix}-steps`,
   background: `${prefix}-background`,
+  deliveries: `${prefix}-deliveries`,
 });
 
 /** Search attributes that ops filter by; registered at boot. Few: Postgres visibility has ten keyword slots. */
@@ -270,6 +271,38 @@ export interface BackgroundActivities {
   deliverAlert(call: AlertCall): Promise<void>;
   sweepRetention(call: SweepCall): Promise<SweepPart>;
 }
+
+/** The workflow type of one round of a delivery. Its workflow id is made of the two. */
+export const DELIVERY_WORKFLOW = 'deliverWebhook';
+
+export interface DeliveryCall {
+  workspace_id: string;
+  delivery_id: string;
+  round: number;
+}
+
+/** Without address and secret: those are looked up anew for each attempt. */
+export interface DeliverWebhookInput extends DeliveryCall {
+  task_queue: string;
+  /** Until the second attempt; doubles with each further one. */
+  backoff_ms: number;
+}
+
+/** `gone`: nobody wants it any more, or another round has taken its place. */
+export type DeliveryResult = 'delivered' | 'gone';
+
+/** The longest pause between two attempts at a delivery. */
+export const MAX_DELIVERY_BACKOFF_MS = 3_600_000;
+
+/** Retried until it returns or the delivery is dead: which failures count is told by the delivery's row. */
+export interface DeliveryActivities {
+  attemptDelivery(call: DeliveryCall): Promise<DeliveryResult>;
+}
+
+/** Failure types of attemptDelivery. */
+export const FAILURE_DELIVERY_DEAD = 'DeliveryDead';
+export const FAILURE_DELIVERY_ATTEMPT = 'DeliveryFailed';
+export const FAILURE_DELIVERY_POSTPONED = 'DeliveryPostponed';
 
 /** Failure types of executeNode that the workflow tells apart. */
 export const FAILURE_NODE = 'NodeFailed';

@@ -5,6 +5,7 @@ import type { Pool } from '../shared/db/pool.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { listPrices } from '../shared/db/prices.ts';
 import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
+import { startDeliveryDispatch } from '../shared/operations/delivery-dispatch.ts';
 import { startReconciler } from '../shared/operations/reconcile.ts';
 import { startScheduleTelling } from '../shared/operations/schedule-telling.ts';
 import type { Config } from '../shared/platform/config.ts';
@@ -12,6 +13,7 @@ import { createEgress } from '../shared/platform/egress.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { createMailer } from '../shared/platform/mailer.ts';
+import { createSealer } from '../shared/platform/sealing.ts';
 import { connectOptions, dataConverter, type TemporalLink } from '../shared/platform/temporal.ts';
 
 export interface WorkerDeps {
@@ -44,11 +46,13 @@ async function priceOverrides(db: Pool, workspaceId: string): Promise<PriceOverr
 const SHUTDOWN_GRACE_MS = 1_000;
 /** Alerts wait for the network only; a receiver that hangs holds a slot for half a minute. */
 const BACKGROUND_SLOTS = 50;
+/** The same of deliveries. An endpoint holds at most its places of these. */
+const DELIVERY_SLOTS = 400;
 
 /**
- * The workers of a process, control (workflow tasks, bookkeeping), steps (nodes) and background (alerts, sweeps), and
- * what goes on beside them: the reconciler, the audit log's sealer, the folding of usage, the telling of schedules,
- * the mailing of invitations.
+ * The workers of a process, control (workflow tasks, bookkeeping), steps (nodes), background (alerts, sweeps) and
+ * deliveries (webhooks of the data API), and what goes on beside them: the reconciler, the audit log's sealer, the
+ * folding of usage, the telling of schedules, the mailing of invitations, the dispatch of deliveries.
  * Apart, so that however many steps are slow, gates open and runs settle at once, and so that an alert whose receiver
  * hangs takes no step's slot.
  */
@@ -65,6 +69,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     config,
     egress,
     mailer,
+    sealer: createSealer(config.encryptionKey),
     metrics: deps.metrics?.steps,
     runners: createNodeRunners({
       config,
@@ -109,17 +114,27 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 },
     maxHeartbeatThrottleInterval: 2_000,
   });
+  const deliveries = await Worker.create({
+    ...shared,
+    taskQueue: temporal.queues.deliveries,
+    activities: { ...activities.deliveries },
+    maxConcurrentActivityTaskExecutions: DELIVERY_SLOTS,
+    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 10 },
+    maxHeartbeatThrottleInterval: 2_000,
+  });
   const reconciler = startReconciler({ db, temporal, log, config }, (settled) =>
     deps.metrics?.settledByReconciler.inc(settled),
   );
   const bookkeeping = startBookkeeping({ db, config, log, mailer });
   const telling = startScheduleTelling({ db, temporal, log, config });
-  const workers = [control, steps, background];
+  const dispatch = startDeliveryDispatch({ db, temporal, log, config });
+  const workers = [control, steps, background, deliveries];
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await Promise.allSettled([finished, reconciler.stop(), bookkeeping.stop(), telling.stop()]);
+    const loops = [reconciler, bookkeeping, telling, dispatch];
+    await Promise.allSettled([finished, ...loops.map((loop) => loop.stop())]);
     await activities.close();
     await connection.close();
     await egress.close();

@@ -1,3 +1,4 @@
+export { deliverWebhook } from './deliver-webhook.ts';
 export { runGraph } from './run-graph.ts';
 export { scheduledTrigger } from './scheduled-trigger.ts';
 export { sendAlert } from './send-alert.ts';

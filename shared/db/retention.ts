@@ -18,6 +18,8 @@ const FRAME_BATCH = 20_000;
 /** Audit entries deleted at once. */
 export const AUDIT_BATCH = 500;
 export const PAYLOAD_BATCH = 100;
+/** Events that endpoints were told of deleted at once, each with up to a hundred deliveries. */
+const OUTBOUND_BATCH = 200;
 /** A run that ended less than this ago may have an execution that is still ending. */
 const ENDING_MINUTES = 15;
 
@@ -189,6 +191,20 @@ async function countRemoved(
     VALUES (${workspaceId}, ${removed.runs}, ${removed.audit})
     ON CONFLICT (workspace_id) DO UPDATE SET runs = r.runs + excluded.runs, audit = r.audit + excluded.audit
   `);
+}
+
+/**
+ * Deletes a batch of events that webhook endpoints were told of, with their deliveries and the logs of those, dead
+ * letters and pending ones too. Returns how many events went.
+ */
+export async function deleteExpiredOutbound(db: Db, window: Window): Promise<number> {
+  const { rowCount } = await db.query(sql.prepared('retention_delete_outbound', z.object({}))`
+    DELETE FROM outbound_events WHERE id IN (
+      SELECT id FROM outbound_events
+      WHERE workspace_id = ${window.workspaceId} AND created_at < now() - ${window.days}::int * interval '1 day'
+      ORDER BY created_at LIMIT ${OUTBOUND_BATCH} FOR UPDATE SKIP LOCKED)
+  `);
+  return rowCount;
 }
 
 /** Tells in the audit log what was removed since this was told last. Silent when nothing was. */

@@ -8,6 +8,8 @@ const WORKSPACES_PER_LOOK = 100;
 /** Live runs cancelled, and ending ones asked for at Temporal, at once. */
 const LIVE_BATCH = 50;
 const TOLD_AT_ONCE = 10;
+/** What webhook endpoints were told, whatever the plan. */
+const OUTBOUND_KEPT_DAYS = 30;
 
 export interface SweepOptions {
   /** The last workspace that is done with; absent: begin with the first. */
@@ -23,8 +25,8 @@ const BUDGET_MS = 60_000;
 type Progress = Omit<SweepPart, 'after'>;
 
 /**
- * Part of a retention sweep: removes payloads nobody needs, then workspace by workspace the runs and audit entries
- * past their windows, until nothing is left or the time is over; then `after` tells where to go on. A workspace that
+ * Part of a retention sweep: removes payloads nobody needs, then workspace by workspace the runs, audit
+ * entries and outbound events past their windows, until nothing is left or the time is over; then `after` tells where to go on. A workspace that
  * cannot be swept is counted in `failed` and keeps no other from it.
  */
 export async function sweepPart(
@@ -91,6 +93,12 @@ async function sweepWorkspace(
     });
     finished &&= await untilNothingIsLeft(part, () =>
       retention.deleteExpiredGovernance(deps.db, window),
+    );
+  }
+  if (finished) {
+    const window = { workspaceId: workspace.id, days: OUTBOUND_KEPT_DAYS };
+    finished = await untilNothingIsLeft(part, () =>
+      retention.deleteExpiredOutbound(deps.db, window),
     );
   }
   // One entry per sweep: a workspace that is gone on with is told of at its end.

@@ -71,6 +71,8 @@ export const environmentSchema = z.object({
   RECONCILE_INTERVAL_SECONDS: z.coerce.number().min(0.05).default(1),
   RECONCILE_GRACE_SECONDS: z.coerce.number().min(0.1).default(30),
 
+  DELIVERY_BACKOFF_SECONDS: z.coerce.number().min(0.01).max(3_600).default(30),
+
   AUTH_MODE: z.enum(['open', 'required']).default('open'),
   SECRET_KEY: z.string().optional(),
   OWNER_PASSWORD: z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH).optional(),
@@ -148,6 +150,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
       intervalMs: e.RECONCILE_INTERVAL_SECONDS * 1000,
       graceMs: e.RECONCILE_GRACE_SECONDS * 1000,
     },
+    deliveries: { backoffMs: e.DELIVERY_BACKOFF_SECONDS * 1000 },
     auth: {
       mode: e.AUTH_MODE,
       secretKey: e.SECRET_KEY,

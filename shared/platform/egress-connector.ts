@@ -11,6 +11,23 @@ export const resolveWithSystem: ResolveHost = async (hostname) =>
   (await systemLookup(hostname, { all: true })).map((entry) => entry.address);
 
 /**
+ * The addresses of a host, all of which may be connected to. Throws EgressError `refused` and `unreachable`, and
+ * whatever the resolver throws.
+ */
+export async function judgeHost(
+  hostname: string,
+  allowed: AddressPolicy,
+  resolve: ResolveHost,
+): Promise<readonly string[]> {
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  const addresses = isIP(bare) ? [bare] : await resolve(bare);
+  if (addresses.length === 0) throw unreachable(bare);
+  // One bad address among good ones is how a rebinding name looks.
+  if (!addresses.every(allowed)) throw refusal(bare);
+  return addresses;
+}
+
+/**
  * Resolves and judges a host, then connects to the very addresses that were judged. undici asks no lookup for
  * IP literals, so those are judged here as well; the socket's own word is taken last.
  */
@@ -19,20 +36,9 @@ export function createGuardedConnector(
   resolve: ResolveHost,
   timeoutMs: number,
 ): buildConnector.connector {
-  const judge = async (hostname: string): Promise<readonly string[]> => {
-    const bare = hostname.replace(/^\[|\]$/g, '');
-    const addresses = isIP(bare) ? [bare] : await resolve(bare);
-    if (addresses.length === 0) {
-      throw unreachable(bare);
-    }
-    // One bad address among good ones is how a rebinding name looks.
-    if (!addresses.every(allowed)) throw refusal(bare);
-    return addresses;
-  };
   return (target, callback) => {
-    const resolving = withTimeout(judge(target.hostname), timeoutMs, () =>
-      unreachable(target.hostname),
-    );
+    const judging = judgeHost(target.hostname, allowed, resolve);
+    const resolving = withTimeout(judging, timeoutMs, () => unreachable(target.hostname));
     resolving
       .then((addresses) => {
         const connect = buildConnector({
@@ -73,7 +79,11 @@ const unreachable = (host: string, cause?: unknown): EgressError =>
 export const refusal = (host: string): EgressError =>
   new EgressError('refused', `The address of '${host}' is not allowed`);
 
-async function withTimeout<T>(work: Promise<T>, timeoutMs: number, error: () => Error): Promise<T> {
+export async function withTimeout<T>(
+  work: Promise<T>,
+  timeoutMs: number,
+  error: () => Error,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const expiry = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(error()), timeoutMs);

@@ -4,9 +4,11 @@ import { type AddressPolicy, createAddressPolicy } from './egress-addresses.ts';
 import { type BodyLimits, boundedStream, type Bytes, readBounded } from './egress-body.ts';
 import {
   createGuardedConnector,
+  judgeHost,
   refusal,
   type ResolveHost,
   resolveWithSystem,
+  withTimeout,
 } from './egress-connector.ts';
 import { EgressError, exchangeError, hostOf } from './egress-error.ts';
 import { checkFramingHeaders, keptAcrossOrigins } from './egress-headers.ts';
@@ -50,13 +52,18 @@ export interface EgressResponse {
 }
 
 /**
- * The one way out of this service. Both functions throw EgressError for what the guard refuses or the network
+ * The one way out of this service. `fetch` and `request` throw EgressError for what the guard refuses or the network
  * fails at, and the signal's reason when the caller aborts.
  */
 export interface Egress {
   /** Standard fetch for SDKs. Follows no redirect, whatever `init.redirect` says. */
   fetch: typeof globalThis.fetch;
   request: (url: string | URL, options?: EgressRequest) => Promise<EgressResponse>;
+  /**
+   * Whether requests to this URL would be refused as things are: by its form, or since its name resolves to an address
+   * that is not allowed. A name that does not resolve is let pass, since every request is judged anew.
+   */
+  refuses: (url: string | URL) => Promise<EgressError | undefined>;
   /** Breaks off what is under way and closes idle connections. */
   close: () => Promise<void>;
 }
@@ -69,8 +76,9 @@ const USER_AGENT = 'durable-workflows';
 export function createEgress(options: EgressOptions): Egress {
   const allowed = createAddressPolicy(options.allow);
   const resolve = options.resolve ?? resolveWithSystem;
+  const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   const agent = new Agent({
-    connect: createGuardedConnector(allowed, resolve, options.connectTimeoutMs ?? 10_000),
+    connect: createGuardedConnector(allowed, resolve, connectTimeoutMs),
     connections: MAX_CONNECTIONS_PER_ORIGIN,
     // Deadlines are set per call and cover the whole of it.
     headersTimeout: 0,
@@ -191,7 +199,19 @@ export function createEgress(options: EgressOptions): Egress {
     }
   };
 
-  return { fetch: guardedFetch, request, close: () => agent.destroy() };
+  const refuses: Egress['refuses'] = async (input) => {
+    try {
+      const url = parseTarget(input);
+      checkTarget(url, allowed);
+      const judging = judgeHost(url.hostname, allowed, resolve);
+      await withTimeout(judging, connectTimeoutMs, () => new Error('not resolved in time'));
+    } catch (error) {
+      if (error instanceof EgressError && error.code !== 'unreachable') return error;
+    }
+    return undefined;
+  };
+
+  return { fetch: guardedFetch, request, refuses, close: () => agent.destroy() };
 }
 
 function parseTarget(input: string | URL): URL {

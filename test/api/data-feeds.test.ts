@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listFeeds, readFeed } from '../../shared/db/data/feeds.ts';
 import { listSources, reportSource } from '../../shared/db/data/sources.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { subscribeToAll, toldEvents } from '../support/outbound.ts';
+import { subscribeToAll, toldEvents } from '../support/told-events.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;

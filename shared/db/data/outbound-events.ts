@@ -12,6 +12,9 @@ export interface OutboundEvent {
   data: JsonObject;
 }
 
+/** Deliveries of one endpoint that may be pending; further ones are dead letters from the beginning. */
+export const MAX_PENDING = 10_000;
+
 /**
  * Promises what happened to every endpoint that subscribes to it, in the transaction in which it happens. Nothing is
  * written of what no endpoint wants to hear. Returns the number of deliveries.
@@ -22,34 +25,76 @@ export async function promiseEvents(
   events: readonly OutboundEvent[],
 ): Promise<number> {
   if (events.length === 0) return 0;
+  return (await promise(db, { workspaceId, events })).deliveries;
+}
+
+/** Promises a `ping` to one endpoint, whatever it subscribes to. Returns the delivery's id. */
+export async function promisePing(
+  db: Db,
+  { workspaceId, endpointId }: { workspaceId: string; endpointId: string },
+): Promise<string | null> {
+  const ping: OutboundEvent = { type: 'ping', isDemo: null, data: {} };
+  return (await promise(db, { workspaceId, events: [ping], endpointId })).delivery_id;
+}
+
+const promised = z.object({ deliveries: z.number(), delivery_id: z.string().nullable() });
+
+/**
+ * Of an endpoint's pending deliveries those are counted that are committed: transactions at work at the same time may
+ * each fill the room that is left.
+ */
+async function promise(
+  db: Db,
+  {
+    workspaceId,
+    events,
+    endpointId = null,
+  }: { workspaceId: string; events: readonly OutboundEvent[]; endpointId?: string | null },
+): Promise<z.infer<typeof promised>> {
   const rows = events.map(({ type, isDemo, data }) => ({
     id: newId('outboundEvent'),
     type,
     is_demo: isDemo,
     data,
   }));
-  const { deliveries } = await db.one(sql.prepared(
-    'outbound_promise',
-    z.object({ deliveries: z.number() }),
-  )`
+  return db.one(sql.prepared('outbound_promise', promised)`
     WITH happened AS (
-      SELECT * FROM json_to_recordset(${JSON.stringify(rows)}::json) AS e (id text, type text, is_demo boolean, data json)
+      SELECT * FROM ROWS FROM (
+        json_to_recordset(${JSON.stringify(rows)}::json) AS (id text, type text, is_demo boolean, data json)
+      ) WITH ORDINALITY AS e (id, type, is_demo, data, at)
+    ), endpoints AS MATERIALIZED (
+      -- Locked, so that whoever deletes one finds what it was promised.
+      SELECT p.id, p.events, p.is_demo FROM data_endpoints p
+      WHERE p.workspace_id = ${workspaceId}
+        AND (p.id = ${endpointId}::text
+             OR ${endpointId}::text IS NULL AND p.events && ARRAY(SELECT type FROM happened))
+      FOR KEY SHARE
     ), wanted AS MATERIALIZED (
-      SELECT h.id, h.type, h.data, p.id AS endpoint_id
+      SELECT h.at, h.id, h.type, h.data, p.id AS endpoint_id,
+             row_number() OVER (PARTITION BY h.id ORDER BY p.id) AS n,
+             row_number() OVER (PARTITION BY p.id ORDER BY h.at) AS place
       FROM happened h
-      JOIN data_endpoints p ON p.workspace_id = ${workspaceId} AND h.type = ANY (p.events)
-        AND (h.is_demo IS NULL OR p.is_demo = h.is_demo)
+      JOIN endpoints p ON ${endpointId}::text IS NOT NULL
+        OR h.type = ANY (p.events) AND (h.is_demo IS NULL OR p.is_demo = h.is_demo)
+    ), queued AS MATERIALIZED (
+      SELECT p.id AS endpoint_id,
+             (SELECT count(*) FROM (SELECT FROM data_deliveries d
+                                    WHERE d.endpoint_id = p.id AND d.status = 'pending' LIMIT ${MAX_PENDING}) d) AS waiting
+      FROM endpoints p
     ), told AS (
       INSERT INTO outbound_events (id, workspace_id, type, data)
-      SELECT DISTINCT ON (id) id, ${workspaceId}, type, data FROM wanted
+      SELECT DISTINCT ON (at) id, ${workspaceId}, type, data FROM wanted ORDER BY at
     ), promised AS (
-      INSERT INTO data_deliveries (id, workspace_id, endpoint_id, event_id)
-      SELECT 'dlv_' || substr(id, 6) || '_' || row_number() OVER (PARTITION BY id ORDER BY endpoint_id),
-             ${workspaceId}, endpoint_id, id
-      FROM wanted
-      RETURNING 1
+      INSERT INTO data_deliveries (id, workspace_id, endpoint_id, event_id, status, reason, ended_at)
+      SELECT 'dlv_' || substr(w.id, 6) || '_' || w.n, ${workspaceId}, w.endpoint_id, w.id,
+             CASE WHEN crowded THEN 'dead' ELSE 'pending' END,
+             CASE WHEN crowded THEN 'More than ' || ${MAX_PENDING}::int || ' deliveries of this endpoint are pending' END,
+             CASE WHEN crowded THEN now() END
+      FROM wanted w JOIN queued q USING (endpoint_id)
+      CROSS JOIN LATERAL (SELECT q.waiting + w.place > ${MAX_PENDING}::int AS crowded) c
+      ORDER BY w.at
+      RETURNING id
     )
-    SELECT count(*) AS deliveries FROM promised
+    SELECT count(*) AS deliveries, min(id) AS delivery_id FROM promised
   `);
-  return deliveries;
 }

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import {
+  type ClaimedDelivery,
+  claimDelivery,
+  type DeliveryRound,
+  recordAttempt,
+  releaseAttempt,
+} from '../shared/db/data/delivery-attempts.ts';
+import { secretPlace } from '../shared/db/data/endpoints.ts';
+import type { Pool } from '../shared/db/pool.ts';
+import { messageOf } from '../shared/errors.ts';
+import {
+  type DeliveryActivities,
+  FAILURE_DELIVERY_ATTEMPT,
+  FAILURE_DELIVERY_DEAD,
+  FAILURE_DELIVERY_POSTPONED,
+  MAX_DELIVERY_BACKOFF_MS,
+} from '../shared/execution.ts';
+import type { Config } from '../shared/platform/config.ts';
+import { postDelivery, type PostOutcome } from '../shared/platform/delivery-post.ts';
+import type { Egress } from '../shared/platform/egress.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+import type { Sealer } from '../shared/platform/sealing.ts';
+
+export interface DeliveryDeps {
+  db: Pool;
+  config: Pick<Config, 'deliveries'>;
+  egress: Egress;
+  /** Undefined without a key: then no secret can be opened. */
+  sealer: Sealer | undefined;
+  log: Logger;
+}
+
+const HEARTBEAT_MS = 2_000;
+/** What comes back without having used up an attempt does so after this, doubling, and some more by chance. */
+const FIRST_RETURN_MS = 500;
+const LONGEST_RETURN_MS = 30_000;
+/** Faults of our own in a row, a quarter of an hour of them, that a delivery sits out before they count as attempts. */
+const MAX_FAULTS = 35;
+const RECORD_TRIES = 5;
+
+/**
+ * One attempt at a delivery: take a place of the endpoint, send, record what came of it. Only what is recorded counts:
+ * a worker that dies in between, a database that is away or a fault of this machine leaves the attempt to be made
+ * again, under the same ids.
+ */
+export function createAttemptDelivery(deps: DeliveryDeps): DeliveryActivities['attemptDelivery'] {
+  return async (call) => {
+    const context = Context.current();
+    const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+    try {
+      const scope = {
+        workspaceId: call.workspace_id,
+        deliveryId: call.delivery_id,
+        round: call.round,
+      };
+      return await attempt(deps, scope, context.cancellationSignal);
+    } catch (error) {
+      if (error instanceof ApplicationFailure) throw error;
+      deps.log.warn({ err: error, deliveryId: call.delivery_id }, 'could not look at a delivery');
+      // Without the cause: failures are kept in the history whole.
+      throw postponed('A fault of this service', FIRST_RETURN_MS);
+    } finally {
+      clearInterval(beat);
+    }
+  };
+}
+
+async function attempt(deps: DeliveryDeps, scope: DeliveryRound, signal: AbortSignal) {
+  const claim = randomUUID();
+  const delivery = await claimDelivery(deps.db, scope, claim);
+  if (delivery === undefined) return 'gone';
+  if (!delivery.permitted) {
+    throw postponed('As many as may be are under way to this endpoint', returnMs(delivery.waits));
+  }
+  const began = performance.now();
+  const outcome = await send(deps, scope, delivery, signal);
+  if (outcome.fault && delivery.faults < MAX_FAULTS) {
+    await releaseAttempt(deps.db, scope, claim);
+    throw postponed(outcome.error, returnMs(delivery.faults));
+  }
+  const nextInMs = pauseAfter(delivery.attempts + 1, deps.config.deliveries.backoffMs, outcome);
+  const recorded = await persistently(() =>
+    recordAttempt(deps.db, scope, {
+      claim,
+      startedAt: delivery.started_at,
+      durationMs: Math.round(performance.now() - began),
+      statusCode: outcome.status,
+      error: outcome.error ?? null,
+      nextInMs,
+    }),
+  );
+  if (recorded === undefined) return 'gone';
+  if (recorded.status === 'delivered') return 'delivered';
+  const message = outcome.error ?? 'Not delivered';
+  if (recorded.status === 'dead') {
+    throw ApplicationFailure.nonRetryable(message, FAILURE_DELIVERY_DEAD);
+  }
+  throw ApplicationFailure.create({
+    message,
+    type: FAILURE_DELIVERY_ATTEMPT,
+    nextRetryDelay: nextInMs,
+  });
+}
+
+async function send(
+  { egress, sealer, log }: DeliveryDeps,
+  { workspaceId, deliveryId }: DeliveryRound,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<PostOutcome> {
+  const sealed = [delivery.secret, delivery.previous_secret].filter((secret) => secret !== null);
+  let secrets: string[];
+  try {
+    if (sealer === undefined) throw new Error('ENCRYPTION_KEY is not set');
+    const place = secretPlace(workspaceId, delivery.endpoint_id);
+    secrets = sealed.map((secret) => sealer.open(secret, place));
+  } catch (error) {
+    log.error({ err: error, workspaceId, deliveryId }, 'could not open the secret of an endpoint');
+    return { fault: true, status: null, error: 'The secret of the endpoint cannot be opened' };
+  }
+  const outcome = await postDelivery(egress, { ...delivery, deliveryId, secrets, signal });
+  if (outcome.error !== undefined) {
+    const { status, error: reason } = outcome;
+    log.debug({ workspaceId, deliveryId, status, reason }, 'could not deliver a webhook');
+  }
+  return outcome;
+}
+
+/** In ms: the back-off after the n-th attempt, or longer when the receiver asks for it, but never more than an hour. */
+export function pauseAfter(
+  attempts: number,
+  firstMs: number,
+  { retryAfterMs = 0 }: Pick<PostOutcome, 'retryAfterMs'>,
+): number {
+  const backoff = Math.min(MAX_DELIVERY_BACKOFF_MS, firstMs * 2 ** (attempts - 1));
+  return Math.round(Math.min(MAX_DELIVERY_BACKOFF_MS, Math.max(backoff, retryAfterMs)));
+}
+
+function returnMs(times: number): number {
+  const ms = Math.min(LONGEST_RETURN_MS, FIRST_RETURN_MS * 2 ** Math.min(times, 10));
+  return Math.round(ms * (0.75 + Math.random() / 2));
+}
+
+const postponed = (message: string, delayMs: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    message,
+    type: FAILURE_DELIVERY_POSTPONED,
+    nextRetryDelay: delayMs,
+  });
+
+/** What was sent is worth some patience: unrecorded, it is sent once more. */
+async function persistently<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === RECORD_TRIES) throw new Error(messageOf(error), { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import { z } from 'zod';
+import { emptyBody } from '../../../shared/contract/common.ts';
+import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import {
+  deliveryPageQuery,
+  deliverySchema,
+  endpointInput,
+  endpointSchema,
+  newEndpointSchema,
+  redeliveredSchema,
+  redeliverInput,
+  rotatedSecretSchema,
+} from '../../../shared/contract/data/outbound.ts';
+import { decodeCursor } from '../../../shared/db/cursor.ts';
+import {
+  listDeliveries,
+  pingEndpoint,
+  redeliver,
+  redeliverDead,
+} from '../../../shared/db/data/deliveries.ts';
+import { deleteEndpoint, listEndpoints } from '../../../shared/db/data/endpoints.ts';
+import { registerEndpoint, rotateEndpointSecret } from '../../../shared/operations/endpoints.ts';
+import { answers, nothing } from '../../answers.ts';
+import { answerData } from '../../data-answer.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Webhooks'];
+const endpointParams = z.strictObject({ id: z.string().min(1) });
+const deliveryParams = z.strictObject({ id: z.string().min(1), delivery_id: z.string().min(1) });
+
+/** Endpoints of customers that are told of what happens, and what was sent to them. */
+export function endpointRoutes(app: App, context: RouteContext): void {
+  changeEndpoints(app, context);
+  deliver(app, context);
+}
+
+function changeEndpoints(app: App, context: RouteContext): void {
+  const { db } = context;
+
+  app.route({
+    method: 'GET',
+    url: '/v1/webhooks',
+    schema: {
+      tags,
+      operationId: 'listWebhookEndpoints',
+      summary: 'List webhook endpoints',
+      description: 'All of them, newest first.',
+      querystring: z.strictObject({}),
+      response: answers({ 200: envelopeOf(z.array(endpointSchema)) }),
+    },
+    config: { scope: 'webhooks:read' },
+    handler: async (request) => {
+      const endpoints = await listEndpoints(db, request.dataCall.caller);
+      return answerData(request, [...endpoints]);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/webhooks',
+    schema: {
+      tags,
+      operationId: 'createWebhookEndpoint',
+      summary: 'Register a webhook endpoint',
+      description:
+        'Answers the secret that deliveries are signed with, this once. Endpoints of test keys hear of made-up ' +
+        'records only, those of live keys of real ones. There are at most 50 of each.',
+      body: endpointInput,
+      response: answers(
+        { 201: envelopeOf(newEndpointSchema) },
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+        'unprocessable',
+      ),
+    },
+    config: { scope: 'webhooks:write' },
+    handler: async (request, reply) => {
+      const endpoint = await registerEndpoint(context, request.dataCall.caller, request.body);
+      return reply.code(201).send(answerData(request, endpoint));
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/webhooks/:id',
+    schema: {
+      tags,
+      operationId: 'deleteWebhookEndpoint',
+      summary: 'Delete a webhook endpoint',
+      description: 'Its pending deliveries go with it.',
+      params: endpointParams,
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { scope: 'webhooks:write' },
+    handler: async ({ dataCall, params }, reply) => {
+      await deleteEndpoint(db, dataCall.caller, params.id);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/webhooks/:id/rotate-secret',
+    schema: {
+      tags,
+      operationId: 'rotateWebhookSecret',
+      summary: 'Replace the secret of a webhook endpoint',
+      description:
+        'Answers the new secret, this once. For 24 hours deliveries are signed with the one before, too; a further ' +
+        'rotation ends that at once.',
+      params: endpointParams,
+      body: emptyBody,
+      response: answers({ 200: envelopeOf(rotatedSecretSchema) }, 'not_found', 'unprocessable'),
+    },
+    config: { scope: 'webhooks:write' },
+    handler: async (request) => {
+      const { dataCall, params } = request;
+      return answerData(request, await rotateEndpointSecret(context, dataCall.caller, params.id));
+    },
+  });
+}
+
+function deliver(app: App, { db }: RouteContext): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/webhooks/:id/ping',
+    schema: {
+      tags,
+      operationId: 'pingWebhookEndpoint',
+      summary: 'Send a ping to a webhook endpoint',
+      description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
+      params: endpointParams,
+      body: emptyBody,
+      response: answers({ 201: envelopeOf(deliverySchema) }, 'not_found', 'unprocessable'),
+    },
+    config: { scope: 'webhooks:write' },
+    handler: async (request, reply) => {
+      const { dataCall, params } = request;
+      const delivery = await pingEndpoint(db, dataCall.caller, params.id);
+      return reply.code(201).send(answerData(request, delivery));
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/v1/webhooks/:id/deliveries',
+    schema: {
+      tags,
+      operationId: 'listWebhookDeliveries',
+      summary: 'List what was sent to a webhook endpoint',
+      description: 'Newest first, each with its attempts. Kept for 30 days.',
+      params: endpointParams,
+      querystring: deliveryPageQuery,
+      response: answers({ 200: envelopeOf(z.array(deliverySchema)) }, 'not_found'),
+    },
+    config: { scope: 'webhooks:read' },
+    handler: async (request) => {
+      const { cursor, limit, status } = request.query;
+      const after = cursor === undefined ? undefined : decodeCursor(cursor);
+      const page = { endpointId: request.params.id, status, limit, after };
+      const found = await listDeliveries(db, request.dataCall.caller, page);
+      return answerData(request, found.deliveries, found.next_cursor);
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
+    schema: {
+      tags,
+      operationId: 'redeliverWebhookDelivery',
+      summary: 'Deliver something once more',
+      description:
+        'A delivery that has ended, well or not, begins anew with all its attempts, under the same ids.',
+      params: deliveryParams,
+      body: emptyBody,
+      response: answers(
+        { 200: envelopeOf(deliverySchema) },
+        'not_found',
+        'conflict',
+        'unprocessable',
+      ),
+    },
+    config: { scope: 'webhooks:write' },
+    handler: async (request) => {
+      const { id: endpointId, delivery_id: deliveryId } = request.params;
+      const scope = { endpointId, deliveryId };
+      return answerData(request, await redeliver(db, request.dataCall.caller, scope));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/v1/webhooks/:id/redeliver',
+    schema: {
+      tags,
+      operationId: 'redeliverDeadWebhookDeliveries',
+      summary: 'Deliver dead letters once more',
+      description: 'All dead letters of events since a time, oldest first.',
+      params: endpointParams,
+      body: redeliverInput,
+      response: answers(
+        { 200: envelopeOf(redeliveredSchema) },
+        'not_found',
+        'too_large',
+        'unsupported_media_type',
+        'unprocessable',
+      ),
+    },
+    config: { scope: 'webhooks:write' },
+    handler: async (request) => {
+      const scope = { endpointId: request.params.id, since: request.body.since };
+      return answerData(request, await redeliverDead(db, request.dataCall.caller, scope));
+    },
+  });
+}

@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import {
+  FAILING_AFTER,
+  MAX_DELIVERY_ATTEMPTS,
+  outboundEventTypes,
+} from '../../contract/data/outbound.ts';
+import { type Db, sql } from '../pool.ts';
+
+/** One round of a delivery, as its execution knows it. */
+export interface DeliveryRound {
+  workspaceId: string;
+  deliveryId: string;
+  round: number;
+}
+
+/** An attempt has its place so long; longer than it may take. One whose worker died frees it by time. */
+const PERMIT_MS = 30_000;
+/** Until when a delivery that found no place, or could not be sent, is to be heard of again. */
+const BACK_SECONDS = 60;
+
+const claimedRow = z.object({
+  permitted: z.boolean(),
+  waits: z.number(),
+  faults: z.number(),
+  attempts: z.number(),
+  endpoint_id: z.string(),
+  url: z.string(),
+  secret: z.string(),
+  previous_secret: z.string().nullable(),
+  event_id: z.string(),
+  type: z.enum(outboundEventTypes),
+  /** As JSON text. */
+  data: z.string(),
+  created_at: z.string(),
+  started_at: z.string(),
+});
+/** A delivery as it is to be sent now. Secrets are sealed; the previous one is there while it signs. */
+export type ClaimedDelivery = z.infer<typeof claimedRow>;
+
+/**
+ * Takes a place of the endpoint, the one that was kept for this delivery if there is one, and makes `claim` the attempt
+ * under way. Without a place (`permitted` false) nothing is to be sent. Undefined when nobody wants the delivery any
+ * more: it has ended, was begun anew, or its endpoint is gone.
+ */
+export async function claimDelivery(
+  db: Db,
+  { workspaceId, deliveryId, round }: DeliveryRound,
+  claim: string,
+): Promise<ClaimedDelivery | undefined> {
+  const row = await db.maybeOne(sql.prepared('data_deliveries_claim', claimedRow)`
+    WITH wanted AS MATERIALIZED (
+      SELECT id, endpoint_id FROM data_deliveries
+      WHERE id = ${deliveryId} AND workspace_id = ${workspaceId} AND round = ${round}::int AND status = 'pending'
+    ), free AS MATERIALIZED (
+      SELECT p.endpoint_id, p.slot FROM wanted w JOIN data_permits p ON p.endpoint_id = w.endpoint_id
+      WHERE p.until < clock_timestamp() OR p.delivery_id = w.id
+      ORDER BY p.delivery_id = w.id DESC NULLS LAST, p.slot LIMIT 1 FOR UPDATE OF p SKIP LOCKED
+    ), permit AS (
+      UPDATE data_permits p
+      SET delivery_id = ${deliveryId}, until = clock_timestamp() + ${PERMIT_MS}::int * interval '1 ms'
+      FROM free f WHERE p.endpoint_id = f.endpoint_id AND p.slot = f.slot
+      RETURNING p.slot
+    ), claimed AS (
+      UPDATE data_deliveries d
+      SET started = true,
+          claim = CASE WHEN t.permitted THEN ${claim}::text ELSE d.claim END,
+          waits = CASE WHEN t.permitted THEN 0 ELSE d.waits + 1 END,
+          next_attempt_at = now() + CASE WHEN t.permitted THEN 0 ELSE ${BACK_SECONDS}::int END * interval '1 second'
+      FROM wanted w, (SELECT count(*) > 0 AS permitted FROM permit) t
+      WHERE d.id = w.id AND d.round = ${round}::int AND d.status = 'pending'
+      RETURNING d.id, d.endpoint_id, d.event_id, d.waits, d.faults, d.attempts, t.permitted
+    )
+    SELECT c.permitted, c.waits, c.faults, c.attempts, c.endpoint_id, p.url, p.secret,
+           CASE WHEN p.previous_secret_until > now() THEN p.previous_secret END AS previous_secret,
+           c.event_id, e.type, e.data::text AS data, e.created_at, clock_timestamp() AS started_at
+    FROM claimed c JOIN data_endpoints p ON p.id = c.endpoint_id AND p.workspace_id = ${workspaceId}
+    JOIN outbound_events e ON e.id = c.event_id
+  `);
+  return row ?? undefined;
+}
+
+/** What came of an attempt. */
+export interface AttemptEnd {
+  claim: string;
+  startedAt: string;
+  durationMs: number;
+  /** Null without an answer. */
+  statusCode: number | null;
+  /** Null: delivered. */
+  error: string | null;
+  /** When the next one would be due, in ms from now. */
+  nextInMs: number;
+}
+
+const recordedRow = z.object({
+  status: z.enum(['pending', 'delivered', 'dead']),
+  attempts: z.number(),
+});
+
+/**
+ * Records an attempt: the delivery's log and status, the endpoint's, the count of the month, and the place given back.
+ * A failure whose attempt began before the endpoint's last success says nothing about the endpoint. Undefined when the
+ * attempt does not count, since a later one has taken over or nobody wants the delivery any more.
+ */
+export async function recordAttempt(
+  db: Db,
+  { workspaceId, deliveryId, round }: DeliveryRound,
+  end: AttemptEnd,
+): Promise<z.infer<typeof recordedRow> | undefined> {
+  const delivered = end.error === null;
+  const row = await db.maybeOne(sql.prepared('data_deliveries_record', recordedRow)`
+    WITH endpoint AS MATERIALIZED (
+      -- First of all, as whoever deletes it does.
+      SELECT p.id FROM data_endpoints p
+      WHERE p.id = (SELECT endpoint_id FROM data_deliveries WHERE id = ${deliveryId})
+        AND p.workspace_id = ${workspaceId}
+      FOR NO KEY UPDATE
+    ), attempt AS (
+      UPDATE data_deliveries d
+      SET attempts = attempts + 1, claim = NULL, waits = 0, faults = 0,
+          status = CASE WHEN ${delivered} THEN 'delivered'
+                        WHEN attempts + 1 >= ${MAX_DELIVERY_ATTEMPTS}::int THEN 'dead' ELSE 'pending' END,
+          ended_at = CASE WHEN ${delivered} OR attempts + 1 >= ${MAX_DELIVERY_ATTEMPTS}::int THEN now() END,
+          next_attempt_at = now() + ${end.nextInMs}::int * interval '1 ms'
+      FROM endpoint p
+      WHERE d.id = ${deliveryId} AND d.endpoint_id = p.id AND d.workspace_id = ${workspaceId}
+        AND d.round = ${round}::int AND d.status = 'pending' AND d.claim = ${end.claim}
+      RETURNING d.id, d.endpoint_id, d.status, d.attempts
+    ), log AS (
+      INSERT INTO data_delivery_attempts (delivery_id, round, attempt, started_at, duration_ms, status_code, error)
+      SELECT id, ${round}::int, attempts, ${end.startedAt}::timestamptz, ${end.durationMs}::int,
+             ${end.statusCode}::int, ${end.error}::text
+      FROM attempt
+    ), place AS (
+      UPDATE data_permits p SET delivery_id = NULL, until = '-infinity'
+      FROM attempt a WHERE p.endpoint_id = a.endpoint_id AND p.delivery_id = a.id
+    ), judged AS (
+      UPDATE data_endpoints p
+      SET consecutive_failures = CASE WHEN ${delivered} THEN 0 ELSE p.consecutive_failures + 1 END,
+          status = CASE WHEN ${delivered} THEN 'active'
+                        WHEN p.consecutive_failures + 1 >= ${FAILING_AFTER}::int THEN 'failing' ELSE p.status END,
+          last_delivery_at = CASE WHEN ${delivered} THEN clock_timestamp() ELSE p.last_delivery_at END
+      FROM attempt a
+      WHERE p.id = a.endpoint_id AND p.workspace_id = ${workspaceId}
+        AND (${delivered} OR p.last_delivery_at IS NULL OR p.last_delivery_at < ${end.startedAt}::timestamptz)
+    ), month AS (
+      INSERT INTO data_months AS m (workspace_id, month, deliveries)
+      SELECT ${workspaceId}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 1
+      FROM attempt WHERE status = 'delivered'
+      ON CONFLICT (workspace_id, month) DO UPDATE SET deliveries = m.deliveries + 1
+    )
+    SELECT status, attempts FROM attempt
+  `);
+  return row ?? undefined;
+}
+
+/** Gives the place back of an attempt that a fault of our own ended before anything could come of it. */
+export async function releaseAttempt(
+  db: Db,
+  { workspaceId, deliveryId, round }: DeliveryRound,
+  claim: string,
+): Promise<void> {
+  await db.query(sql.prepared('data_deliveries_release', z.object({}))`
+    WITH attempt AS (
+      UPDATE data_deliveries
+      SET claim = NULL, faults = faults + 1, next_attempt_at = now() + ${BACK_SECONDS}::int * interval '1 second'
+      WHERE id = ${deliveryId} AND workspace_id = ${workspaceId} AND round = ${round}::int AND claim = ${claim}
+      RETURNING id, endpoint_id
+    )
+    UPDATE data_permits p SET delivery_id = NULL, until = '-infinity'
+    FROM attempt a WHERE p.endpoint_id = a.endpoint_id AND p.delivery_id = a.id
+  `);
+}

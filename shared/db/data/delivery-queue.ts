@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { outboundEventTypes } from '../../contract/data/outbound.ts';
+import { type Db, sql } from '../pool.ts';
+
+/**
+ * What is promised waits here until its execution is started. An endpoint's deliveries are taken in order of age and
+ * only as far as it has places free; of several endpoints each has its turn.
+ */
+
+/** Whoever took a delivery has it, and its place, to itself so long. A dead process's are taken over after this. */
+const LEASE_MS = 10_000;
+/** Places of an endpoint that are left to deliveries that are tried again. */
+const KEPT_FOR_RETRIES = 2;
+/** An execution that has not been heard of for so long after its attempt was due is lost. */
+const LOST_MINUTES = 15;
+
+const queuedDelivery = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  round: z.number(),
+  type: z.enum(outboundEventTypes),
+  url: z.string(),
+});
+export type QueuedDelivery = z.infer<typeof queuedDelivery>;
+
+/**
+ * Leases up to `limit` deliveries, each with a place of its endpoint. An endpoint for whose places deliveries wait that
+ * are tried again gets no new ones, so that those never pile up. What another process holds is passed over.
+ */
+export async function takeQueued(db: Db, limit: number): Promise<readonly QueuedDelivery[]> {
+  return db.any(sql.prepared('data_deliveries_take', queuedDelivery)`
+    WITH RECURSIVE waiting AS (
+      -- From one endpoint to the next in the index, however many deliveries each has.
+      (SELECT endpoint_id FROM data_deliveries WHERE status = 'pending' AND NOT started
+       ORDER BY endpoint_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT d.endpoint_id FROM data_deliveries d
+              WHERE d.status = 'pending' AND NOT d.started AND d.endpoint_id > w.endpoint_id
+              ORDER BY d.endpoint_id LIMIT 1)
+      FROM waiting w WHERE w.endpoint_id IS NOT NULL
+    ), free AS MATERIALIZED (
+      SELECT p.endpoint_id, p.slot FROM waiting w JOIN data_permits p ON p.endpoint_id = w.endpoint_id
+      WHERE p.until < clock_timestamp() AND p.slot > ${KEPT_FOR_RETRIES}::int
+        AND NOT EXISTS (SELECT FROM data_deliveries d
+                        WHERE d.endpoint_id = w.endpoint_id AND d.status = 'pending' AND d.waits > 0)
+      FOR UPDATE OF p SKIP LOCKED
+    ), due AS MATERIALIZED (
+      SELECT d.* FROM (SELECT endpoint_id, count(*) AS places FROM free GROUP BY endpoint_id) f
+      CROSS JOIN LATERAL (
+        SELECT id, endpoint_id, queued_at FROM data_deliveries
+        WHERE endpoint_id = f.endpoint_id AND status = 'pending' AND NOT started
+          AND (leased_until IS NULL OR leased_until < clock_timestamp())
+        ORDER BY queued_at, id LIMIT f.places FOR UPDATE SKIP LOCKED
+      ) d
+    ), taken AS MATERIALIZED (
+      SELECT d.id, d.endpoint_id, f.slot
+      FROM (SELECT *, row_number() OVER (PARTITION BY endpoint_id ORDER BY queued_at, id) AS n FROM due) d
+      JOIN (SELECT *, row_number() OVER (PARTITION BY endpoint_id ORDER BY slot) AS n FROM free) f
+        USING (endpoint_id, n)
+      ORDER BY n, d.queued_at LIMIT ${limit}
+    ), placed AS (
+      UPDATE data_permits p SET delivery_id = t.id, until = clock_timestamp() + ${LEASE_MS}::int * interval '1 ms'
+      FROM taken t WHERE p.endpoint_id = t.endpoint_id AND p.slot = t.slot
+    ), leased AS (
+      UPDATE data_deliveries d SET leased_until = clock_timestamp() + ${LEASE_MS}::int * interval '1 ms'
+      FROM taken t WHERE d.id = t.id
+      RETURNING d.id, d.workspace_id, d.round, d.event_id, d.endpoint_id
+    )
+    SELECT l.id, l.workspace_id, l.round, e.type, p.url
+    FROM leased l JOIN outbound_events e ON e.id = l.event_id JOIN data_endpoints p ON p.id = l.endpoint_id
+  `);
+}
+
+/** Their executions are there. One that was begun anew meanwhile stays in the queue. */
+export async function markDispatched(
+  db: Db,
+  deliveries: readonly Pick<QueuedDelivery, 'id' | 'round'>[],
+): Promise<void> {
+  const rows = JSON.stringify(deliveries.map(({ id, round }) => ({ id, round })));
+  await db.query(sql.prepared('data_deliveries_mark_dispatched', z.object({}))`
+    UPDATE data_deliveries d
+    SET started = true, leased_until = NULL, next_attempt_at = coalesce(next_attempt_at, now())
+    FROM json_to_recordset(${rows}::json) AS t (id text, round int)
+    WHERE d.id = t.id AND d.round = t.round AND d.status = 'pending'
+  `);
+}
+
+/**
+ * Queues deliveries whose executions are gone, because somebody ended them or Temporal lost them, for another one. An
+ * execution that was only late finds that its round is over. Returns how many, at most `limit`.
+ */
+export async function requeueLost(db: Db, limit: number): Promise<number> {
+  const { rowCount } = await db.query(sql.prepared('data_deliveries_requeue_lost', z.object({}))`
+    UPDATE data_deliveries
+    SET started = false, leased_until = NULL, round = round + 1, claim = NULL, waits = 0, next_attempt_at = NULL
+    WHERE id IN (
+      SELECT id FROM data_deliveries
+      WHERE status = 'pending' AND started
+        AND next_attempt_at < now() - ${LOST_MINUTES}::int * interval '1 minute'
+      ORDER BY next_attempt_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+  `);
+  return rowCount;
+}

@@ -1,0 +1,85 @@
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import {
+  markDispatched,
+  type QueuedDelivery,
+  requeueLost,
+  takeQueued,
+} from '../db/data/delivery-queue.ts';
+import { DELIVERY_WORKFLOW, type DeliverWebhookInput, searchAttributes } from '../execution.ts';
+import type { DispatchDeps } from './dispatch.ts';
+import { type Loop, startLoop } from './loop.ts';
+
+/** Executions started per look, all at once. */
+const BATCH = 50;
+/**
+ * A look costs a fraction of a millisecond when nothing waits. A NOTIFY in the promise instead would have every
+ * transaction that promises something commit one after the other.
+ */
+const LOOK_EVERY_MS = 100;
+const LOST_BATCH = 200;
+const LOST_EVERY_MS = 60_000;
+
+/** One look: starts executions of deliveries that are promised. Returns how many it took. */
+export async function dispatchDeliveries(deps: DispatchDeps): Promise<number> {
+  const queued = await takeQueued(deps.db, BATCH);
+  const started = await Promise.all(queued.map((delivery) => start(deps, delivery)));
+  const there = queued.filter((_delivery, index) => started[index]);
+  if (there.length > 0) await markDispatched(deps.db, there);
+  return queued.length;
+}
+
+/** Returns whether the execution is there, by whomever. Otherwise the lease ends and another look tries again. */
+async function start(deps: DispatchDeps, delivery: QueuedDelivery): Promise<boolean> {
+  const { temporal, config, log } = deps;
+  const { id, round, workspace_id, type, url } = delivery;
+  const input: DeliverWebhookInput = {
+    workspace_id,
+    delivery_id: id,
+    round,
+    task_queue: temporal.queues.deliveries,
+    backoff_ms: config.deliveries.backoffMs,
+  };
+  try {
+    await temporal.withTimeout(() =>
+      temporal.client.workflow.start(DELIVERY_WORKFLOW, {
+        workflowId: `delivery-${id}-${round}`,
+        taskQueue: temporal.queues.control,
+        args: [input],
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        staticSummary: `${type} → ${new URL(url).host}`.slice(0, 120),
+        typedSearchAttributes: [{ key: workspaceKey, value: workspace_id }],
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
+    log.warn({ err: error, deliveryId: id }, 'could not start a delivery; will try again');
+    return false;
+  }
+}
+
+const workspaceKey = defineSearchAttributeKey(
+  searchAttributes.workspace,
+  SearchAttributeType.KEYWORD,
+);
+
+/** Starts executions of what is promised, and anew of what lost its own, until stopped. */
+export function startDeliveryDispatch(deps: DispatchDeps): Loop {
+  const loops = [
+    startLoop(
+      { name: 'delivery dispatch', ...deps, everyMs: LOOK_EVERY_MS },
+      async () => (await dispatchDeliveries(deps)) > 0,
+    ),
+    startLoop({ name: 'lost deliveries', ...deps, everyMs: LOST_EVERY_MS }, async () => {
+      const lost = await requeueLost(deps.db, LOST_BATCH);
+      if (lost > 0) deps.log.warn({ deliveries: lost }, 'deliveries had lost their executions');
+      return lost === LOST_BATCH;
+    }),
+  ];
+  return {
+    stop: async () => {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
+  };
+}

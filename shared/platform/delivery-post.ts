@@ -1,0 +1,119 @@
+import type { OutboundEventType } from '../contract/data/outbound.ts';
+import { signDelivery } from './delivery-signature.ts';
+import { type Egress, EgressError, findEgressError } from './egress.ts';
+import { isSuccess } from './outside-call.ts';
+
+/** From the first byte sent to the last byte of the answer. */
+const TIMEOUT_MS = 15_000;
+/** Of the answer; the rest is not read. */
+const MAX_ANSWER_BYTES = 20_000;
+const EXCERPT_CHARACTERS = 500;
+const USER_AGENT = 'durable-workflows-webhooks/1';
+
+export interface DeliveryPost {
+  url: string;
+  deliveryId: string;
+  /** Each signs, the current one first. */
+  secrets: readonly string[];
+  event_id: string;
+  type: OutboundEventType;
+  created_at: string;
+  /** As JSON text. */
+  data: string;
+  signal: AbortSignal;
+}
+
+/** What came of it. Without `error` it is delivered. */
+export type PostOutcome =
+  | { fault: false; status: number | null; error?: string; retryAfterMs?: number }
+  /** It was this machine that could not send, or that broke off. */
+  | { fault: true; status: null; error: string; retryAfterMs?: undefined };
+
+/** Sends a delivery once. Never rejects. Any 2xx whose answer ends in time is a success; a redirect is not followed. */
+export async function postDelivery(egress: Egress, post: DeliveryPost): Promise<PostOutcome> {
+  const body = Buffer.from(bodyOf(post));
+  const timeout = new AbortController();
+  const timer = setTimeout(() => {
+    const text = `No full answer within ${TIMEOUT_MS / 1000} s`;
+    timeout.abort(new EgressError('timeout', text));
+  }, TIMEOUT_MS);
+  try {
+    const response = await egress.fetch(post.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': USER_AGENT,
+        'x-service-delivery': post.deliveryId,
+        'x-service-event': post.type,
+        'x-service-signature': signDelivery(body, post.secrets),
+      },
+      body,
+      signal: AbortSignal.any([timeout.signal, post.signal]),
+    });
+    return outcomeOf(response, await beginningOf(response));
+  } catch (error) {
+    if (post.signal.aborted) return fault('This worker stopped while it was sending');
+    if (isOwnFault(error)) return fault('This service could not open a connection');
+    const known = findEgressError(error);
+    return { fault: false, status: null, error: known?.message ?? 'The request broke off' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const fault = (error: string): PostOutcome => ({ fault: true, status: null, error });
+
+/** The bytes are the same in every attempt: receivers may compare them. */
+function bodyOf({ event_id: id, type, created_at, data }: DeliveryPost): string {
+  return `${JSON.stringify({ id, type, created_at }).slice(0, -1)},"data":${data}}`;
+}
+
+function outcomeOf({ status, headers }: Response, beginning: string): PostOutcome {
+  if (isSuccess(status)) return { fault: false, status };
+  const excerpt = beginning.slice(0, EXCERPT_CHARACTERS).trim().replaceAll('\0', '\ufffd');
+  const error = `Answered ${status}${excerpt === '' ? '' : `: ${excerpt}`}`.toWellFormed();
+  return { fault: false, status, error, retryAfterMs: retryAfterOf(headers.get('retry-after')) };
+}
+
+/** In ms from now: seconds or a date. 0 for anything else. */
+export function retryAfterOf(header: string | null, now = Date.now()): number {
+  const text = header?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now);
+}
+
+async function beginningOf(response: Response): Promise<string> {
+  const body = response.body as ReadableStream<Uint8Array> | null;
+  if (body === null) return '';
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = body.getReader();
+  while (bytes < MAX_ANSWER_BYTES) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks.push(value);
+    bytes += value.byteLength;
+  }
+  await reader.cancel();
+  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
+}
+
+/** Before anything was sent, and nobody else's doing: no route out, no free port, no free file. */
+const OWN_FAULTS: ReadonlySet<unknown> = new Set([
+  'EADDRNOTAVAIL',
+  'EMFILE',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENFILE',
+  'ENOBUFS',
+]);
+
+function isOwnFault(error: unknown): boolean {
+  let cause: unknown = error;
+  for (let depth = 0; depth < 8 && cause !== null && typeof cause === 'object'; depth += 1) {
+    if (OWN_FAULTS.has((cause as { code?: unknown }).code)) return true;
+    cause = (cause as { cause?: unknown }).cause;
+  }
+  return false;
+}

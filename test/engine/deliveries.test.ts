@@ -1,0 +1,798 @@
+import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import Stripe from 'stripe';
+import { z } from 'zod';
+import { pauseAfter } from '../../activities/deliver-webhook.ts';
+import type { Delivery } from '../../shared/contract/data/outbound.ts';
+import { claimDelivery, recordAttempt } from '../../shared/db/data/delivery-attempts.ts';
+import { requeueLost } from '../../shared/db/data/delivery-queue.ts';
+import { deleteExpiredOutbound } from '../../shared/db/retention.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { retryAfterOf } from '../../shared/platform/delivery-post.ts';
+import { signDelivery } from '../../shared/platform/delivery-signature.ts';
+import { type FakeServer, type Seen, startHttpServer } from '../fakes/http-server.ts';
+import { eventually } from '../support/engine.ts';
+import { BACKOFF_SECONDS, type Outbound, startOutbound } from '../support/outbound.ts';
+import { startWorkerProcess } from '../support/processes.ts';
+
+type Behaviour = (response: ServerResponse, request: Seen) => void;
+
+let receiver: FakeServer;
+/** By path; `/` and whatever is not here answers 200. */
+const behaviours = new Map<string, Behaviour>();
+let outbound: Outbound;
+
+beforeAll(async () => {
+  receiver = await startHttpServer((request, response) => {
+    const behave = behaviours.get(request.url);
+    if (behave === undefined) response.end('ok');
+    else behave(response, request);
+  });
+  outbound = await startOutbound();
+});
+afterAll(async () => {
+  await outbound.close();
+  await receiver.close();
+});
+afterEach(async () => {
+  const { body } = await outbound.call('GET', '');
+  for (const { id } of body.data) await outbound.call('DELETE', `/${id}`);
+});
+
+let paths = 0;
+/** An address of its own, with what it does. */
+function address(behave?: Behaviour): { url: string; seen: () => Seen[] } {
+  const path = `/${(paths += 1)}`;
+  if (behave !== undefined) behaviours.set(path, behave);
+  return {
+    url: receiver.url + path,
+    seen: () => receiver.seen.filter((request) => request.url === path),
+  };
+}
+const status =
+  (code: number, headers: Record<string, string> = {}): Behaviour =>
+  (response) =>
+    response.writeHead(code, headers).end(`this is ${code}`);
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const msBetween = (earlier: string, later: string) => Date.parse(later) - Date.parse(earlier);
+const header = (request: Seen, name: string) => String(request.headers[name]);
+
+/** What a receiver would do that knows nothing but the documentation. */
+function isSigned(request: Seen, secret: string): boolean {
+  const parts = header(request, 'x-service-signature').split(',');
+  const at = parts[0]!.slice(2);
+  const expected = createHmac('sha256', secret).update(`${at}.${request.body}`).digest('hex');
+  return parts.slice(1).includes(`v1=${expected}`);
+}
+
+describe('a delivery', () => {
+  test('is the event, signed so that a library of the same scheme takes it', async () => {
+    const { url, seen } = address();
+    const { id, secret } = await outbound.register(url);
+    await outbound.happen('entity.created', { entity_id: 'ent_1', name: 'Żółw "é" 🐢' });
+    const [delivery] = await outbound.settled(id);
+    expect(delivery).toMatchObject({ status: 'delivered', type: 'entity.created', attempts: 1 });
+    const [request] = seen();
+    const { headers, body } = request!;
+    expect(JSON.parse(body)).toEqual({
+      id: delivery!.event_id,
+      type: 'entity.created',
+      created_at: delivery!.created_at,
+      data: { entity_id: 'ent_1', name: 'Żółw "é" 🐢' },
+    });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-service-event': 'entity.created',
+      'x-service-delivery': delivery!.id,
+    });
+    const signature = header(request!, 'x-service-signature');
+    const event = Stripe.webhooks.constructEvent(body, signature, secret) as unknown;
+    expect(event).toEqual(JSON.parse(body));
+    expect(() => Stripe.webhooks.constructEvent(`${body} `, signature, secret)).toThrow();
+    expect(() => Stripe.webhooks.constructEvent(body, signature, `${secret}x`)).toThrow();
+  });
+
+  test('goes to those endpoints of its workspace and mode that want to hear of it', async () => {
+    const [first, second, other, demo] = [address(), address(), address(), address()];
+    const wanting = await Promise.all([
+      outbound.register(first.url),
+      outbound.register(second.url),
+    ]);
+    await outbound.register(other.url, ['entity.updated']);
+    await outbound.register(demo.url, ['entity.created'], true);
+    expect(await outbound.happen('entity.created', { n: 1 }, { n: 2 })).toBe(4);
+    expect(await outbound.happen('export.completed', { n: 3 })).toBe(0);
+    for (const { id } of wanting) await outbound.settled(id);
+    expect([first, second, other, demo].map(({ seen }) => seen().length)).toEqual([2, 2, 0, 0]);
+    const ids = first.seen().map((request) => JSON.parse(request.body).id as string);
+    expect(new Set(ids).size).toBe(2);
+    expect(new Set(second.seen().map((request) => JSON.parse(request.body).id))).toEqual(
+      new Set(ids),
+    );
+    expect(
+      new Set([...first.seen(), ...second.seen()].map((r) => header(r, 'x-service-delivery'))).size,
+    ).toBe(4);
+  });
+
+  test('sets out within 300 ms of what it tells of', async () => {
+    const arrivals: number[] = [];
+    const { url } = address((response) => {
+      arrivals.push(Date.now());
+      response.end();
+    });
+    await outbound.register(url);
+    const lags: number[] = [];
+    for (let round = 0; round < 20; round += 1) {
+      const at = Date.now();
+      await outbound.happen('entity.created', { round });
+      await eventually(() => arrivals.length === round + 1);
+      lags.push(arrivals[round]! - at);
+      await pause(20 + round * 7);
+    }
+    lags.sort((a, b) => a - b);
+    console.log(`latency: median ${lags[10]} ms, most ${lags[19]} ms`);
+    expect(lags[10]).toBeLessThan(300);
+  });
+
+  test('shows in the Temporal UI what it tells whom, and not its secret', async () => {
+    const { url } = address();
+    const { id } = await outbound.register(`${url}?token=s3cret`);
+    await outbound.happen('entity.created', { n: 1 });
+    const [delivery] = await outbound.settled(id);
+    const { client } = outbound.engine.deps.temporal;
+    const handle = client.workflow.getHandle(`delivery-${delivery!.id}-1`);
+    await eventually(async () => (await handle.describe()).status.name === 'COMPLETED');
+    const description = await handle.describe();
+    expect(await description.staticSummary()).toBe(
+      `entity.created → ${new URL(receiver.url).host}`,
+    );
+    expect(description.searchAttributes).toMatchObject({ OpsWorkspace: [outbound.workspaceId] });
+    expect(JSON.stringify(await handle.fetchHistory())).not.toContain('s3cret');
+  });
+
+  test('counts in its month when it has arrived, and not before', async () => {
+    const counted = () =>
+      outbound.engine.db.maybeOneFirst(sql.type(z.object({ deliveries: z.number() }))`
+        SELECT deliveries FROM data_months
+        WHERE workspace_id = ${outbound.workspaceId} AND month = date_trunc('month', now() AT TIME ZONE 'UTC')
+      `);
+    const before = (await counted()) ?? 0;
+    let answers = 0;
+    const { url } = address((response) => {
+      answers += 1;
+      response.writeHead(answers === 1 ? 500 : 204).end();
+    });
+    const { id } = await outbound.register(url);
+    await outbound.happen('entity.created', {});
+    await outbound.settled(id);
+    expect(answers).toBe(2);
+    expect(await counted()).toBe(before + 1);
+  });
+});
+
+describe('a receiver that refuses', () => {
+  test('is tried eight times, with doubling pauses, and then no more', async () => {
+    const { url, seen } = address(status(500));
+    const { id, secret } = await outbound.register(url);
+    await outbound.happen('entity.created', { n: 1 });
+    await eventually(async () => (await outbound.endpoint(id)).status === 'failing', 30_000);
+    expect((await outbound.endpoint(id)).consecutive_failures).toBeGreaterThanOrEqual(5);
+    const [delivery] = await outbound.settled(id, 60_000);
+    expect(delivery).toMatchObject({ status: 'dead', attempts: 8, reason: null });
+    expect(delivery!.log.map((attempt) => attempt.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(delivery!.log[0]).toMatchObject({
+      status_code: 500,
+      error: 'Answered 500: this is 500',
+    });
+    const starts = delivery!.log.map((attempt) => attempt.started_at);
+    const pauses = starts.slice(1).map((start, n) => msBetween(starts[n]!, start));
+    console.log(`pauses: ${pauses.join(', ')} ms`);
+    pauses.forEach((ms, n) => {
+      const wanted = BACKOFF_SECONDS * 1000 * 2 ** n;
+      expect(ms).toBeGreaterThanOrEqual(wanted);
+      expect(ms).toBeLessThan(wanted * 1.25 + 400);
+    });
+    expect(await outbound.endpoint(id)).toMatchObject({
+      status: 'failing',
+      consecutive_failures: 8,
+      last_delivery_at: null,
+    });
+    // The same delivery and the same bytes each time, each time signed anew.
+    const requests = seen();
+    expect(requests).toHaveLength(8);
+    expect(new Set(requests.map((request) => header(request, 'x-service-delivery'))).size).toBe(1);
+    expect(new Set(requests.map((request) => request.body)).size).toBe(1);
+    expect(requests.every((request) => isSigned(request, secret))).toBe(true);
+    const signatures = new Set(requests.map((r) => header(r, 'x-service-signature')));
+    expect(signatures.size).toBeGreaterThan(3);
+    const handle = outbound.engine.deps.temporal.client.workflow.getHandle(
+      `delivery-${delivery!.id}-1`,
+    );
+    await eventually(async () => (await handle.describe()).status.name === 'FAILED');
+    await pause(2_000);
+    expect(seen()).toHaveLength(8);
+  }, 90_000);
+
+  test('counts as failing after five failures, and as well again after one success', async () => {
+    let well = false;
+    const { url } = address((response) => response.writeHead(well ? 200 : 503).end());
+    const { id } = await outbound.register(url);
+    await outbound.happen('entity.created', { n: 1 }, { n: 2 });
+    await eventually(async () => (await outbound.endpoint(id)).consecutive_failures === 4);
+    expect((await outbound.endpoint(id)).status).toBe('active');
+    await eventually(async () => (await outbound.endpoint(id)).status === 'failing');
+    well = true;
+    const deliveries = await outbound.settled(id);
+    expect(deliveries.map((delivery) => delivery.status)).toEqual(['delivered', 'delivered']);
+    const endpoint = await outbound.endpoint(id);
+    expect(endpoint).toMatchObject({ status: 'active', consecutive_failures: 0 });
+    expect(Date.now() - Date.parse(endpoint.last_delivery_at!)).toBeLessThan(20_000);
+  }, 60_000);
+
+  test('may put the next attempt off, for an hour at most', async () => {
+    const asked: Record<string, [number, number]> = {
+      '999999999': [3_590_000, 3_600_000],
+      '2': [1_900, 2_100],
+      '0': [0, BACKOFF_SECONDS * 1000],
+      'Fri, 01 Jan 2100 00:00:00 GMT': [3_590_000, 3_600_000],
+      soon: [0, BACKOFF_SECONDS * 1000],
+      '-5': [0, BACKOFF_SECONDS * 1000],
+    };
+    for (const [value, [least, most]] of Object.entries(asked)) {
+      const { url } = address(status(429, { 'retry-after': value }));
+      const { id } = await outbound.register(url);
+      await outbound.happen('entity.created', {});
+      let delivery: Delivery | undefined;
+      await eventually(async () => {
+        [delivery] = await outbound.deliveries(id);
+        return delivery!.log.length > 0;
+      });
+      const { started_at, duration_ms } = delivery!.log[0]!;
+      const next = Date.parse(delivery!.next_attempt_at!);
+      if (delivery!.log.length === 1) {
+        expect(next - Date.parse(started_at) - duration_ms).toBeGreaterThanOrEqual(least - 50);
+        expect(next - Date.parse(started_at) - duration_ms).toBeLessThanOrEqual(most + 100);
+      }
+      await outbound.call('DELETE', `/${id}`);
+    }
+    const after = (attempts: number, retryAfterMs?: number) =>
+      pauseAfter(attempts, 30_000, { retryAfterMs });
+    expect([1, 2, 3, 7, 8, 9].map((n) => after(n) / 1000)).toEqual([30, 60, 120, 1920, 3600, 3600]);
+    expect([after(1, 1_000), after(1, 45_000), after(1, 1e15)]).toEqual([
+      30_000, 45_000, 3_600_000,
+    ]);
+    expect(retryAfterOf('Thu, 01 Jan 1970 00:01:00 GMT', 15_000)).toBe(45_000);
+  }, 60_000);
+
+  test('by a redirect, by 410, by hanging after 200 or by dripping has failed; by a huge answer not', async () => {
+    const elsewhere = address();
+    const drips: NodeJS.Timeout[] = [];
+    const cases: Record<string, { behave: Behaviour; error: RegExp | null; code: number | null }> =
+      {
+        redirect: {
+          behave: status(302, { location: elsewhere.url }),
+          error: /^Answered 302/,
+          code: 302,
+        },
+        gone: { behave: status(410), error: /^Answered 410: this is 410$/, code: 410 },
+        hang: {
+          behave: (response) => response.writeHead(200).write('a beginning'),
+          error: /No full answer within 15 s/,
+          code: null,
+        },
+        silence: { behave: () => undefined, error: /No full answer within 15 s/, code: null },
+        drip: {
+          behave: (response) => {
+            response.writeHead(200);
+            drips.push(setInterval(() => response.write('.'), 500));
+          },
+          error: /No full answer within 15 s/,
+          code: null,
+        },
+        cut: {
+          behave: (response) => {
+            response.writeHead(200, { 'content-length': '1000' }).write('half');
+            setTimeout(() => response.destroy(), 50);
+          },
+          error: /broke off its answer/,
+          code: null,
+        },
+        huge: {
+          behave: (response) => {
+            response.writeHead(200);
+            const block = Buffer.alloc(1_000_000, 'x');
+            const more = () => {
+              while (!response.destroyed && response.write(block));
+            };
+            response.on('drain', more);
+            more();
+          },
+          error: null,
+          code: 200,
+        },
+        hugeError: {
+          behave: (response) => response.writeHead(500).end(Buffer.alloc(5_000_000, 'x')),
+          error: /^Answered 500: x{500}$/,
+          code: 500,
+        },
+      };
+    const endpoints = await Promise.all(
+      Object.values(cases).map(({ behave }) => outbound.register(address(behave).url)),
+    );
+    await outbound.happen('entity.created', {});
+    const logs = await Promise.all(
+      endpoints.map(async ({ id }) => {
+        let log: Delivery['log'] = [];
+        await eventually(async () => {
+          log = (await outbound.deliveries(id))[0]!.log;
+          return log.length > 0;
+        }, 25_000);
+        return log[0]!;
+      }),
+    );
+    drips.forEach(clearInterval);
+    Object.entries(cases).forEach(([name, { error, code }], n) => {
+      const { status_code, error: told } = logs[n]!;
+      expect([name, status_code]).toEqual([name, code]);
+      if (error === null) expect([name, told]).toEqual([name, null]);
+      else expect(told).toMatch(error);
+    });
+    expect(logs[2]!.duration_ms).toBeGreaterThanOrEqual(14_900);
+    expect(logs[2]!.duration_ms).toBeLessThan(17_000);
+    expect(elsewhere.seen()).toEqual([]);
+  }, 60_000);
+
+  test('by not being there has failed, without a word of why', async () => {
+    const closed = await startHttpServer(() => undefined);
+    await closed.close();
+    const { id } = await outbound.register(closed.url);
+    await outbound.happen('entity.created', {});
+    await eventually(async () => (await outbound.deliveries(id))[0]!.attempts > 1);
+    const { log } = (await outbound.deliveries(id))[0]!;
+    expect(log[0]).toMatchObject({
+      status_code: null,
+      error: `'127.0.0.1:${closed.port}' could not be reached`,
+    });
+  });
+});
+
+describe('redelivery', () => {
+  test('begins what has ended anew, under the same ids, and refuses what is pending', async () => {
+    let code = 500;
+    const { url, seen } = address((response) => response.writeHead(code).end());
+    const { id } = await outbound.register(url);
+    await outbound.happen('entity.created', { n: 1 });
+    const path = (delivery: Delivery) => `/${id}/deliveries/${delivery.id}/redeliver`;
+    let [delivery] = await outbound.deliveries(id);
+    const refused = await outbound.call('POST', path(delivery!));
+    expect(refused).toMatchObject({ status: 409 });
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_deliveries SET attempts = 7 WHERE id = ${delivery!.id}`);
+    [delivery] = await outbound.settled(id);
+    expect(delivery!.status).toBe('dead');
+    code = 200;
+    const again = await outbound.call('POST', path(delivery!));
+    expect(again).toMatchObject({
+      status: 200,
+      body: { data: { id: delivery!.id, status: 'pending', attempts: 0 } },
+    });
+    [delivery] = await outbound.settled(id);
+    expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(delivery!.log.at(-1)).toMatchObject({ round: 2, attempt: 1, status_code: 200 });
+    // One that has arrived may be asked for again.
+    expect((await outbound.call('POST', path(delivery!))).status).toBe(200);
+    [delivery] = await outbound.settled(id);
+    expect(delivery!.log.at(-1)).toMatchObject({ round: 3, attempt: 1, status_code: 200 });
+    expect(new Set(seen().map((request) => header(request, 'x-service-delivery'))).size).toBe(1);
+    expect(new Set(seen().map((request) => request.body)).size).toBe(1);
+  }, 60_000);
+
+  test('of dead letters takes all since a time, and nothing else', async () => {
+    let code = 500;
+    const { url, seen } = address((response) => response.writeHead(code).end());
+    const { id } = await outbound.register(url);
+    await outbound.happen('entity.created', ...Array.from({ length: 12 }, (_, n) => ({ n })));
+    await eventually(() => seen().length >= 12);
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_deliveries SET attempts = 7 WHERE endpoint_id = ${id} AND status = 'pending'`);
+    await outbound.settled(id, 30_000);
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_deliveries SET created_at = now() - interval '2 hours'
+      WHERE id IN (SELECT id FROM data_deliveries WHERE endpoint_id = ${id} ORDER BY id LIMIT 2)`);
+    code = 200;
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const { status: answered, body } = await outbound.call('POST', `/${id}/redeliver`, { since });
+    expect([answered, body.data]).toEqual([200, { redelivered: 10, left: 0 }]);
+    const deliveries = await outbound.settled(id);
+    expect(deliveries.map((delivery) => delivery.status).sort()).toEqual([
+      'dead',
+      'dead',
+      ...Array.from({ length: 10 }, () => 'delivered'),
+    ]);
+    const nothing = await outbound.call('POST', `/${id}/redeliver`, { since });
+    expect(nothing.body.data).toEqual({ redelivered: 0, left: 0 });
+  }, 60_000);
+
+  test('asked for many times at once happens once', async () => {
+    const { url, seen } = address();
+    const { id } = await outbound.register(url);
+    await outbound.happen('entity.created', {});
+    const [delivery] = await outbound.settled(id);
+    for (let round = 1; round <= 5; round += 1) {
+      const path = `/${id}/deliveries/${delivery!.id}/redeliver`;
+      const answers = await Promise.all([1, 2, 3, 4].map(() => outbound.call('POST', path)));
+      const taken = answers.filter((answer) => answer.status === 200).length;
+      expect(taken).toBeGreaterThanOrEqual(1);
+      await outbound.settled(id);
+      const [after] = await outbound.deliveries(id);
+      expect(after!.log).toHaveLength(seen().length);
+    }
+  }, 60_000);
+});
+
+describe('an endpoint', () => {
+  test('hears a ping it has not subscribed to', async () => {
+    const { url, seen } = address();
+    const { id, secret } = await outbound.register(url);
+    const { status: answered, body } = await outbound.call('POST', `/${id}/ping`);
+    expect(answered).toBe(201);
+    expect(body.data).toMatchObject({ type: 'ping', status: 'pending', log: [] });
+    const [delivery] = await outbound.settled(id);
+    expect(delivery).toMatchObject({ id: body.data.id, status: 'delivered' });
+    expect(JSON.parse(seen()[0]!.body)).toMatchObject({ type: 'ping', data: {} });
+    expect(isSigned(seen()[0]!, secret)).toBe(true);
+  });
+
+  test('is told with both secrets for a day after a rotation', async () => {
+    const { url, seen } = address();
+    const { id, secret: first } = await outbound.register(url);
+    const { body } = await outbound.call('POST', `/${id}/rotate-secret`);
+    const { secret: second, previous_secret_until } = body.data;
+    expect(second).toMatch(/^whsec_[0-9a-z]{48}$/);
+    expect(second).not.toBe(first);
+    const hours = (Date.parse(previous_secret_until) - Date.now()) / 3_600_000;
+    expect(hours).toBeCloseTo(24, 1);
+    await outbound.happen('entity.created', {});
+    await outbound.settled(id);
+    expect(header(seen()[0]!, 'x-service-signature')).toMatch(/^t=\d+,v1=\w{64},v1=\w{64}$/);
+    for (const secret of [first, second]) {
+      expect(isSigned(seen()[0]!, secret)).toBe(true);
+      const { body: raw } = seen()[0]!;
+      Stripe.webhooks.constructEvent(raw, header(seen()[0]!, 'x-service-signature'), secret);
+    }
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_endpoints SET previous_secret_until = now() WHERE id = ${id}`);
+    await outbound.happen('entity.created', {});
+    await outbound.settled(id);
+    expect(isSigned(seen()[1]!, first)).toBe(false);
+    expect(isSigned(seen()[1]!, second)).toBe(true);
+  });
+
+  test('that is deleted takes what is pending with it, and its executions end', async () => {
+    const { url, seen } = address(status(500));
+    const { id } = await outbound.register(url);
+    await outbound.happen('entity.created', { n: 1 }, { n: 2 });
+    await eventually(async () => (await outbound.deliveries(id)).every((d) => d.attempts >= 3));
+    const [delivery] = await outbound.deliveries(id);
+    expect((await outbound.call('DELETE', `/${id}`)).status).toBe(204);
+    expect((await outbound.call('GET', `/${id}/deliveries`)).status).toBe(404);
+    const left = await outbound.engine.db.any(sql.unsafe`
+      SELECT 1 FROM data_deliveries WHERE endpoint_id = ${id}
+      UNION ALL SELECT 1 FROM data_permits WHERE endpoint_id = ${id}`);
+    expect(left).toEqual([]);
+    const sent = seen().length;
+    const handle = outbound.engine.deps.temporal.client.workflow.getHandle(
+      `delivery-${delivery!.id}-1`,
+    );
+    expect(await handle.result()).toBe('gone');
+    expect(seen()).toHaveLength(sent);
+  }, 30_000);
+
+  test('deleted while it is told of things leaves none of them pending', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const { url } = address();
+      const { id } = await outbound.register(url);
+      await Promise.all([
+        ...Array.from({ length: 6 }, (_, n) => outbound.happen('entity.created', { n }, { n })),
+        pause(round * 4).then(() => outbound.call('DELETE', `/${id}`)),
+      ]);
+      const left = await outbound.engine.db.any(sql.unsafe`
+        SELECT 1 FROM data_deliveries WHERE endpoint_id = ${id} AND status = 'pending'`);
+      expect(left).toEqual([]);
+    }
+  }, 60_000);
+
+  test('whose address has become a private one is not called', async () => {
+    const { url, seen } = address();
+    const { id } = await outbound.register(url);
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_endpoints SET url = 'http://10.0.0.1/' WHERE id = ${id}`);
+    await outbound.happen('entity.created', {});
+    await eventually(async () => (await outbound.deliveries(id))[0]!.attempts > 0);
+    expect((await outbound.deliveries(id))[0]!.log[0]).toMatchObject({
+      status_code: null,
+      error: "The address of '10.0.0.1' is not allowed",
+    });
+    expect(seen()).toEqual([]);
+  });
+
+  test('has at most 10,000 deliveries pending; the others are dead letters from the beginning', async () => {
+    const { url } = address((response) => void response);
+    const { id } = await outbound.register(url);
+    const many = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
+    expect(await outbound.happen('entity.created', ...many(9_990))).toBe(9_990);
+    const began = performance.now();
+    expect(await outbound.happen('entity.created', ...many(30))).toBe(30);
+    console.log(`promise beside 9,990 pending: ${(performance.now() - began).toFixed(1)} ms`);
+    const dead = await outbound.deliveries(id, 'status=dead&limit=100');
+    expect(dead).toHaveLength(20);
+    expect(dead[0]).toMatchObject({
+      status: 'dead',
+      reason: 'More than 10000 deliveries of this endpoint are pending',
+      attempts: 0,
+      log: [],
+    });
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    const { body } = await outbound.call('POST', `/${id}/redeliver`, { since });
+    expect(body.data).toEqual({ redelivered: 0, left: 20 });
+    await outbound.engine.db.query(sql.unsafe`
+      DELETE FROM data_deliveries WHERE id IN (
+        SELECT id FROM data_deliveries WHERE endpoint_id = ${id} AND status = 'pending' LIMIT 5)`);
+    const some = await outbound.call('POST', `/${id}/redeliver`, { since });
+    expect(some.body.data).toEqual({ redelivered: 5, left: 15 });
+  }, 60_000);
+});
+
+describe('an endpoint that hangs', () => {
+  test('has eight attempts under way and no more, and slows no other', async () => {
+    let open = 0;
+    let most = 0;
+    const hanging = address((response) => {
+      open += 1;
+      most = Math.max(most, open);
+      response.on('close', () => (open -= 1));
+    });
+    const arrivals = new Map<number, number>();
+    const healthy = (response: ServerResponse, request: Seen) => {
+      const { n, at } = JSON.parse(request.body).data as { n: number; at: number };
+      arrivals.set(n * 100 + arrivals.size, Date.now() - at);
+      response.end();
+    };
+    const { id } = await outbound.register(hanging.url);
+    await outbound.happen('entity.created', ...Array.from({ length: 60 }, (_, n) => ({ n })));
+    await eventually(() => open >= 6);
+    const endpoints = await Promise.all(
+      Array.from({ length: 20 }, () => outbound.register(address(healthy).url, ['entity.updated'])),
+    );
+    for (let round = 0; round < 5; round += 1) {
+      await outbound.happen('entity.updated', { n: round, at: Date.now() });
+      await eventually(() => arrivals.size === (round + 1) * endpoints.length);
+    }
+    const lags = [...arrivals.values()].sort((a, b) => a - b);
+    console.log(`beside a hanging one: median ${lags[50]} ms, most ${lags.at(-1)} ms`);
+    expect(lags[95]).toBeLessThan(1_500);
+    // Through the time-outs of the first ones and their second attempts.
+    await pause(18_000);
+    expect(most).toBeLessThanOrEqual(8);
+    expect(most).toBeGreaterThanOrEqual(6);
+    expect((await outbound.deliveries(id)).filter((d) => d.log.length > 0).length).toBeGreaterThan(
+      5,
+    );
+  }, 60_000);
+
+  test('holds its places over all workers together', async () => {
+    const { engine } = outbound;
+    const { url } = address(() => undefined);
+    const { id } = await outbound.register(url, ['entity.updated']);
+    await engine.db.query(sql.unsafe`
+      INSERT INTO outbound_events (id, workspace_id, type, data)
+      VALUES ('oevt_places', ${outbound.workspaceId}, 'entity.updated', '{}')`);
+    await engine.db.query(sql.unsafe`
+      INSERT INTO data_deliveries (id, workspace_id, endpoint_id, event_id, started, next_attempt_at)
+      SELECT 'dlv_places_' || n, ${outbound.workspaceId}, ${id}, 'oevt_places', true, now()
+      FROM generate_series(1, 40) n`);
+    const scope = (n: number) => ({
+      workspaceId: outbound.workspaceId,
+      deliveryId: `dlv_places_${n}`,
+      round: 1,
+    });
+    for (let round = 0; round < 10; round += 1) {
+      const claims = await Promise.all(
+        Array.from({ length: 40 }, (_, n) =>
+          claimDelivery(engine.db, scope(n + 1), `claim-${round}-${n}`),
+        ),
+      );
+      const permitted = claims.filter((claim) => claim!.permitted).length;
+      expect(permitted).toBeGreaterThanOrEqual(1);
+      expect(permitted).toBeLessThanOrEqual(8);
+      const held = await engine.db.oneFirst(sql.unsafe`
+        SELECT count(*)::int FROM data_permits WHERE endpoint_id = ${id} AND until > now()`);
+      expect(held).toBe(permitted);
+      await engine.db.query(sql.unsafe`
+        UPDATE data_permits SET until = '-infinity' WHERE endpoint_id = ${id}`);
+    }
+  }, 30_000);
+});
+
+describe('what goes wrong here', () => {
+  test('does not count against the receiver: a secret that cannot be opened waits', async () => {
+    const { url, seen } = address();
+    const { id } = await outbound.register(url);
+    const { secret } = await outbound.engine.db.one(sql.type(z.object({ secret: z.string() }))`
+      SELECT secret FROM data_endpoints WHERE id = ${id}`);
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_endpoints SET secret = 's1.other.key' WHERE id = ${id}`);
+    await outbound.happen('entity.created', {});
+    await eventually(async () => {
+      const faults = await outbound.engine.db.oneFirst(sql.unsafe`
+        SELECT faults FROM data_deliveries WHERE endpoint_id = ${id}`);
+      return Number(faults) >= 2;
+    });
+    expect((await outbound.deliveries(id))[0]).toMatchObject({ attempts: 0, log: [] });
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_endpoints SET secret = ${secret} WHERE id = ${id}`);
+    const [delivery] = await outbound.settled(id);
+    expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(seen()).toHaveLength(1);
+  }, 30_000);
+
+  test('a late failure of an older attempt does not flag an endpoint that has recovered', async () => {
+    const { engine, workspaceId } = outbound;
+    const { url } = address(() => undefined);
+    const { id } = await outbound.register(url, ['entity.updated']);
+    await engine.db.query(sql.unsafe`
+      UPDATE data_endpoints SET consecutive_failures = 4 WHERE id = ${id}`);
+    await engine.db.query(sql.unsafe`
+      INSERT INTO outbound_events (id, workspace_id, type, data)
+      VALUES ('oevt_late', ${workspaceId}, 'entity.updated', '{}')`);
+    await engine.db.query(sql.unsafe`
+      INSERT INTO data_deliveries (id, workspace_id, endpoint_id, event_id, started, next_attempt_at)
+      SELECT 'dlv_late_' || n, ${workspaceId}, ${id}, 'oevt_late', true, now() FROM generate_series(1, 2) n`);
+    const scope = (n: number) => ({ workspaceId, deliveryId: `dlv_late_${n}`, round: 1 });
+    const older = await claimDelivery(engine.db, scope(1), 'older');
+    const newer = await claimDelivery(engine.db, scope(2), 'newer');
+    const end = { durationMs: 1, statusCode: null, nextInMs: 3_000_000 };
+    await recordAttempt(engine.db, scope(2), {
+      ...end,
+      claim: 'newer',
+      startedAt: newer!.started_at,
+      error: null,
+    });
+    const late = await recordAttempt(engine.db, scope(1), {
+      ...end,
+      claim: 'older',
+      startedAt: older!.started_at,
+      error: 'timed out',
+    });
+    expect(late).toEqual({ status: 'pending', attempts: 1 });
+    expect(await outbound.endpoint(id)).toMatchObject({
+      status: 'active',
+      consecutive_failures: 0,
+    });
+    // Of two attempts at one delivery the later counts.
+    await claimDelivery(engine.db, scope(1), 'third');
+    const overtaken = { ...end, claim: 'older', startedAt: older!.started_at, error: 'again' };
+    expect(await recordAttempt(engine.db, scope(1), overtaken)).toBeUndefined();
+  });
+
+  test('a delivery whose execution is gone gets another one', async () => {
+    let well = false;
+    const { url, seen } = address((response) => response.writeHead(well ? 200 : 500).end());
+    const { id } = await outbound.register(url);
+    await outbound.happen('entity.created', {});
+    await eventually(async () => (await outbound.deliveries(id))[0]!.attempts === 4);
+    const [delivery] = await outbound.deliveries(id);
+    const { client } = outbound.engine.deps.temporal;
+    await client.workflow.getHandle(`delivery-${delivery!.id}-1`).terminate('by hand');
+    const sent = seen().length;
+    await pause(2_000);
+    expect(await requeueLost(outbound.engine.db, 10)).toBe(0);
+    well = true;
+    await outbound.engine.db.query(sql.unsafe`
+      UPDATE data_deliveries SET next_attempt_at = now() - interval '16 minutes' WHERE id = ${delivery!.id}`);
+    expect(await requeueLost(outbound.engine.db, 10)).toBe(1);
+    const [after] = await outbound.settled(id);
+    expect(after).toMatchObject({ status: 'delivered' });
+    expect(after!.log.at(-1)).toMatchObject({ round: 2, status_code: 200 });
+    expect(seen()).toHaveLength(sent + 1);
+  }, 30_000);
+
+  test('a sweep removes what is older than thirty days, dead or not', async () => {
+    const { url } = address();
+    const { id } = await outbound.register(url);
+    await outbound.happen('entity.created', { n: 1 }, { n: 2 }, { n: 3 });
+    const deliveries = await outbound.settled(id);
+    const age = (event: string, days: number) =>
+      outbound.engine.db.query(sql.unsafe`
+        UPDATE outbound_events SET created_at = now() - ${days}::int * interval '1 day' WHERE id = ${event}`);
+    await age(deliveries[0]!.event_id, 31);
+    await age(deliveries[1]!.event_id, 29);
+    const window = { workspaceId: outbound.workspaceId, days: 30 };
+    expect(await deleteExpiredOutbound(outbound.engine.db, window)).toBe(1);
+    expect(await deleteExpiredOutbound(outbound.engine.db, window)).toBe(0);
+    expect((await outbound.deliveries(id)).map((delivery) => delivery.id).sort()).toEqual(
+      deliveries
+        .slice(1)
+        .map((delivery) => delivery.id)
+        .sort(),
+    );
+    const logs = await outbound.engine.db.oneFirst(sql.unsafe`
+      SELECT count(*)::int FROM data_delivery_attempts WHERE delivery_id = ${deliveries[0]!.id}`);
+    expect(logs).toBe(0);
+  });
+});
+
+describe('a worker that is killed', () => {
+  test('between the request and its record has another send it again, under the same id', async () => {
+    const apart = await startOutbound({ worker: false });
+    const answers: ServerResponse[] = [];
+    const { url, seen } = address((response) => {
+      answers.push(response);
+      // The first stays open until its worker is dead; the second is answered.
+      if (answers.length > 1) response.end();
+    });
+    const first = await startWorkerProcess(apart.engine.env);
+    let second;
+    try {
+      const { id } = await apart.register(url);
+      await apart.happen('entity.created', { n: 1 });
+      await eventually(() => seen().length === 1, 20_000);
+      await first.kill();
+      second = await startWorkerProcess(apart.engine.env);
+      const [delivery] = await apart.settled(id, 45_000);
+      expect(delivery).toMatchObject({ status: 'delivered', attempts: 1 });
+      const requests = seen();
+      expect(requests).toHaveLength(2);
+      expect(requests[1]!.body).toBe(requests[0]!.body);
+      expect(header(requests[1]!, 'x-service-delivery')).toBe(delivery!.id);
+      expect(header(requests[0]!, 'x-service-delivery')).toBe(delivery!.id);
+      expect((await apart.endpoint(id)).consecutive_failures).toBe(0);
+    } finally {
+      await first.kill();
+      await second?.stop();
+      await apart.close();
+    }
+  }, 120_000);
+
+  test('together with promises that were not started yet loses none and doubles none', async () => {
+    const apart = await startOutbound({ worker: false });
+    const { url, seen } = address();
+    try {
+      const { id } = await apart.register(url);
+      await apart.happen('entity.created', ...Array.from({ length: 90 }, (_, n) => ({ n })));
+      const first = await startWorkerProcess(apart.engine.env);
+      await eventually(() => seen().length > 10, 20_000);
+      await first.kill();
+      const workers = await Promise.all([1, 2].map(() => startWorkerProcess(apart.engine.env)));
+      try {
+        const deliveries = await apart.settled(id, 60_000);
+        expect(deliveries.map((delivery) => delivery.status)).toEqual(
+          Array.from({ length: 90 }, () => 'delivered'),
+        );
+        expect(deliveries.every((delivery) => delivery.log.length === 1)).toBe(true);
+        expect(new Set(seen().map((request) => header(request, 'x-service-delivery'))).size).toBe(
+          90,
+        );
+        // What was on the wire when the worker died may come twice.
+        expect(seen().length).toBeLessThanOrEqual(90 + 8);
+      } finally {
+        await Promise.all(workers.map((worker) => worker.stop()));
+      }
+    } finally {
+      await apart.close();
+    }
+  }, 120_000);
+});
+
+test('a signature is that of the time, the body and each secret', () => {
+  const body = Buffer.from('{"id":"é"}');
+  const hmac = (secret: string) =>
+    createHmac('sha256', secret)
+      .update(Buffer.concat([Buffer.from('1700000000.'), body]))
+      .digest('hex');
+  expect(signDelivery(body, ['whsec_a', 'whsec_b'], 1_700_000_000_999)).toBe(
+    `t=1700000000,v1=${hmac('whsec_a')},v1=${hmac('whsec_b')}`,
+  );
+});

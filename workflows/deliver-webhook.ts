@@ -1,0 +1,26 @@
+import { proxyActivities } from '@temporalio/workflow';
+import {
+  type DeliverWebhookInput,
+  type DeliveryActivities,
+  type DeliveryResult,
+  MAX_DELIVERY_BACKOFF_MS,
+} from '../shared/execution.ts';
+
+/**
+ * One round of one delivery. Attempts are counted by its row, not here: those that came to nothing through no fault of
+ * the receiver are repeated and use up none. A dead letter shows as a failed execution.
+ */
+export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliveryResult> {
+  const { task_queue, backoff_ms, workspace_id, delivery_id, round } = input;
+  const { attemptDelivery } = proxyActivities<DeliveryActivities>({
+    taskQueue: task_queue,
+    startToCloseTimeout: '1 minute',
+    heartbeatTimeout: '10s',
+    retry: {
+      initialInterval: backoff_ms,
+      backoffCoefficient: 2,
+      maximumInterval: MAX_DELIVERY_BACKOFF_MS,
+    },
+  });
+  return attemptDelivery({ workspace_id, delivery_id, round });
+}
