@@ -85,7 +85,10 @@ export function boundBySilence(
   reply: ServerResponse,
   silenceMs: number,
 ): void {
-  liftBounds.get(request)?.();
+  const lift = liftBounds.get(request);
+  // Not from a socket: then there is nothing to bound.
+  if (lift === undefined) return;
+  lift();
   reply.shouldKeepAlive = false;
   request.setTimeout(silenceMs, () => request.destroy());
 }

@@ -203,6 +203,8 @@ CREATE TABLE data_changes (
 );
 
 CREATE INDEX data_changes_by_entity ON public.data_changes USING btree (entity_id);
+CREATE INDEX data_changes_newest ON public.data_changes USING btree (workspace_id, is_demo, changed_at, seq);
+CREATE INDEX data_changes_newest_of_feed ON public.data_changes USING btree (feed_id, changed_at, seq);
 
 CREATE TABLE data_charges (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -312,12 +314,46 @@ CREATE TABLE data_entities (
   last_verified_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  confidence_class smallint GENERATED ALWAYS AS (floor(((confidence * (100)::double precision) + (0.000001)::double precision))) NOT NULL,
+  age_class smallint GENERATED ALWAYS AS (
+CASE
+    WHEN (updated_at < first_observed_at) THEN ('-1'::integer)::double precision
+    ELSE floor((((4)::double precision * ln((GREATEST(EXTRACT(epoch FROM (updated_at - first_observed_at)), (1)::numeric))::double precision)) / ln((2)::double precision)))
+END) NOT NULL,
   CONSTRAINT data_entities_pkey PRIMARY KEY (id),
   CONSTRAINT data_entities_feed_id_external_key_key UNIQUE (feed_id, external_key),
   CONSTRAINT data_entities_feed_id_fkey FOREIGN KEY (feed_id) REFERENCES data_feeds(id) ON DELETE CASCADE,
   CONSTRAINT data_entities_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT data_entities_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision)))
 );
+
+CREATE INDEX data_entities_newest ON public.data_entities USING btree (workspace_id, is_demo, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_city ON public.data_entities USING btree (workspace_id, is_demo, city, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_country ON public.data_entities USING btree (workspace_id, is_demo, country, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_feed ON public.data_entities USING btree (feed_id, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_feed_city ON public.data_entities USING btree (feed_id, city, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_feed_country ON public.data_entities USING btree (feed_id, country, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_feed_region ON public.data_entities USING btree (feed_id, region, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_feed_type ON public.data_entities USING btree (feed_id, entity_type, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_region ON public.data_entities USING btree (workspace_id, is_demo, region, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_type ON public.data_entities USING btree (workspace_id, is_demo, entity_type, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_type_city ON public.data_entities USING btree (workspace_id, is_demo, entity_type, city, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_type_country ON public.data_entities USING btree (workspace_id, is_demo, entity_type, country, first_observed_at, seq);
+CREATE INDEX data_entities_newest_of_type_region ON public.data_entities USING btree (workspace_id, is_demo, entity_type, region, first_observed_at, seq);
+CREATE INDEX data_entities_sure ON public.data_entities USING btree (workspace_id, is_demo, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_city ON public.data_entities USING btree (workspace_id, is_demo, city, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_country ON public.data_entities USING btree (workspace_id, is_demo, country, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_feed ON public.data_entities USING btree (feed_id, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_region ON public.data_entities USING btree (workspace_id, is_demo, region, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_sure_of_type ON public.data_entities USING btree (workspace_id, is_demo, entity_type, confidence_class, first_observed_at, seq);
+CREATE INDEX data_entities_updated ON public.data_entities USING btree (workspace_id, is_demo, updated_at, seq);
+CREATE INDEX data_entities_updated_by_age ON public.data_entities USING btree (workspace_id, is_demo, age_class, updated_at, seq);
+CREATE INDEX data_entities_updated_of_city ON public.data_entities USING btree (workspace_id, is_demo, city, updated_at, seq);
+CREATE INDEX data_entities_updated_of_country ON public.data_entities USING btree (workspace_id, is_demo, country, updated_at, seq);
+CREATE INDEX data_entities_updated_of_feed ON public.data_entities USING btree (feed_id, updated_at, seq);
+CREATE INDEX data_entities_updated_of_region ON public.data_entities USING btree (workspace_id, is_demo, region, updated_at, seq);
+CREATE INDEX data_entities_updated_of_type ON public.data_entities USING btree (workspace_id, is_demo, entity_type, updated_at, seq);
+CREATE INDEX data_entities_updated_sure ON public.data_entities USING btree (workspace_id, is_demo, confidence_class, updated_at, seq);
 
 CREATE TABLE data_entity_versions (
   entity_id text NOT NULL,
@@ -353,6 +389,7 @@ CREATE TABLE data_events (
   delivered_at timestamp with time zone,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
+  confidence_class smallint GENERATED ALWAYS AS (floor(((confidence * (100)::double precision) + (0.000001)::double precision))) NOT NULL,
   CONSTRAINT data_events_pkey PRIMARY KEY (id),
   CONSTRAINT data_events_feed_id_external_key_key UNIQUE (feed_id, external_key),
   CONSTRAINT data_events_feed_id_fkey FOREIGN KEY (feed_id) REFERENCES data_feeds(id) ON DELETE CASCADE,
@@ -362,6 +399,13 @@ CREATE TABLE data_events (
 );
 
 CREATE INDEX data_events_by_entity ON public.data_events USING btree (primary_entity_id);
+CREATE INDEX data_events_newest ON public.data_events USING btree (workspace_id, is_demo, detected_at, seq);
+CREATE INDEX data_events_newest_of_feed ON public.data_events USING btree (feed_id, detected_at, seq);
+CREATE INDEX data_events_newest_of_feed_type ON public.data_events USING btree (feed_id, event_type, detected_at, seq);
+CREATE INDEX data_events_newest_of_type ON public.data_events USING btree (workspace_id, is_demo, event_type, detected_at, seq);
+CREATE INDEX data_events_sure ON public.data_events USING btree (workspace_id, is_demo, confidence_class, detected_at, seq);
+CREATE INDEX data_events_sure_of_feed ON public.data_events USING btree (feed_id, confidence_class, detected_at, seq);
+CREATE INDEX data_events_sure_of_type ON public.data_events USING btree (workspace_id, is_demo, event_type, confidence_class, detected_at, seq);
 
 CREATE TABLE data_feeds (
   id text NOT NULL,
@@ -463,6 +507,7 @@ CREATE TABLE data_sources (
   last_failure_at timestamp with time zone,
   last_error text,
   consecutive_failures integer DEFAULT 0 NOT NULL,
+  last_report_key text,
   created_by text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,

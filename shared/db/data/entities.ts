@@ -68,7 +68,6 @@ export async function listEntities(
 
 /** How a list is walked, and its name: that of the filters it has. Each combination is a statement of its own. */
 function walkOf(scope: RecordScope, filter: EntityFilter): { walk: Walk; name: string } {
-  const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
   const where = [filter.feed_id === undefined ? ofScope(scope) : ofFeed(scope, filter.feed_id)];
   if (filter.entity_type !== undefined) {
     where.push(sql.fragment`e.entity_type = ${filter.entity_type}`);
@@ -88,8 +87,24 @@ function walkOf(scope: RecordScope, filter: EntityFilter): { walk: Walk; name: s
     where,
     ...(filter.geography === undefined ? {} : { anyOf: placesOf(filter.geography) }),
   };
-  return { walk: inClasses(walk, filter), name: asked.map(([key]) => `_${key}`).join('') };
+  return { walk: inClasses(walk, filter), name: nameOf(filter) };
 }
+
+/** Short, since names of statements are. */
+const filterNames = {
+  feed_id: '_feed',
+  entity_type: '_type',
+  geography: '_place',
+  confidence_min: '_sure',
+  updated_since: '_updated',
+  created_since: '_created',
+} satisfies Record<keyof EntityFilter, string>;
+
+const nameOf = (filter: EntityFilter): string =>
+  Object.entries(filterNames)
+    .filter(([key]) => filter[key as keyof EntityFilter] !== undefined)
+    .map(([, name]) => name)
+    .join('');
 
 const placesOf = (place: string): FragmentSqlToken[] => [
   sql.fragment`e.city = lower(${place})`,

@@ -1,0 +1,275 @@
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { csvLine } from '../../../api/csv.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { newId } from '../../../shared/platform/ids.ts';
+import { startTestApi, type TestApi } from '../test-api.ts';
+import { addDataKey } from './data-key.ts';
+import { addEntities, addEvents, addFeed, type TestFeed } from './records.ts';
+
+let api: TestApi;
+let place: { db: TestApi['db']; workspaceId: string };
+let key: Awaited<ReturnType<typeof addDataKey>>;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(async () => api.stop());
+
+/** A workspace of its own for each of the tests, with a key named `Reporting`. */
+async function begin(input: Parameters<typeof addDataKey>[1] = {}): Promise<TestFeed> {
+  place = { db: api.db, workspaceId: newId('workspace') };
+  await run(
+    sql.fragment`INSERT INTO workspaces (id, name, plan) VALUES (${place.workspaceId}, 'W', 'enterprise')`,
+  );
+  key = await addDataKey(place, { name: 'Reporting', ...input });
+  return addFeed(place);
+}
+
+const run = (statement: ReturnType<typeof sql.fragment>) =>
+  api.db.query(sql.type(z.object({}))`${statement}`);
+const ask = (body: unknown) => api.call('POST', '/v1/exports', body, key.headers);
+const chargedTo = (workspaceId: string) =>
+  api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
+    SELECT coalesce(sum(credits), 0)::bigint AS n FROM data_charges WHERE workspace_id = ${workspaceId}`);
+/** Many records made by one statement, the first ones oldest. */
+const fill = (feed: TestFeed, count: number) =>
+  run(sql.fragment`
+    INSERT INTO data_entities (id, workspace_id, feed_id, is_demo, external_key, entity_type, canonical_name, attributes,
+                               content_hash, first_observed_at, last_observed_at)
+    SELECT 'ent_' || n || ${feed.id}, ${feed.workspaceId}, ${feed.id}, false, n, 'project', 'Record ' || n,
+           jsonb_build_object('text', repeat('x', 500)), '\\x00', now() + n * interval '1 ms', now()
+    FROM generate_series(1, ${count}::int) n`);
+
+describe('an export', () => {
+  test('as JSON is the newest rows in the envelope, a credit each', async () => {
+    const feed = await begin();
+    const ids = await addEntities(place, feed, [{}, {}, {}]);
+    const answer = await ask({ kind: 'entities', format: 'json' });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({
+      pagination: { next_cursor: null },
+      meta: { schema_version: '2026-07-01', credits_consumed: 3 },
+    });
+    expect(answer.body.data.map((row: any) => row.id)).toEqual(ids.reverse());
+    const listed = await api.call('GET', '/v1/entities', undefined, key.headers);
+    expect(answer.body.data).toEqual(listed.body.data);
+    expect(answer.headers['x-export-truncated']).toBeUndefined();
+  });
+
+  test('as CSV is an attachment with a header row', async () => {
+    const feed = await begin();
+    await addEntities(place, feed, [
+      { id: 'ent_1', canonical_name: '=cmd|"x"', attributes: { a: 'b,"c"' }, confidence: 0.5 },
+    ]);
+    const answer = await ask({ kind: 'entities', format: 'csv', feed_id: feed.id });
+    expect([answer.status, answer.headers['content-type']]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+    ]);
+    expect(answer.headers['content-disposition']).toBe('attachment; filename="entities.csv"');
+    expect(answer.headers['x-credits-consumed']).toBe('1');
+    const [head, row, end] = answer.text.split('\r\n');
+    expect(head).toMatch(/^id,feed_id,entity_type,canonical_name,aliases,attributes,/);
+    expect(row).toContain(`ent_1,${feed.id},project,"'=cmd|""x""",[],"{""a"":""b,\\""c\\""""}"`);
+    expect(end).toBe('');
+  });
+
+  test('of events leaves them undelivered', async () => {
+    const feed = await begin();
+    const [entity = ''] = await addEntities(place, feed, [{}]);
+    await addEvents(place, feed, entity, [{}, { verification_status: 'human_reviewed' }]);
+    const { body } = await ask({ kind: 'events', format: 'json' });
+    expect(body.meta.credits_consumed).toBe(2);
+    expect(body.data.map((row: any) => row.delivered_at)).toEqual([null, null]);
+  });
+
+  test('of nothing is empty and free', async () => {
+    await begin();
+    const json = await ask({ kind: 'entities', format: 'json' });
+    expect([json.body.data, json.body.meta.credits_consumed]).toEqual([[], 0]);
+    const csv = await ask({ kind: 'events', format: 'csv' });
+    expect(csv.text.split('\r\n')).toEqual([expect.stringMatching(/^id,/), '']);
+  });
+
+  test('ends after 10,000 rows, says so, and costs what it holds', async () => {
+    const feed = await begin();
+    await fill(feed, 10_001);
+    const answer = await ask({ kind: 'entities', format: 'csv' });
+    expect(answer.headers['x-export-truncated']).toBe('true');
+    const lines = answer.text.trimEnd().split('\r\n');
+    expect(lines).toHaveLength(10_001);
+    expect([lines[1], lines[10_000]]).toEqual([
+      expect.stringMatching(/^ent_10001feed/),
+      expect.stringMatching(/^ent_2feed/),
+    ]);
+    expect(await chargedTo(place.workspaceId)).toBe(10_000);
+  });
+
+  test('that cannot be paid for sends nothing and leaves nothing', async () => {
+    const feed = await begin({ monthly_credit_allowance: 2 });
+    await addEntities(place, feed, [{}, {}, {}]);
+    const answer = await ask({ kind: 'entities', format: 'csv' });
+    expect([answer.status, Object.keys(answer.body)]).toEqual([402, ['detail']]);
+    expect(await chargedTo(place.workspaceId)).toBe(0);
+    expect(await auditedExports()).toEqual([]);
+  });
+
+  test('is audited under the name of the key and promised to who wants to hear of it', async () => {
+    const feed = await begin();
+    await addEntities(place, feed, [{}]);
+    await run(sql.fragment`
+      INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret)
+      VALUES (${newId('endpoint')}, ${place.workspaceId}, false, 'https://example.org', '{export.completed}', 'x')`);
+    await ask({ kind: 'entities', format: 'csv', feed_id: feed.id });
+    const details = {
+      kind: 'entities',
+      format: 'csv',
+      feed_id: feed.id,
+      rows: 1,
+      truncated: false,
+    };
+    expect(await auditedExports()).toEqual([{ actor_id: null, actor_name: 'Reporting', details }]);
+    const told = await api.db.oneFirst(sql.type(z.object({ data: z.unknown() }))`
+      SELECT data FROM outbound_events WHERE workspace_id = ${place.workspaceId}`);
+    expect(told).toEqual({ export_id: expect.stringMatching(/^exp_/), ...details });
+  });
+
+  const auditedExports = () =>
+    api.db.any(sql.type(
+      z.object({
+        actor_id: z.string().nullable(),
+        actor_name: z.string(),
+        details: z.unknown(),
+      }),
+    )`SELECT actor_id, actor_name, details FROM audit_log
+      WHERE workspace_id = ${place.workspaceId} AND action = 'data_export'`);
+
+  test.each([
+    [{}, 422],
+    [{ kind: 'feeds', format: 'json' }, 422],
+    [{ kind: 'entities', format: 'xml' }, 422],
+    [{ kind: 'entities', format: 'json', limit: 5 }, 422],
+    [{ kind: 'entities', format: 'json', feed_id: 5 }, 422],
+    [{ kind: 'entities', format: 'json', feed_id: 'feed_none' }, 404],
+  ])('%j is refused', async (body, status) => {
+    await begin();
+    expect((await ask(body)).status).toBe(status);
+  });
+
+  test('of a feed of another workspace or mode is the 404 of none', async () => {
+    const feed = await begin();
+    const demo = await addFeed(place, true);
+    await begin();
+    for (const feed_id of [feed.id, demo.id]) {
+      const answer = await ask({ kind: 'entities', format: 'json', feed_id });
+      expect([answer.status, answer.body]).toEqual([404, { detail: 'Feed not found' }]);
+    }
+  });
+});
+
+describe('while it is read', () => {
+  test('rows that come, change and go do not show', async () => {
+    const feed = await begin();
+    await fill(feed, 3_000);
+    const reader = await slowReader();
+    await run(sql.fragment`DELETE FROM data_entities WHERE feed_id = ${feed.id} AND seq % 2 = 0`);
+    await run(
+      sql.fragment`UPDATE data_entities SET canonical_name = 'New' WHERE feed_id = ${feed.id}`,
+    );
+    const { data, meta } = JSON.parse(await reader.rest());
+    expect([data.length, meta.credits_consumed]).toEqual([3_000, 3_000]);
+    expect(data.filter((row: any) => row.canonical_name === 'New')).toEqual([]);
+    expect(await chargedTo(place.workspaceId)).toBe(3_000);
+  });
+
+  test('a third one of the same organization waits for its turn, and a reader who is gone gives way', async () => {
+    const feed = await begin();
+    await fill(feed, 3_000);
+    const readers = [await slowReader(), await slowReader()];
+    const refused = await ask({ kind: 'entities', format: 'json' });
+    expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)]);
+    for (const reader of readers) reader.leave();
+    await until(async () => (await openTransactions()) === 0);
+    expect((await ask({ kind: 'entities', format: 'json' })).status).toBe(200);
+  });
+
+  const openTransactions = () =>
+    api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
+      SELECT count(*) AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND state LIKE 'idle in transaction%'`);
+
+  async function until(condition: () => Promise<boolean>): Promise<void> {
+    const end = Date.now() + 10_000;
+    while (!(await condition())) {
+      if (Date.now() > end) throw new Error('not within 10 s');
+      await sleep(50);
+    }
+  }
+
+  /** One that has the head of the answer and does not read on. */
+  async function slowReader() {
+    if (!api.app.server.listening) await api.app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = api.app.server.address() as AddressInfo;
+    const request = httpRequest({
+      port,
+      method: 'POST',
+      path: '/v1/exports',
+      headers: { ...key.headers, 'content-type': 'application/json' },
+    });
+    request.on('error', () => undefined);
+    request.end(JSON.stringify({ kind: 'entities', format: 'json' }));
+    const response = await new Promise<import('node:http').IncomingMessage>((resolve) => {
+      request.once('response', resolve);
+    });
+    expect(response.statusCode).toBe(200);
+    response.on('error', () => undefined);
+    return {
+      leave: () => request.destroy(),
+      rest: async () => {
+        let text = '';
+        for await (const chunk of response.setEncoding('utf8')) text += String(chunk);
+        return text;
+      },
+    };
+  }
+});
+
+describe('a cell', () => {
+  test.each<[unknown, string]>([
+    [null, ''],
+    ['', ''],
+    [-1.5, '-1.5'],
+    [true, 'true'],
+    ['plain', 'plain'],
+    ['a,b', '"a,b"'],
+    ['say "x"', '"say ""x"""'],
+    [{ a: [1, '=1'] }, '"{""a"":[1,""=1""]}"'],
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\rx', '"\'\rx"'],
+    ['  =1', "'  =1"],
+    ['\u00a0=1', "'\u00a0=1"],
+    ['\ufeff=1', "'\ufeff=1"],
+    ['\u200b@x', "'\u200b@x"],
+    ['\uff1d1', "'\uff1d1"],
+    ['\uff20x', "'\uff20x"],
+    ['a=1', 'a=1'],
+    ['one\n=2', '"one\n\'=2"'],
+    ['one\r\n  +2\r\nx', '"one\r\n\'  +2\r\nx"'],
+    ['\n=1', '"\'\n\'=1"'],
+  ])('%j becomes %j', (value, cell) => {
+    expect(csvLine([value, 1])).toBe(`${cell},1\r\n`);
+  });
+
+  test('of a million blanks takes no time', () => {
+    const begun = performance.now();
+    csvLine([`${' '.repeat(1_000_000)}x${'\n '.repeat(300_000)}`]);
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+});

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { Pool } from '../../../shared/db/pool.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { newId } from '../../../shared/platform/ids.ts';
+
+export interface Place {
+  db: Pool;
+  workspaceId: string;
+}
+
+export interface TestFeed {
+  id: string;
+  workspaceId: string;
+  isDemo: boolean;
+}
+
+const nothing = z.object({});
+
+/** A feed as it is stored, of real records unless told otherwise. */
+export async function addFeed({ db, workspaceId }: Place, isDemo = false): Promise<TestFeed> {
+  const id = newId('feed');
+  await db.query(sql.type(nothing)`
+    INSERT INTO data_feeds (id, workspace_id, is_demo, name) VALUES (${id}, ${workspaceId}, ${isDemo}, 'Feed')`);
+  return { id, workspaceId, isDemo };
+}
+
+/** Columns that matter to a test; the others get something. */
+export interface TestEntity {
+  id?: string;
+  entity_type?: string;
+  canonical_name?: string;
+  attributes?: object;
+  geography?: object;
+  confidence?: number;
+  first_observed_at?: string;
+  updated_at?: string;
+}
+
+/** Records as they are stored, in this order. Returns their ids. */
+export async function addEntities(
+  { db }: Pick<Place, 'db'>,
+  feed: TestFeed,
+  entities: readonly TestEntity[],
+): Promise<string[]> {
+  const rows = entities.map((entity) => ({ id: newId('entity'), ...entity }));
+  await db.query(sql.type(nothing)`
+    INSERT INTO data_entities (id, workspace_id, feed_id, is_demo, external_key, entity_type, canonical_name, attributes,
+                               geography, confidence, content_hash, first_observed_at, last_observed_at, updated_at)
+    SELECT id, ${feed.workspaceId}, ${feed.id}, ${feed.isDemo}, id, coalesce(entity_type, 'project'),
+           coalesce(canonical_name, id), coalesce(attributes, '{}'), coalesce(geography, '{}'), coalesce(confidence, 0.5),
+           '\\x00', coalesce(first_observed_at, now()), coalesce(first_observed_at, now()), coalesce(updated_at, now())
+    FROM json_to_recordset(${JSON.stringify(rows)}::json)
+      AS r (id text, entity_type text, canonical_name text, attributes jsonb, geography jsonb, confidence float8,
+            first_observed_at timestamptz, updated_at timestamptz)`);
+  return rows.map((row) => row.id);
+}
+
+/** Events about a record, as they are stored, oldest first. Returns their ids. */
+export async function addEvents(
+  { db }: Pick<Place, 'db'>,
+  feed: TestFeed,
+  entityId: string,
+  events: readonly { verification_status?: string; event_type?: string; confidence?: number }[],
+): Promise<string[]> {
+  const rows = events.map((event, n) => ({ n, id: newId('event'), ...event }));
+  await db.query(sql.type(nothing)`
+    INSERT INTO data_events (id, workspace_id, feed_id, is_demo, external_key, event_type, occurred_at, detected_at,
+                             primary_entity_id, summary, confidence, verification_status, match_reason, content_hash)
+    SELECT id, ${feed.workspaceId}, ${feed.id}, ${feed.isDemo}, id, coalesce(event_type, 'permit_filed'), now(),
+           now() + n * interval '1 millisecond', ${entityId}, 'It happened', coalesce(confidence, 0.5),
+           coalesce(verification_status, 'unverified'), 'Asked for', '\\x00'
+    FROM json_to_recordset(${JSON.stringify(rows)}::json)
+      AS r (n int, id text, event_type text, confidence float8, verification_status text)`);
+  return rows.map((row) => row.id);
+}
