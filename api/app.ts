@@ -60,6 +60,7 @@ import { usageRoutes } from './routes/ops/usage.ts';
 import { versionRoutes } from './routes/ops/versions.ts';
 import { webhookRoutes } from './routes/ops/webhooks.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
+import { endpointRoutes } from './routes/v1/webhooks.ts';
 import { workspaceRoutes } from './routes/ops/workspace.ts';
 import { dataChangeRoutes } from './routes/v1/changes.ts';
 import { dataEntityRoutes } from './routes/v1/entities.ts';
@@ -115,6 +116,7 @@ const dataRoutes = [
   sourceReadRoutes,
   dataExportRoutes,
   dataUsageRoutes,
+  endpointRoutes,
 ];
 
 /** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { subscribeToAll, toldEvents } from '../support/outbound.ts';
+import { subscribeToAll, toldEvents } from '../support/told-events.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;
