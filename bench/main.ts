@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { messageOf, since } from '../scripts/stack/output.ts';
 import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
+import { ingest } from './measures/ingest.ts';
 import { latency } from './measures/latency.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
@@ -43,6 +44,7 @@ const onStack = {
   approve,
   read,
   'sign-in': signIn,
+  ingest,
   throughput,
   schedules,
   scale,
