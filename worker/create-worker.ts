@@ -67,6 +67,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     mailer,
     metrics: deps.metrics?.steps,
     runners: createNodeRunners({
+      db,
       config,
       egress,
       mailer,
