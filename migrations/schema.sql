@@ -442,6 +442,7 @@ CREATE TABLE data_sources (
   last_failure_at timestamp with time zone,
   last_error text,
   consecutive_failures integer DEFAULT 0 NOT NULL,
+  last_report_key text,
   created_by text,
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   updated_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -462,6 +463,13 @@ CREATE TABLE data_thresholds (
   CONSTRAINT data_thresholds_pkey PRIMARY KEY (workspace_id, month, meter, percent),
   CONSTRAINT data_thresholds_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT data_thresholds_meter_check CHECK ((meter = ANY (ARRAY['requests'::text, 'credits'::text])))
+);
+
+CREATE TABLE data_turns (
+  workspace_id text NOT NULL,
+  stamp timestamp with time zone NOT NULL,
+  CONSTRAINT data_turns_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT data_turns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
 CREATE TABLE gates (
