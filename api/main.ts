@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import { connectDatabase, type Pool } from '../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../shared/db/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
+import { createDemoData } from '../shared/operations/demo-data.ts';
 import { findRunnable } from '../shared/operations/find-runnable.ts';
 import { ensureOwnerPassword } from '../shared/operations/sign-in.ts';
 import { loadConfig } from '../shared/platform/config.ts';
@@ -41,7 +42,8 @@ async function main(): Promise<void> {
   if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
   const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
   const temporal = connectTemporal(config, db);
-  await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
+  const workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
+  if (config.seed) await createDemoData(db, workspaceId);
   await prepareSignIn(db);
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });

@@ -531,6 +531,13 @@ CREATE TABLE data_thresholds (
   CONSTRAINT data_thresholds_meter_check CHECK ((meter = ANY (ARRAY['requests'::text, 'credits'::text])))
 );
 
+CREATE TABLE data_turns (
+  workspace_id text NOT NULL,
+  stamp timestamp with time zone NOT NULL,
+  CONSTRAINT data_turns_pkey PRIMARY KEY (workspace_id),
+  CONSTRAINT data_turns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 CREATE TABLE gates (
   run_id text NOT NULL,
   step_key text NOT NULL,

@@ -4,14 +4,16 @@ import { workspaceUpdate } from '../shared/contract/workspace.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
 import { createWorkspace } from '../shared/db/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
+import { createDemoData } from '../shared/operations/demo-data.ts';
 import { generatePassword } from '../shared/operations/sign-in.ts';
+import { loadConfig } from '../shared/platform/config.ts';
 import { hashPassword } from '../shared/platform/passwords.ts';
 import { findDatabase } from './running-service.ts';
 
 /**
  * `npm run workspace:create -- --name <name> --owner-email <e-mail> [--owner-name <name>] [--json]`: another workspace
  * in the database of `DATABASE_URL`, or of the running `npm start`, on the plan `free`, with an owner who can sign in
- * at once. The owner's password is generated and printed, this once. Ends with code 1 when it was not made.
+ * at once and, unless `SEED` is off, the made-up records that test keys of the data API read. The owner's password is generated and printed, this once. Ends with code 1 when it was not made.
  */
 const usage = 'Usage: npm run workspace:create -- --name <name> --owner-email <e-mail>';
 
@@ -37,6 +39,7 @@ async function main(): Promise<void> {
       name,
       owner: { name: ownerName, email, passwordHash: await hashPassword(password) },
     });
+    if (loadConfig().seed) await createDemoData(db, workspaceId);
     console.log(
       values.json
         ? JSON.stringify({ workspace_id: workspaceId, email, password }, null, 2)

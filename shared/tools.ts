@@ -8,6 +8,9 @@ export const builtinTools: ReadonlySet<string> = new Set([
   'json_transform',
   'delay',
   'mcp',
+  'entity_upsert',
+  'event_emit',
+  'source_report',
 ]);
 
 /** What comes before the name of a workspace's own tool. */

@@ -72,6 +72,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     sealer: createSealer(config.encryptionKey),
     metrics: deps.metrics?.steps,
     runners: createNodeRunners({
+      db,
       config,
       egress,
       mailer,

@@ -1,5 +1,6 @@
 import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
 import type { Config } from '../../shared/platform/config.ts';
+import type { Pool } from '../../shared/db/pool.ts';
 import type { Egress } from '../../shared/platform/egress.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
 import { createModels } from '../../shared/platform/models.ts';
@@ -11,6 +12,8 @@ import type { NodeRunner } from './node.ts';
 import { createToolRunner } from './tool.ts';
 
 export interface NodeRunnerDeps {
+  /** For the tools that keep records. */
+  db: Pool;
   config: Pick<Config, 'models' | 'chatWebhookUrl' | 'encryptionKey'>;
   egress: Egress;
   mailer: Mailer | undefined;
@@ -24,9 +27,9 @@ export interface NodeRunners {
   tool: NodeRunner<ToolNode>;
 }
 
-/** The node kinds that reach outside. Nothing here touches the database. */
+/** The node kinds that reach outside. Of them only the data tools touch the database. */
 export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
-  const { config, egress, mailer, priceOverrides } = deps;
+  const { db, config, egress, mailer, priceOverrides } = deps;
   const { models: settings, chatWebhookUrl } = config;
   return {
     agent: createAgentRunner({
@@ -35,7 +38,7 @@ export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
       priceOverrides,
     }),
     tool: createToolRunner(
-      { ...createBuiltinTools({ egress, mailer, chatWebhookUrl }), ...deps.tools },
+      { ...createBuiltinTools({ db, egress, mailer, chatWebhookUrl }), ...deps.tools },
       createCustom({ egress, sealer: createSealer(config.encryptionKey) }),
     ),
   };

@@ -1,15 +1,21 @@
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import type { Egress } from '../../shared/platform/egress.ts';
+import type { Pool } from '../../shared/db/pool.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
 import type { NodeRunner } from '../nodes/node.ts';
 import { delay } from './delay.ts';
+import { createEntityUpsert } from './entity-upsert.ts';
+import { createEventEmit } from './event-emit.ts';
 import { createHttpRequest } from './http-request.ts';
 import { jsonTransform } from './json-transform.ts';
 import { createMcp } from './mcp.ts';
 import { createSendChatMessage } from './send-chat-message.ts';
 import { createSendEmail } from './send-email.ts';
+import { createSourceReport } from './source-report.ts';
 
 export interface ToolDeps {
+  /** For the tools that keep records. */
+  db: Pool;
   egress: Egress;
   mailer: Mailer | undefined;
   chatWebhookUrl: string | undefined;
@@ -19,11 +25,19 @@ export interface ToolDeps {
 export type ToolRegistry = Readonly<Record<string, NodeRunner<ToolNode>>>;
 
 /** The tools of `builtinTools`, by the same names. */
-export const createBuiltinTools = ({ egress, mailer, chatWebhookUrl }: ToolDeps): ToolRegistry => ({
+export const createBuiltinTools = ({
+  db,
+  egress,
+  mailer,
+  chatWebhookUrl,
+}: ToolDeps): ToolRegistry => ({
   http_request: createHttpRequest(egress),
   send_email: createSendEmail(mailer),
   send_chat_message: createSendChatMessage(egress, chatWebhookUrl),
   json_transform: jsonTransform,
   delay,
   mcp: createMcp(egress),
+  entity_upsert: createEntityUpsert(db),
+  event_emit: createEventEmit(db),
+  source_report: createSourceReport(db),
 });

@@ -117,12 +117,10 @@ async function takeBatch(
   addCounts(answer.events, outcome.events);
   answer.refused += refusals.length;
   answer.errors.push(
-    ...refusals
-      .slice(0, MAX_INGEST_ERRORS - answer.errors.length)
-      .map(({ line, reason }) => ({
-        line,
-        reason: reason.slice(0, MAX_REASON_CHARACTERS).toWellFormed(),
-      })),
+    ...refusals.slice(0, MAX_INGEST_ERRORS - answer.errors.length).map(({ line, reason }) => ({
+      line,
+      reason: reason.slice(0, MAX_REASON_CHARACTERS).toWellFormed(),
+    })),
   );
 }
 

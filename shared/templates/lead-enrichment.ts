@@ -3,7 +3,7 @@ import { at, type BuiltInTemplate } from './template.ts';
 /**
  *                  true ┌─ given ───────────┐
  *   has_profile ────────┤                   ├── score ── is_promising ─┬ true ── outreach ─┐
- *                 false └─ look_up ── found ┘                          └ false ─ archive ──┴── note
+ *                 false └─ look_up ── found ┘                          └ false ─ archive ──┴── note ── has_feed ─ true ── keep
  */
 export const leadEnrichment: BuiltInTemplate = {
   id: 'tpl_lead-enrichment',
@@ -11,8 +11,9 @@ export const leadEnrichment: BuiltInTemplate = {
   description:
     'Looks a company up in a directory over HTTP, lets an agent score it, and drafts a first message for the ' +
     'promising ones. Input: company, domain (texts), profile (object, optional: what is known already; with it ' +
-    'nothing is looked up). Put the address of your directory into "Look the company up". Shows: an HTTP tool with ' +
-    'retries, an answer with a schema, a condition over it.',
+    'nothing is looked up), feed_id (text, optional: the feed of the data API that keeps the lead, by its domain). Put the address of your directory into "Look the company up". Shows: an HTTP tool with ' +
+    'retries, an answer with a schema, a condition over it, a record ' +
+    'for the data API.',
   graph: {
     nodes: [
       {
@@ -112,6 +113,33 @@ export const leadEnrichment: BuiltInTemplate = {
         prompt: 'One line for the team: {company}, {score.points} points. {message}',
         mock: { output: '{company}: {score.points} points. {message}', cost_usd: 0.0006 },
       },
+      {
+        id: 'has_feed',
+        kind: 'condition',
+        label: 'Is there a feed for it?',
+        ...at(7, 1),
+        expression: 'feed_id != null',
+      },
+      {
+        id: 'keep',
+        kind: 'tool',
+        label: 'Keep the lead in the feed',
+        ...at(8, 0),
+        tool_name: 'entity_upsert',
+        params: {
+          feed_id: '{feed_id}',
+          external_key: '{domain}',
+          entity_type: 'company',
+          canonical_name: '{company}',
+          attributes: {
+            domain: '{domain}',
+            facts: '{facts}',
+            points: '{score.points}',
+            reason: '{score.reason}',
+            message: '{message}',
+          },
+        },
+      },
     ],
     edges: [
       { source: 'has_profile', target: 'given', condition_value: 'true' },
@@ -124,6 +152,8 @@ export const leadEnrichment: BuiltInTemplate = {
       { source: 'is_promising', target: 'archive', condition_value: 'false' },
       { source: 'outreach', target: 'note' },
       { source: 'archive', target: 'note' },
+      { source: 'note', target: 'has_feed' },
+      { source: 'has_feed', target: 'keep', condition_value: 'true' },
     ],
   },
   checks: [

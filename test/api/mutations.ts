@@ -88,6 +88,14 @@ const onMember = (action: string, id: string) => ({
 const onTool = (action: string, id: string) => ({ action, target_type: 'tool', target_id: id });
 const onRun = (action: string, id: string) => ({ action, target_type: 'run', target_id: id });
 
+const feed = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/data/feeds', { name: 'Recipe' })).id;
+const newSource = () => ({ name: `s${randomText(10)}`, type: 'portal' });
+const source = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/data/sources', newSource())).id;
+const onFeed = (action: string, id: string) => ({ action, target_type: 'feed', target_id: id });
+const onSource = (action: string, id: string) => ({ action, target_type: 'source', target_id: id });
+
 let invited = 0;
 const invitation = (): Json => {
   invited += 1;
@@ -127,6 +135,56 @@ const permissionsChange = async (kitchen: Kitchen): Promise<Dish> => {
  * recipe fails the test: add one here with the route.
  */
 export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
+  'POST /api/data/feeds': async () => ({
+    url: '/api/data/feeds',
+    body: { name: 'New' },
+    entry: { action: 'create', target_type: 'feed' },
+  }),
+  'PUT /api/data/feeds/{id}': async (kitchen) => {
+    const id = await feed(kitchen);
+    return {
+      url: `/api/data/feeds/${id}`,
+      body: { status: 'paused' },
+      entry: onFeed('update', id),
+    };
+  },
+  'DELETE /api/data/feeds/{id}': async (kitchen) => {
+    const id = await feed(kitchen);
+    return { url: `/api/data/feeds/${id}`, entry: onFeed('delete', id) };
+  },
+  'POST /api/data/sources': async () => ({
+    url: '/api/data/sources',
+    body: newSource(),
+    entry: { action: 'create', target_type: 'source' },
+  }),
+  'PUT /api/data/sources/{id}': async (kitchen) => {
+    const id = await source(kitchen);
+    return {
+      url: `/api/data/sources/${id}`,
+      body: { cadence: 'daily' },
+      entry: onSource('update', id),
+    };
+  },
+  'DELETE /api/data/sources/{id}': async (kitchen) => {
+    const id = await source(kitchen);
+    return { url: `/api/data/sources/${id}`, entry: onSource('delete', id) };
+  },
+  'POST /api/data/sources/{id}/report': async (kitchen) => {
+    const id = await source(kitchen);
+    return {
+      url: `/api/data/sources/${id}/report`,
+      body: { ok: true },
+      entry: onSource('report', id),
+    };
+  },
+  'POST /api/data/ingest': async (kitchen) => {
+    const id = await feed(kitchen);
+    return {
+      url: '/api/data/ingest',
+      body: { feed_id: id, records: [] },
+      entry: onFeed('data_ingest', id),
+    };
+  },
   'POST /api/workflows': async () => ({
     url: '/api/workflows',
     body: { name: 'New' },

@@ -97,6 +97,13 @@ describe('its examples', () => {
       });
       return body.id;
     }
+    if (path.startsWith('/api/data/feeds')) {
+      return (await api.call('POST', '/api/data/feeds', { name: 'x' })).body.id;
+    }
+    if (path.startsWith('/api/data/sources')) {
+      const source = { name: randomText(10), type: 'portal' };
+      return (await api.call('POST', '/api/data/sources', source)).body.id;
+    }
     if (path.startsWith('/api/templates')) return ids.template;
     if (!path.startsWith('/api/budgets')) return ids.workflow;
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
@@ -132,6 +139,8 @@ describe('its examples', () => {
       changePassword: 403,
       // Names a workflow that is not there.
       createSchedule: 404,
+      // Names a feed that is not there.
+      ingestRecords: 404,
     };
     let executed = 0;
     for (const { id, method, path, operation } of operations()) {
@@ -147,7 +156,7 @@ describe('its examples', () => {
       expect(answer.body.detail ?? '').not.toMatch(/^Invalid/);
       executed += 1;
     }
-    expect(executed).toBe(34);
+    expect(executed).toBe(40);
   });
 
   test('of every body that is not empty are there', () => {

@@ -85,6 +85,18 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/templates/:tpl', 'create_edit_workflows'],
   ['DELETE', '/api/templates/:tpl', 'create_edit_workflows'],
   ['POST', '/api/templates/:tpl/instantiate', 'create_edit_workflows'],
+  ['GET', '/api/data/feeds', 'view'],
+  ['POST', '/api/data/feeds', 'manage_workspace'],
+  ['GET', '/api/data/feeds/:feed', 'view'],
+  ['PUT', '/api/data/feeds/:feed', 'manage_workspace'],
+  ['DELETE', '/api/data/feeds/:feed', 'manage_workspace'],
+  ['GET', '/api/data/sources', 'view'],
+  ['POST', '/api/data/sources', 'manage_workspace'],
+  ['GET', '/api/data/sources/:src', 'view'],
+  ['PUT', '/api/data/sources/:src', 'manage_workspace'],
+  ['DELETE', '/api/data/sources/:src', 'manage_workspace'],
+  ['POST', '/api/data/sources/:src/report', 'manage_workspace'],
+  ['POST', '/api/data/ingest', 'manage_workspace'],
   // What each of its tools takes is in mcp.test.ts.
   ['POST', '/api/mcp', 'view'],
 ];
@@ -115,6 +127,12 @@ const bodies: Record<string, unknown> = {
   'PUT /api/members/:mem/permissions': { overrides: { view: false } },
   'POST /api/templates': { name: 'x', graph: oneStep },
   'PUT /api/templates/:tpl': { name: 'y' },
+  'POST /api/data/feeds': { name: 'x' },
+  'PUT /api/data/feeds/:feed': { name: 'y' },
+  'POST /api/data/sources': { name: 'x', type: 'x' },
+  'PUT /api/data/sources/:src': { type: 'y' },
+  'POST /api/data/sources/:src/report': { ok: true },
+  'POST /api/data/ingest': { feed_id: 'feed_x', records: [] },
   'POST /api/mcp': { jsonrpc: '2.0', id: 1, method: 'tools/list' },
 };
 
@@ -141,7 +159,10 @@ const makeIds = async () => {
     .id as string;
   const tpl = (await api.call('POST', '/api/templates', { name: 'x', graph: oneStep })).body
     .id as string;
-  return { wf, run, bud, key, mem, tool, sch, tpl };
+  const feed = (await api.call('POST', '/api/data/feeds', { name: 'x' })).body.id as string;
+  const src = (await api.call('POST', '/api/data/sources', { name: newId('source'), type: 'x' }))
+    .body.id as string;
+  return { wf, run, bud, key, mem, tool, sch, tpl, feed, src };
 };
 /** Each noun of a path by the id it has. */
 const at = (path: string, ids: Record<string, string>) =>

@@ -60,7 +60,7 @@ async function readBatchFeed(tx: Tx, target: IngestTarget): Promise<BatchFeed> {
   const feed = await tx.maybeOne(sql.prepared('data_ingest_feed', feedRow)`
     SELECT id, is_demo, status, entity_types,
            set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-           set_config('enable_mergejoin', 'off', true)
+           set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)
     FROM data_feeds WHERE id = ${target.feedId} AND workspace_id = ${target.workspaceId}
   `);
   if (feed === null) throw notFound('Feed');

@@ -29,6 +29,7 @@ function agent(env: Record<string, string> = {}, priceOverrides?: PriceOverrides
     ...env,
   });
   return createNodeRunners({
+    db: undefined as never,
     config,
     egress,
     mailer: undefined,
@@ -124,6 +125,7 @@ describe('a question to a provider', () => {
     const down = new Error('database gone');
     const config = loadConfig({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${server.url}/v1` });
     const runner = createNodeRunners({
+      db: undefined as never,
       config,
       egress,
       mailer: undefined,

@@ -6,6 +6,8 @@ import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
 import { builtinTools } from '../../../shared/tools.ts';
 import { toolCall } from '../../fakes/node-call.ts';
 
+/** None of these tools keeps records. */
+const db = undefined as never;
 let egress: Egress;
 beforeEach(() => {
   egress = createEgress({ allow: [] });
@@ -14,12 +16,13 @@ afterEach(() => egress.close());
 
 describe('the tool node', () => {
   it('has a runner for every built-in tool and no others', () => {
-    const tools = createBuiltinTools({ egress, mailer: undefined, chatWebhookUrl: undefined });
+    const tools = createBuiltinTools({ db, egress, mailer: undefined, chatWebhookUrl: undefined });
     expect(new Set(Object.keys(tools))).toEqual(builtinTools);
   });
 
   it('runs what the registry was extended with', async () => {
     const { tool } = createNodeRunners({
+      db,
       config: loadConfig({}),
       egress,
       mailer: undefined,
@@ -34,7 +37,7 @@ describe('the tool node', () => {
   it.each(['nothing', 'constructor', '__proto__', ''])(
     'refuses the unknown tool %j for good',
     async (name) => {
-      const { tool } = createNodeRunners({ config: loadConfig({}), egress, mailer: undefined });
+      const { tool } = createNodeRunners({ db, config: loadConfig({}), egress, mailer: undefined });
       await expect(tool(toolCall(name, {}))).rejects.toMatchObject({
         message: `Unknown tool '${name}'`,
         retryable: false,
@@ -43,7 +46,7 @@ describe('the tool node', () => {
   );
 
   it('refuses a custom tool that is not registered for good', async () => {
-    const { tool } = createNodeRunners({ config: loadConfig({}), egress, mailer: undefined });
+    const { tool } = createNodeRunners({ db, config: loadConfig({}), egress, mailer: undefined });
     await expect(tool(toolCall('custom:gone', {}))).rejects.toMatchObject({
       message: "The tool 'custom:gone' is not registered, or not any more",
       retryable: false,

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { type IngestRecord, ingestRecord } from '../../shared/contract/data/ingest.ts';
+import type { BatchOutcome } from '../../shared/db/data/ingest-plan.ts';
+import { ingestBatch } from '../../shared/db/data/ingest.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import { AppError } from '../../shared/errors.ts';
+import { type JsonObject, toStorable } from '../../shared/json.ts';
+import { NodeError } from '../nodes/node.ts';
+import { parseParams } from './params.ts';
+
+const target = z.looseObject({ feed_id: z.string().min(1).max(200) });
+
+/** A tool's parameters as a record and the feed it goes to. Absent and null are the same. Throws a final NodeError. */
+export function parseRecord(
+  tool: string,
+  type: IngestRecord['type'],
+  params: JsonObject,
+): { feedId: string; record: IngestRecord } {
+  const { feed_id: feedId, ...fields } = parseParams(
+    tool,
+    target,
+    toStorable(params) as JsonObject,
+  );
+  const given = Object.entries(fields).filter(([, value]) => value !== null);
+  if (Object.hasOwn(fields, 'type')) {
+    throw new NodeError(`${tool}: 'type' is no parameter`, { retryable: false });
+  }
+  const record = parseParams(tool, ingestRecord, {
+    ...Object.fromEntries(given),
+    type,
+  } as JsonObject);
+  return { feedId, record };
+}
+
+/** Keeps one record. Doing so again leaves it as it is, so a step may be tried any number of times. */
+export async function keepRecord(
+  tool: string,
+  db: Pool,
+  workspaceId: string,
+  { feedId, record }: { feedId: string; record: IngestRecord },
+): Promise<{ feed_id: string; external_key: string; result: 'created' | 'updated' | 'unchanged' }> {
+  const outcome = await db
+    .transaction((tx) => ingestBatch(tx, { workspaceId, feedId }, [{ line: 1, record }]))
+    .catch((error: unknown) => {
+      throw asNodeError(tool, error);
+    });
+  const [refusal] = outcome.refusals;
+  if (refusal !== undefined) {
+    throw new NodeError(`${tool}: ${refusal.reason}`, { retryable: false });
+  }
+  return { feed_id: feedId, external_key: record.external_key, result: resultOf(outcome, record) };
+}
+
+/** A refusal is the node's own doing; what else goes wrong is not. */
+export const asNodeError = (tool: string, error: unknown): unknown =>
+  error instanceof AppError
+    ? new NodeError(`${tool}: ${error.message}`, { retryable: false, cause: error })
+    : error;
+
+function resultOf(outcome: BatchOutcome, record: IngestRecord) {
+  const counts = record.type === 'entity' ? outcome : outcome.events;
+  if (counts.created > 0) return 'created';
+  return counts.updated > 0 ? 'updated' : 'unchanged';
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import type { ToolNode } from '../../shared/contract/graph.ts';
+import { sourceReportFields } from '../../shared/contract/data/source.ts';
+import { reportSource } from '../../shared/db/data/sources.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import { type JsonObject, toStorable } from '../../shared/json.ts';
+import type { NodeRunner } from '../nodes/node.ts';
+import { parseParams } from './params.ts';
+import { asNodeError } from './records.ts';
+
+const word = z.string().min(1).max(200).optional();
+const paramsSchema = z
+  .strictObject({ source_id: word, name: word, ...sourceReportFields })
+  .refine(
+    ({ source_id, name }) => (source_id === undefined) !== (name === undefined),
+    "needs either 'source_id' or 'name'",
+  );
+
+/** `{source_id | name, ok, error?, checked_at?}` to `{source_id, health}`. */
+export const createSourceReport =
+  (db: Pool): NodeRunner<ToolNode> =>
+  async ({ params, workspaceId, idempotencyKey }) => {
+    const { source_id, name, ...report } = parseParams(
+      'source_report',
+      paramsSchema,
+      toStorable(params) as JsonObject,
+    );
+    const source = source_id ?? name ?? '';
+    const { id, health } = await db
+      .transaction((tx) =>
+        reportSource(tx, { ...report, workspaceId, source, reportKey: idempotencyKey }),
+      )
+      .catch((error: unknown) => {
+        throw asNodeError('source_report', error);
+      });
+    const { status, consecutive_failures, last_success_at } = health;
+    return {
+      output: { source_id: id, health: { status, consecutive_failures, last_success_at } },
+      costMicros: 0,
+    };
+  };

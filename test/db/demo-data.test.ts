@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
+import { ensureDefaultWorkspace } from '../../shared/db/workspaces.ts';
+import { createDemoData } from '../../shared/operations/demo-data.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Pool;
+let workspaceId: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = await connectDatabase(database.url, { maxPoolSize: 4 });
+  workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: 'owner@example.com' });
+});
+afterAll(async () => {
+  await db.end();
+  await database.drop();
+});
+
+const summary = z.object({
+  feeds: z.number(),
+  sources: z.number(),
+  entities: z.number(),
+  types: z.number(),
+  later_versions: z.number(),
+  changes: z.number(),
+  events: z.number(),
+  event_types: z.number(),
+  statuses: z.number(),
+  real: z.number(),
+  unmarked: z.number(),
+});
+
+test('A workspace is filled once with made-up records of several kinds, versions and events', async () => {
+  const filled = await Promise.all(
+    Array.from({ length: 3 }, () => createDemoData(db, workspaceId)),
+  );
+  expect(filled.sort()).toEqual([false, false, true]);
+  const counts = await db.one(sql.type(summary)`
+    SELECT (SELECT count(*) FROM data_feeds WHERE is_demo) AS feeds,
+           (SELECT count(*) FROM data_sources WHERE is_demo) AS sources,
+           (SELECT count(*) FROM data_entities) AS entities,
+           (SELECT count(DISTINCT entity_type) FROM data_entities) AS types,
+           (SELECT count(*) FROM data_entity_versions WHERE version > 1) AS later_versions,
+           (SELECT count(*) FROM data_changes) AS changes,
+           (SELECT count(*) FROM data_events) AS events,
+           (SELECT count(DISTINCT event_type) FROM data_events) AS event_types,
+           (SELECT count(DISTINCT verification_status) FROM data_events) AS statuses,
+           (SELECT count(*) FROM data_entities WHERE NOT is_demo) AS real,
+           (SELECT count(*) FROM data_entities WHERE NOT source_evidence @> '[{"synthetic": true}]') AS unmarked
+  `);
+  expect(counts).toEqual({
+    feeds: 3,
+    sources: 5,
+    entities: 5_200,
+    types: 3,
+    later_versions: 605,
+    changes: 1_205,
+    events: 480,
+    event_types: 5,
+    statuses: 4,
+    real: 0,
+    unmarked: 0,
+  });
+});
