@@ -41,6 +41,7 @@ import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';
 import { authRoutes } from './routes/ops/auth.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
+import { dataKeyRoutes } from './routes/ops/data-keys.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
 import { hookRoutes } from './routes/ops/hooks.ts';
@@ -82,6 +83,7 @@ const routes = [
   toolRoutes,
   scheduleRoutes,
   keyRoutes,
+  dataKeyRoutes,
   workspaceRoutes,
   usageRoutes,
   auditRoutes,
