@@ -45,6 +45,7 @@ import { budgetRoutes } from './routes/ops/budgets.ts';
 import { dataFeedRoutes } from './routes/ops/data-feeds.ts';
 import { dataIngestRoutes } from './routes/ops/data-ingest.ts';
 import { dataSourceRoutes } from './routes/ops/data-sources.ts';
+import { dataKeyRoutes } from './routes/ops/data-keys.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
 import { hookRoutes } from './routes/ops/hooks.ts';
@@ -93,6 +94,7 @@ const routes = [
   toolRoutes,
   scheduleRoutes,
   keyRoutes,
+  dataKeyRoutes,
   workspaceRoutes,
   usageRoutes,
   auditRoutes,

@@ -54,6 +54,7 @@ const graphs = {
   },
 } satisfies Record<string, Json>;
 
+const dataKey = { name: 'Recipe', mode: 'live', scopes: ['usage:read'] };
 const largeBudget = { name: 'Recipe', limit_usd: 1_000 };
 
 const workflow = async ({ call }: Kitchen, graph: keyof typeof graphs = 'plain'): Promise<string> =>
@@ -368,6 +369,18 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     return {
       url: `/api/keys/${id}`,
       entry: { action: 'revoke', target_type: 'api_key', target_id: id },
+    };
+  },
+  'POST /api/data/keys': async () => ({
+    url: '/api/data/keys',
+    body: dataKey,
+    entry: { action: 'create', target_type: 'data_key' },
+  }),
+  'DELETE /api/data/keys/{id}': async ({ call }) => {
+    const { id } = await call('POST', '/api/data/keys', dataKey);
+    return {
+      url: `/api/data/keys/${id}`,
+      entry: { action: 'revoke', target_type: 'data_key', target_id: id },
     };
   },
   'PUT /api/workspace/policies': async ({ workspaceId }) => ({
