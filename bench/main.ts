@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { messageOf, since } from '../scripts/stack/output.ts';
 import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
+import { deliveries } from './measures/deliveries.ts';
 import { latency } from './measures/latency.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
@@ -45,6 +46,7 @@ const onStack = {
   'sign-in': signIn,
   throughput,
   schedules,
+  deliveries,
   scale,
   memory,
   admission,
