@@ -4,6 +4,7 @@ import { messageOf, since } from '../scripts/stack/output.ts';
 import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
 import { ingest } from './measures/ingest.ts';
+import { deliveries } from './measures/deliveries.ts';
 import { latency } from './measures/latency.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
@@ -47,6 +48,7 @@ const onStack = {
   ingest,
   throughput,
   schedules,
+  deliveries,
   scale,
   memory,
   admission,

@@ -61,6 +61,9 @@ export async function startStack(processes: Processes, options: StackOptions = {
     TEMPORAL_CONFIG_FILE: writeProfile(processes.folder, temporal.address),
     TASK_QUEUE_PREFIX: oursPrefix,
     API_PORT: String(apiPort),
+    ENCRYPTION_KEY: 'a key for the benchmark alone',
+    // Receivers of deliveries are on this machine.
+    EGRESS_ALLOW: '127.0.0.0/8',
     WORKFLOW_BUNDLE: await bundling,
     no_grpc_proxy: '127.0.0.1,localhost',
   };

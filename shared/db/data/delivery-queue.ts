@@ -7,8 +7,10 @@ import { type Db, sql } from '../pool.ts';
  * only as far as it has places free; of several endpoints each has its turn.
  */
 
-/** Whoever took a delivery has it, and its place, to itself so long. A dead process's are taken over after this. */
+/** Whoever took a delivery has it to itself so long. A dead process's are taken over after this. */
 const LEASE_MS = 10_000;
+/** Until then its execution has to have begun; longer, so that a backlog stays here and not in the task queue. */
+const PLACE_MS = 30_000;
 /** Places of an endpoint that are left to deliveries that are tried again. */
 const KEPT_FOR_RETRIES = 2;
 /** An execution that has not been heard of for so long after its attempt was due is lost. */
@@ -59,7 +61,7 @@ export async function takeQueued(db: Db, limit: number): Promise<readonly Queued
         USING (endpoint_id, n)
       ORDER BY n, d.queued_at LIMIT ${limit}
     ), placed AS (
-      UPDATE data_permits p SET delivery_id = t.id, until = clock_timestamp() + ${LEASE_MS}::int * interval '1 ms'
+      UPDATE data_permits p SET delivery_id = t.id, until = clock_timestamp() + ${PLACE_MS}::int * interval '1 ms'
       FROM taken t WHERE p.endpoint_id = t.endpoint_id AND p.slot = t.slot
     ), leased AS (
       UPDATE data_deliveries d SET leased_until = clock_timestamp() + ${LEASE_MS}::int * interval '1 ms'
