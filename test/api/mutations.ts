@@ -3,7 +3,7 @@ import type { Json } from '../../shared/json.ts';
 
 /** What a recipe may use. */
 export interface Kitchen {
-  /** The answer's body; throws for anything but a 2xx. */
+  /** The answer's body; throws for anything but a 2xx. Addresses of the data API are called with a key of it. */
   call(method: string, url: string, payload?: unknown): Promise<any>;
   workspaceId: string;
   /** Waits until the run has this status. */

@@ -388,6 +388,7 @@ describe('credentials', () => {
       expect((await closed.call('GET', '/api/health')).status).toBe(200);
       expect([200, 503]).toContain((await closed.call('GET', '/api/ready')).status);
       expect((await closed.call('GET', '/api/openapi.json')).status).toBe(200);
+      expect((await closed.call('GET', '/v1/openapi.json')).status).toBe(200);
       expect((await closed.call('GET', '/docs/')).status).toBe(200);
     });
 
@@ -486,6 +487,34 @@ describe('building the app', () => {
         handler: async () => 'x',
       }),
     ).toThrow(/declares no capability/);
+    await app.close();
+  });
+
+  test('fails on a route of the data API that declares no scope, whatever else it declares', async () => {
+    const app = build();
+    expect(() =>
+      app.route({
+        method: 'GET',
+        url: '/v1/open',
+        schema: { response: { 200: z.string() } },
+        config: { capability: 'view' },
+        handler: async () => 'x',
+      }),
+    ).toThrow(/declares no capability or scope/);
+    await app.close();
+  });
+
+  test('fails on a route of the operations API that declares a scope instead', async () => {
+    const app = build();
+    expect(() =>
+      app.route({
+        method: 'GET',
+        url: '/api/open',
+        schema: { response: { 200: z.string() } },
+        config: { scope: 'usage:read' },
+        handler: async () => 'x',
+      }),
+    ).toThrow(/declares no capability or scope/);
     await app.close();
   });
 
