@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { auditCommands } from './commands/audit.ts';
+import { dataCommands } from './commands/data.ts';
 import { moneyCommands } from './commands/money.ts';
 import { peopleCommands } from './commands/people.ts';
 import { runCommands } from './commands/runs.ts';
@@ -40,6 +41,7 @@ export function createProgram(): Command {
     peopleCommands,
     scheduleCommands,
     toolCommands,
+    dataCommands,
     auditCommands,
     completionCommands,
   ];
