@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { auditCommands } from './commands/audit.ts';
 import { dataKeyCommands } from './commands/data-keys.ts';
+import { dataCommands } from './commands/data.ts';
 import { moneyCommands } from './commands/money.ts';
 import { peopleCommands } from './commands/people.ts';
 import { runCommands } from './commands/runs.ts';
@@ -42,6 +43,7 @@ export function createProgram(): Command {
     dataKeyCommands,
     scheduleCommands,
     toolCommands,
+    dataCommands,
     auditCommands,
     completionCommands,
   ];

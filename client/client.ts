@@ -1,5 +1,6 @@
 import { budgetMethods } from './budgets.ts';
 import { dataKeyMethods } from './data-keys.ts';
+import { dataMethods } from './data.ts';
 import { keyMethods } from './keys.ts';
 import { memberMethods } from './members.ts';
 import { type Connection, createSend, fillPath } from './request.ts';
@@ -38,6 +39,7 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof memberMethods> &
   ReturnType<typeof keyMethods> &
   ReturnType<typeof dataKeyMethods> &
+  ReturnType<typeof dataMethods> &
   ReturnType<typeof scheduleMethods> &
   ReturnType<typeof toolMethods> &
   ReturnType<typeof webhookMethods> &
@@ -75,6 +77,7 @@ export function createClient({
     ...memberMethods(send),
     ...keyMethods(send),
     ...dataKeyMethods(send),
+    ...dataMethods(send),
     ...scheduleMethods(send),
     ...toolMethods(send),
     ...webhookMethods(send),

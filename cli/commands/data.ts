@@ -1,0 +1,193 @@
+import type { Command } from 'commander';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { BodyOf, Client, IngestAnswer } from '../../client/index.ts';
+import { Ending, exitCodes, misuse } from '../endings.ts';
+import { readJsonObject } from '../input.ts';
+import { inSession } from '../session.ts';
+import { dataGroup } from './data-group.ts';
+
+/** Of one request, whose limits are 1,000 records and 1 MB. */
+const BATCH_RECORDS = 500;
+const BATCH_BYTES = 700_000;
+const MAX_ERRORS = 100;
+
+export function dataCommands(program: Command): void {
+  const data = dataGroup(program);
+  feedCommands(data);
+  sourceCommands(data);
+
+  data
+    .command('ingest')
+    .argument('[file]', 'NDJSON, one record or event per line; - for standard input', '-')
+    .requiredOption('--feed <feed>', 'where the records go')
+    .description('send records to a feed; code 1 when some were refused')
+    .action(
+      inSession<{ feed: string }>(async ({ client, output }, [file = '-'], { feed }) => {
+        const answer = await sendLines(client, feed, linesOf(file));
+        output.record(answer);
+        if (answer.refused > 0) throw new Ending(exitCodes.refused);
+      }),
+    );
+}
+
+function feedCommands(data: Command): void {
+  const feeds = data.command('feeds').description('see and change feeds');
+  feeds
+    .command('list')
+    .description('list feeds')
+    .action(
+      inSession(async ({ client, output }) => {
+        output.list(await client.listFeeds(), {
+          Id: (row) => row.id,
+          Name: (row) => row.name,
+          Status: (row) => row.status,
+          Demo: (row) => row.is_demo,
+          'Last event': (row) => row.freshness.last_event_at,
+        });
+      }),
+    );
+  feeds
+    .command('create')
+    .description('create a feed')
+    .requiredOption(
+      '-f, --file <file>',
+      'JSON with name and what else there is to say; - for standard input',
+    )
+    .action(
+      inSession<{ file: string }>(async ({ client, output }, _args, { file }) => {
+        const feed = (await readJsonObject(file)) as unknown as BodyOf<'POST /api/data/feeds'>;
+        output.record(await client.createFeed(feed));
+      }),
+    );
+  feeds
+    .command('delete')
+    .argument('<feed>')
+    .description('delete a feed and all its records')
+    .action(
+      inSession(async ({ client, output }, [feedId = '']) => {
+        await client.deleteFeed(feedId);
+        output.tell(`Deleted ${feedId}`);
+      }),
+    );
+}
+
+function sourceCommands(data: Command): void {
+  const sources = data.command('sources').description('see and change sources');
+  sources
+    .command('list')
+    .description('list sources and their health')
+    .action(
+      inSession(async ({ client, output }) => {
+        output.list(await client.listSources(), {
+          Id: (row) => row.id,
+          Name: (row) => row.name,
+          Type: (row) => row.type,
+          Health: (row) => row.health.status,
+          Failures: (row) => row.health.consecutive_failures,
+        });
+      }),
+    );
+  sources
+    .command('create')
+    .description('create a source')
+    .requiredOption(
+      '-f, --file <file>',
+      'JSON with name, type and what else there is to say; - for standard input',
+    )
+    .action(
+      inSession<{ file: string }>(async ({ client, output }, _args, { file }) => {
+        const source = (await readJsonObject(file)) as unknown as BodyOf<'POST /api/data/sources'>;
+        output.record(await client.createSource(source));
+      }),
+    );
+  sources
+    .command('delete')
+    .argument('<source>')
+    .description('delete a source')
+    .action(
+      inSession(async ({ client, output }, [sourceId = '']) => {
+        await client.deleteSource(sourceId);
+        output.tell(`Deleted ${sourceId}`);
+      }),
+    );
+}
+
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const input = file === '-' ? process.stdin : createReadStream(file);
+  const failed = new Promise<never>((_resolve, reject) => {
+    input.once('error', (error: Error) =>
+      reject(misuse(`${file} cannot be read: ${error.message}`)),
+    );
+  });
+  failed.catch(() => undefined);
+  const lines = createInterface({ input, crlfDelay: Infinity })[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await Promise.race([lines.next(), failed]);
+    if (done === true) return;
+    yield value as string;
+  }
+}
+
+/** Sends the lines a batch at a time, tells on stderr how far it is, and adds up what became of them. */
+async function sendLines(
+  client: Client,
+  feedId: string,
+  lines: AsyncIterable<string>,
+): Promise<IngestAnswer> {
+  const total: IngestAnswer = {
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    refused: 0,
+    errors: [],
+    events: { created: 0, updated: 0, unchanged: 0 },
+  };
+  let batch: { line: number; record: unknown }[] = [];
+  let bytes = 0;
+  let line = 0;
+  const flush = async (): Promise<void> => {
+    const sent = batch;
+    batch = [];
+    bytes = 0;
+    const answer = await client.ingest(
+      feedId,
+      sent.map(({ record }) => record),
+    );
+    addCounts(total, answer);
+    addCounts(total.events, answer.events);
+    total.refused += answer.refused;
+    for (const error of answer.errors) {
+      if (total.errors.length === MAX_ERRORS) break;
+      total.errors.push({ ...error, line: sent[error.line - 1]?.line ?? error.line });
+    }
+    process.stderr.write(`${line} lines sent, ${total.refused} refused\n`);
+  };
+  for await (const text of lines) {
+    line += 1;
+    if (text.trim() === '') continue;
+    const size = Buffer.byteLength(text);
+    if (batch.length === BATCH_RECORDS || (bytes + size > BATCH_BYTES && batch.length > 0))
+      await flush();
+    bytes += size;
+    batch.push({ line, record: parsed(text, line) });
+  }
+  if (batch.length > 0) await flush();
+  return total;
+}
+
+function parsed(text: string, line: number): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw misuse(`line ${line} is not JSON; the lines before the batch it is in were sent`);
+  }
+}
+
+type Counts = IngestAnswer['events'];
+
+function addCounts(to: Counts, more: Counts): void {
+  to.created += more.created;
+  to.updated += more.updated;
+  to.unchanged += more.unchanged;
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { feedInput } from '../../shared/contract/data/feed.ts';
+import { sourceInput } from '../../shared/contract/data/source.ts';
+import { createFeed, readFeed } from '../../shared/db/data/feeds.ts';
+import { createSource, readSource } from '../../shared/db/data/sources.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { leadEnrichment } from '../../shared/templates/lead-enrichment.ts';
+import { edge, type Engine, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+
+const makeFeed = async () =>
+  createFeed(engine.db, engine.actor, feedInput.parse({ name: 'Companies' }));
+const tool = (id: string, tool_name: string, params: object) =>
+  ({ id, kind: 'tool', tool_name, params }) as never;
+const entities = async (feedId: string) =>
+  engine.db.any(sql.type(
+    z.object({ external_key: z.string(), version: z.number(), attributes: z.any() }),
+  )`
+    SELECT external_key, version, attributes FROM data_entities WHERE feed_id = ${feedId}`);
+
+test('A run keeps a record, tells an event of it and reports a source; a second one finds them unchanged', async () => {
+  const { db, actor } = engine;
+  const { workspaceId } = actor;
+  const feed = await makeFeed();
+  const source = await createSource(
+    db,
+    actor,
+    sourceInput.parse({ name: 'Portal', type: 'portal' }),
+  );
+  const workflowId = await engine.define({
+    nodes: [
+      tool('keep', 'entity_upsert', {
+        feed_id: '{feed_id}',
+        external_key: 'a',
+        entity_type: 'company',
+        canonical_name: 'Company {name}',
+        attributes: { name: '{name}', size: '{size}' },
+      }),
+      tool('tell', 'event_emit', {
+        feed_id: '{feed_id}',
+        external_key: 'a-founded',
+        event_type: 'founded',
+        primary_external_key: 'a',
+        occurred_at: '2026-01-01T00:00:00Z',
+        summary: '{name} was founded',
+      }),
+      tool('report', 'source_report', { name: 'Portal', ok: false, error: 'closed' }),
+    ],
+    edges: [edge('keep', 'tell'), edge('tell', 'report')],
+  });
+  const input = { feed_id: feed.id, name: 'North', size: 7 };
+  const results = [];
+  for (let round = 0; round < 2; round += 1) {
+    const run = await engine.until(await engine.trigger(workflowId, input), ['success', 'failed']);
+    const { keep, tell } = run.state as { keep: { result: string }; tell: { result: string } };
+    results.push([run.status, keep.result, tell.result]);
+  }
+  expect(results).toEqual([
+    ['success', 'created', 'created'],
+    ['success', 'unchanged', 'unchanged'],
+  ]);
+  expect(await entities(feed.id)).toEqual([
+    { external_key: 'a', version: 1, attributes: { name: 'North', size: 7 } },
+  ]);
+  const { health } = await readSource(db, { workspaceId, sourceId: source.id });
+  expect(health).toMatchObject({ consecutive_failures: 2, last_error: 'closed' });
+});
+
+test.each<[string, string, object]>([
+  ['Feed not found', 'entity_upsert', { feed_id: 'feed_nobody' }],
+  ["'confidence'", 'entity_upsert', { confidence: 2 }],
+  ['Source not found', 'source_report', { name: 'Nobody', ok: true }],
+  ["either 'source_id' or 'name'", 'source_report', { ok: true }],
+])('A step fails with %s', async (reason, name, params) => {
+  const record = {
+    feed_id: 'feed_nobody',
+    external_key: 'a',
+    entity_type: 'company',
+    canonical_name: 'A',
+    attributes: {},
+  };
+  const given = name === 'source_report' ? params : { ...record, ...params };
+  const workflowId = await engine.define({ nodes: [tool('keep', name, given)], edges: [] });
+  const run = await engine.until(await engine.trigger(workflowId), ['success', 'failed']);
+  expect([run.status, run.error]).toEqual(['failed', expect.stringContaining(reason)]);
+});
+
+test('The template for leads ends in the feed that its input names', async () => {
+  const feed = await makeFeed();
+  const workflowId = await engine.define(leadEnrichment.graph);
+  const input = { ...leadEnrichment.sampleInput, feed_id: feed.id };
+  await engine.until(await engine.trigger(workflowId, input), ['success']);
+  expect(await entities(feed.id)).toMatchObject([
+    { external_key: 'harbourbikes.example', version: 1, attributes: { points: 82 } },
+  ]);
+  const { freshness } = await readFeed(engine.db, {
+    workspaceId: engine.actor.workspaceId,
+    feedId: feed.id,
+  });
+  expect(freshness.last_event_at).not.toBeNull();
+});
