@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { messageOf, since } from '../scripts/stack/output.ts';
 import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
+import { dataReading } from './measures/data-reading.ts';
 import { latency } from './measures/latency.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
@@ -49,6 +50,7 @@ const onStack = {
   memory,
   admission,
   overview,
+  'data-reading': dataReading,
 } satisfies Record<string, (stack: Stack, processes: Processes) => Promise<Result[]>>;
 const names = [...Object.keys(alone), ...Object.keys(onStack)];
 const resultsDir = join(import.meta.dirname, 'results');
