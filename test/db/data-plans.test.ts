@@ -6,7 +6,7 @@ import { type EntityFilter, listEntities } from '../../shared/db/data/entities.t
 import { type EventFilter, listEvents } from '../../shared/db/data/events.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-const ROWS = 40_000;
+const ROWS = 10_000;
 const scope = { workspaceId: 'ws_plans', isDemo: false };
 let database: TestDatabase;
 let client: pg.Client;
@@ -34,7 +34,7 @@ beforeAll(async () => {
     SELECT 'chg_' || id, workspace_id, feed_id, false, id, entity_type, 'a', 2, first_observed_at FROM data_entities;
   `);
   await client.query('VACUUM ANALYZE data_entities, data_events, data_changes, data_feeds');
-});
+}, 120_000);
 afterAll(async () => {
   await client.end();
   await database.drop();
@@ -42,6 +42,7 @@ afterAll(async () => {
 
 interface Plan {
   'Node Type': string;
+  'Relation Name'?: string;
   'Actual Rows': number;
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
@@ -59,7 +60,8 @@ async function planOf(list: (db: CommonQueryMethods) => Promise<unknown>): Promi
   };
   await list({ any } as unknown as CommonQueryMethods);
   const { sql = '', values = [] } = statement ?? {};
-  await client.query(`PREPARE list AS ${sql}`);
+  // Slonik numbers its placeholders in its own words until it sends them.
+  await client.query(`PREPARE list AS ${sql.replaceAll('$slonik_', '$')}`);
   const given = values.map((value) => pg.escapeLiteral(String(value))).join(', ');
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
     `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE list ${given === '' ? '' : `(${given})`}`,
@@ -104,7 +106,9 @@ const changeFilters = upToTwo({ feed_id: 'feed_a', updated_since: since });
 const page = { at: Date.now() * 1000 - 3_600_000_000, tie: '5' };
 
 /** No part may read further than it has to: 26 rows of each of the parts, and what one class holds beside them. */
-function expectBounded(nodes: Plan[]): void {
+function expectBounded(all: Plan[]): void {
+  // There are two feeds, which no index would find faster.
+  const nodes = all.filter((node) => node['Relation Name'] !== 'data_feeds');
   expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan');
   expect(nodes.map((node) => node['Node Type'])).not.toContain('Bitmap Heap Scan');
   for (const node of nodes.filter((each) => /Scan$/.test(each['Node Type']))) {
