@@ -6,6 +6,7 @@ declare module 'autocannon' {
     connections: number;
     /** Seconds. */
     duration: number;
+    headers?: Record<string, string>;
   }
   interface Outcome {
     non2xx: number;

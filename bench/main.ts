@@ -5,6 +5,7 @@ import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
 import { ingest } from './measures/ingest.ts';
 import { deliveries } from './measures/deliveries.ts';
+import { dataReading } from './measures/data-reading.ts';
 import { latency } from './measures/latency.ts';
 import { mcp } from './measures/mcp.ts';
 import { memory } from './measures/memory.ts';
@@ -53,6 +54,7 @@ const onStack = {
   memory,
   admission,
   overview,
+  'data-reading': dataReading,
 } satisfies Record<string, (stack: Stack, processes: Processes) => Promise<Result[]>>;
 const names = [...Object.keys(alone), ...Object.keys(onStack)];
 const resultsDir = join(import.meta.dirname, 'results');

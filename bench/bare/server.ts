@@ -2,12 +2,13 @@ import fastify from 'fastify';
 import type { CommonQueryMethods, QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
+import { listEntities } from '../../shared/db/data/entities.ts';
 import { readRun } from '../../shared/db/runs.ts';
 import { readDefaultOwner } from '../../shared/db/workspaces.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 
-// The baselines of reading a run, with the statement of readRun, and of telling an event from its copies: no
-// authentication, no validation, no response schema.
+// The baselines of reading a run and of listing records, with the statements of readRun and listEntities, and of
+// telling an event from its copies: no authentication, no validation, no response schema.
 
 const config = loadConfig();
 if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
@@ -23,27 +24,41 @@ const scope = (runId: string) => ({
   temporalNamespace: 'default',
 });
 
-/** The statement readRun sends, so that this one cannot fall behind it. */
-async function statementOf(runId: string): Promise<QuerySqlToken> {
+/** The statement that a read sends, so that this one cannot fall behind it. */
+async function statementOf(
+  read: (recorder: CommonQueryMethods) => Promise<unknown>,
+): Promise<QuerySqlToken> {
   let statement: QuerySqlToken | undefined;
+  const record = (query: QuerySqlToken): void => {
+    statement = query;
+  };
   const recorder = {
     maybeOne: async (query: QuerySqlToken) => {
-      statement = query;
+      record(query);
       return null;
     },
+    any: async (query: QuerySqlToken) => {
+      record(query);
+      return [];
+    },
   };
-  await readRun(recorder as unknown as CommonQueryMethods, scope(runId));
-  if (statement === undefined) throw new Error('readRun sent no statement');
+  await read(recorder as unknown as CommonQueryMethods);
+  if (statement === undefined) throw new Error('The read sent no statement');
   return statement;
 }
 
 const app = fastify();
 app.get<{ Params: { id: string } }>('/row/:id', async (request) =>
-  db.maybeOne(await statementOf(request.params.id)),
+  db.maybeOne(await statementOf((recorder) => readRun(recorder, scope(request.params.id)))),
 );
 app.get<{ Params: { id: string } }>('/record/:id', async (request) =>
   readRun(db, scope(request.params.id)),
 );
+app.get<{ Params: { workspace: string } }>('/entities/:workspace', async (request) => {
+  const reader = { workspaceId: request.params.workspace, isDemo: false };
+  const page = { limit: 25, after: undefined };
+  return db.any(await statementOf((recorder) => listEntities(recorder, reader, {}, page)));
+});
 app.post<{ Params: { workflow: string; event: string } }>(
   '/event/:workflow/:event',
   async (request) => {

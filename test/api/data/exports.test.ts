@@ -1,4 +1,4 @@
-import { request as httpRequest } from 'node:http';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -35,12 +35,12 @@ const chargedTo = (workspaceId: string) =>
   api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
     SELECT coalesce(sum(credits), 0)::bigint AS n FROM data_charges WHERE workspace_id = ${workspaceId}`);
 /** Many records made by one statement, the first ones oldest. */
-const fill = (feed: TestFeed, count: number) =>
+const fill = (feed: TestFeed, count: number, characters = 500) =>
   run(sql.fragment`
     INSERT INTO data_entities (id, workspace_id, feed_id, is_demo, external_key, entity_type, canonical_name, attributes,
                                content_hash, first_observed_at, last_observed_at)
     SELECT 'ent_' || n || ${feed.id}, ${feed.workspaceId}, ${feed.id}, false, n, 'project', 'Record ' || n,
-           jsonb_build_object('text', repeat('x', 500)), '\\x00', now() + n * interval '1 ms', now()
+           jsonb_build_object('text', repeat('x', ${characters}::int)), '\\x00', now() + n * interval '1 ms', now()
     FROM generate_series(1, ${count}::int) n`);
 
 describe('an export', () => {
@@ -187,7 +187,8 @@ describe('while it is read', () => {
 
   test('a third one of the same organization waits for its turn, and a reader who is gone gives way', async () => {
     const feed = await begin();
-    await fill(feed, 3_000);
+    // More than the buffers of two sockets hold.
+    await fill(feed, 10_000, 3_000);
     const readers = [await slowReader(), await slowReader()];
     const refused = await ask({ kind: 'entities', format: 'json' });
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, expect.any(String)]);
@@ -221,7 +222,7 @@ describe('while it is read', () => {
     });
     request.on('error', () => undefined);
     request.end(JSON.stringify({ kind: 'entities', format: 'json' }));
-    const response = await new Promise<import('node:http').IncomingMessage>((resolve) => {
+    const response = await new Promise<IncomingMessage>((resolve) => {
       request.once('response', resolve);
     });
     expect(response.statusCode).toBe(200);

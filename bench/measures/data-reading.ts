@@ -1,0 +1,334 @@
+import { readFileSync } from 'node:fs';
+import autocannon from 'autocannon';
+import pg from 'pg';
+import { request } from 'undici';
+import { databaseUrl } from '../../scripts/stack/databases.ts';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { dataScopeNames } from '../../shared/contract/data/envelope.ts';
+import { dataKeyInput } from '../../shared/contract/data/key.ts';
+import { createDataKey } from '../../shared/db/data/keys.ts';
+import { migrate } from '../../shared/db/migrate.ts';
+import { connectDatabase } from '../../shared/db/pool.ts';
+import type { Processes } from '../processes.ts';
+import {
+  atLeast,
+  atMost,
+  compare,
+  compareSamples,
+  figure,
+  type Result,
+  single,
+} from '../result.ts';
+import { query, type Stack } from '../stack.ts';
+import { interleave, median, percentile, timed } from '../statistics.ts';
+
+const few = 10_000;
+const many = 1_000_000;
+const workspaceId = 'ws_reading';
+const deepPage = 300;
+const limits = { count: 300, least: 100, budgetMs: 10_000 };
+
+/** A database with so many records, an API process on it and a key. */
+interface Records {
+  databaseUrl: string;
+  apiUrl: string;
+  pid: number;
+  headers: Record<string, string>;
+}
+
+/**
+ * Reading records when there are a million, against the same when there are ten thousand, in another database of the
+ * same server behind another API process. Both are seeded in SQL, in clusters: half of the records were loaded in one
+ * go long ago and updated today, the newer half are not so sure, one of a hundred is of a feed of its own.
+ */
+export async function dataReading(stack: Stack, processes: Processes): Promise<Result[]> {
+  const little = await bringUp(stack, processes, 'records_few', few);
+  const large = await bringUp(stack, processes, 'records_many', many);
+  return [
+    ...(await pages(large, little)),
+    await filters(large),
+    await rate(stack, processes, large),
+    ...(await csvExport(large)),
+  ];
+}
+
+async function bringUp(
+  stack: Stack,
+  processes: Processes,
+  name: string,
+  records: number,
+): Promise<Records> {
+  await query(stack.databaseUrl, `CREATE DATABASE ${name}`);
+  const url = databaseUrl(stack.databaseUrl, name);
+  await migrate(url);
+  await seed(url, records);
+  const db = await connectDatabase(url, { maxPoolSize: 1 });
+  const input = dataKeyInput.parse({ name: 'Bench', mode: 'live', scopes: dataScopeNames });
+  const { secret } = await createDataKey(db, { workspaceId, id: null, name: null }, input);
+  await db.end();
+  const [port = 0] = await freePorts(1);
+  const { pid } = await processes.startNode({
+    name: `api-of-${name}`,
+    script: 'api/main.ts',
+    env: { ...stack.environment, DATABASE_URL: url, API_PORT: String(port) },
+  });
+  return {
+    databaseUrl: url,
+    apiUrl: `http://127.0.0.1:${port}`,
+    pid,
+    headers: { authorization: `Bearer ${secret}` },
+  };
+}
+
+const feedOf = (letter: string): string => `feed_${letter.repeat(26)}`;
+
+async function seed(url: string, records: number): Promise<void> {
+  await query(
+    url,
+    `INSERT INTO workspaces (id, name, plan) VALUES ('${workspaceId}', 'Reading', 'enterprise')`,
+  );
+  await query(
+    url,
+    `INSERT INTO data_feeds (id, workspace_id, name)
+     SELECT 'feed_' || repeat(f, 26), '${workspaceId}', f FROM unnest(ARRAY['a', 'b', 'c']) f`,
+  );
+  await query(
+    url,
+    `INSERT INTO data_entities (id, workspace_id, feed_id, is_demo, external_key, entity_type, canonical_name, attributes,
+       geography, confidence, content_hash, first_observed_at, last_observed_at, updated_at, source_evidence)
+     SELECT 'ent_' || lpad(n::text, 26, '0'), '${workspaceId}', 'feed_' || repeat(f, 26), false, 'key ' || n,
+       CASE f WHEN 'a' THEN 'permit' WHEN 'b' THEN 'company' ELSE 'project' END, 'Record ' || n,
+       jsonb_build_object('project_name', 'Project ' || n, 'property_address', n || ' Main Street', 'project_value', n * 10,
+                          'permit_number', 'P-' || n, 'project_stage', 'planning', 'developer', 'Developer ' || n % 100),
+       CASE f WHEN 'a' THEN '{"city": "Berlin", "region": "Berlin", "country": "DE"}'
+              WHEN 'b' THEN '{"city": "Austin", "region": "Texas", "country": "US"}'
+              ELSE '{"city": "Lyon", "region": "Rhone", "country": "FR"}' END::jsonb,
+       CASE f WHEN 'a' THEN 0.5 + (n % 45) / 100.0 WHEN 'b' THEN (n % 40) / 100.0 ELSE 0.97 END, '\\x00', seen, seen,
+       CASE f WHEN 'a' THEN now() - n % 3600 * interval '1 second' ELSE seen END,
+       '[{"source_id": "src_1", "source_name": "Register", "url": "https://example.org/1",
+          "retrieved_at": "2026-01-01T00:00:00Z", "synthetic": true}]'
+     FROM (SELECT n, f, CASE f WHEN 'a' THEN now() - interval '400 days' + n * interval '7 ms'
+                        ELSE now() - interval '30 days' * (${records} - n) / ${records / 2} END AS seen
+           FROM generate_series(1, ${records}) n,
+             LATERAL (SELECT CASE WHEN n <= ${records / 2} THEN 'a' WHEN n % 50 = 0 THEN 'c' ELSE 'b' END AS f) k) s`,
+  );
+  await query(url, 'VACUUM ANALYZE data_entities');
+  await query(url, 'CHECKPOINT');
+}
+
+interface Listed {
+  data: unknown[];
+  pagination: { next_cursor: string | null };
+}
+
+async function list({ apiUrl, headers }: Records, path: string): Promise<Listed> {
+  const response = await request(`${apiUrl}${path}`, { headers });
+  const text = await response.body.text();
+  if (response.statusCode !== 200) {
+    throw new Error(`${path} answered ${response.statusCode}: ${text}`);
+  }
+  return JSON.parse(text) as Listed;
+}
+
+async function pages(large: Records, little: Records): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const [name, count] of [
+    ['first page', 1],
+    [`page ${deepPage}`, deepPage],
+  ] as const) {
+    const [ours, baseline] = [await pageAt(large, count), await pageAt(little, count)];
+    const samples = await interleave(
+      limits,
+      () => timed(() => list(large, ours)),
+      () => timed(() => list(little, baseline)),
+    );
+    results.push(
+      compareSamples(samples, {
+        measure: `list records, ${name}, 1,000,000 / 10,000`,
+        unit: 'ms',
+        bound: atMost(1.5),
+        notes: ['25 records a page; both are ours'],
+      }),
+    );
+  }
+  return results;
+}
+
+/** The path of a page, found by turning the pages before it. */
+async function pageAt(records: Records, page: number): Promise<string> {
+  let path = '/v1/entities';
+  for (let turned = 1; turned < page; turned += 1) {
+    const { next_cursor } = (await list(records, path)).pagination;
+    path = `/v1/entities?cursor=${next_cursor}`;
+  }
+  return path;
+}
+
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+
+/** Of each filter, values that half of the records, one of a hundred and none match. */
+const values = (): Record<string, readonly string[]> => ({
+  feed_id: [feedOf('a'), feedOf('b'), feedOf('c'), feedOf('x')],
+  entity_type: ['permit', 'company', 'project', 'contract'],
+  geography: ['berlin', 'US', 'lyon', 'nowhere'],
+  confidence_min: ['0.5', '0.97', '1'],
+  updated_since: [daysAgo(1), daysAgo(0.5), daysAgo(500), daysAgo(-1)],
+  created_since: [daysAgo(31), daysAgo(0.6), daysAgo(-1)],
+});
+
+/** Each filter and each two of them, with each of their values. */
+function questions(): string[] {
+  const all = Object.entries(values());
+  const asked = all.flatMap(([name, each]) => each.map((value) => ({ name, value })));
+  const pairs = asked.flatMap((one) =>
+    asked.filter((other) => other.name > one.name).map((other) => [one, other]),
+  );
+  return [...asked.map((one) => [one]), ...pairs].map((parts) =>
+    new URLSearchParams(parts.map(({ name, value }): [string, string] => [name, value])).toString(),
+  );
+}
+
+/** First the page that opens a list, then those behind it. */
+async function filters(large: Records): Promise<Result> {
+  const worst: { question: string; p95: number; samples: number[] }[] = [];
+  for (const question of questions()) {
+    for (const limit of [25, 100]) {
+      const path = `/v1/entities?${question}&limit=${limit}`;
+      const { next_cursor } = (await list(large, path)).pagination;
+      const next = next_cursor === null ? path : `${path}&cursor=${next_cursor}`;
+      const samples: number[] = [];
+      for (let round = 0; round < 10; round += 1) {
+        samples.push(await timed(() => list(large, round % 2 === 0 ? path : next)));
+      }
+      worst.push({ question: `${question}&limit=${limit}`, p95: percentile(samples, 95), samples });
+    }
+  }
+  worst.sort((a, b) => b.p95 - a.p95);
+  const [slowest] = worst;
+  return compare({
+    measure: 'list records, slowest filter or two of 1,000,000, p95',
+    unit: 'ms',
+    ours: figure(slowest?.samples ?? []),
+    value: slowest?.p95 ?? Number.NaN,
+    bound: atMost(50),
+    notes: [
+      `${worst.length} combinations; the median one takes ${median(worst.map((each) => each.p95)).toFixed(1)} ms`,
+      `slowest: ${worst
+        .slice(0, 3)
+        .map((each) => `${each.question} ${each.p95.toFixed(0)} ms`)
+        .join(', ')}`,
+    ],
+  });
+}
+
+const connections = 10;
+
+async function rate(stack: Stack, processes: Processes, large: Records): Promise<Result> {
+  const [port = 0] = await freePorts(1);
+  const server = await processes.startNode({
+    name: 'bare-server-of-records',
+    script: 'bench/bare/server.ts',
+    env: { ...stack.environment, DATABASE_URL: large.databaseUrl, API_PORT: String(port) },
+  });
+  const fire = async (url: string, duration: number): Promise<number> => {
+    const result = await autocannon({ url, connections, duration, headers: large.headers });
+    if (result.non2xx > 0 || result.errors > 0) {
+      throw new Error(`${result.non2xx} answers and ${result.errors} connections failed at ${url}`);
+    }
+    return result.requests.total / result.duration;
+  };
+  const urls = [
+    `${large.apiUrl}/v1/entities`,
+    `http://127.0.0.1:${port}/entities/${workspaceId}`,
+  ] as const;
+  for (const url of urls) await fire(url, 1);
+  const [ours, bare]: [number[], number[]] = [[], []];
+  for (let round = 0; round < 4; round += 1) {
+    ours.push(await fire(urls[0], 3));
+    bare.push(await fire(urls[1], 3));
+  }
+  await processes.stop(server);
+  return compare({
+    measure: 'list records, metered / bare Fastify, same statement',
+    unit: 'requests/s',
+    ours: figure(ours),
+    baseline: figure(bare),
+    value: median(ours.map((each, round) => each / (bare[round] ?? Number.NaN))),
+    bound: atLeast(0.35, 0.6),
+    notes: [`${connections} connections of one key, 25 records a page`],
+  });
+}
+
+async function csvExport(large: Records): Promise<Result[]> {
+  const send = async (): Promise<void> => {
+    const response = await request(`${large.apiUrl}/v1/exports`, {
+      method: 'POST',
+      headers: { ...large.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ kind: 'entities', format: 'csv' }),
+    });
+    let bytes = 0;
+    for await (const chunk of response.body) bytes += (chunk as Buffer).length;
+    if (response.statusCode !== 200 || bytes < 1_000_000) throw new Error(`export: ${bytes} bytes`);
+  };
+  const client = new pg.Client({ connectionString: large.databaseUrl });
+  await client.connect();
+  for (let warm = 0; warm < 5; warm += 1) await send();
+  const before = residentMb(large.pid);
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, residentMb(large.pid));
+  }, 5);
+  const samples = await interleave(
+    { count: 20, least: 10, budgetMs: 20_000 },
+    () => timed(send),
+    () => timed(() => copy(client)),
+  );
+  clearInterval(watch);
+  await client.end();
+  const [ours, baseline] = [samples.map((each) => each.ours), samples.map((each) => each.baseline)];
+  return [
+    compare({
+      measure: 'export 10,000 records as CSV, speed / COPY',
+      unit: 'ms',
+      ours: figure(ours),
+      baseline: figure(baseline),
+      value: median(baseline) / median(ours),
+      bound: atLeast(0.2),
+      notes: ['the value is that of rows per second'],
+    }),
+    compare({
+      measure: 'memory an export adds to its process',
+      unit: 'MB',
+      ours: single(most - before),
+      bound: atMost(30),
+      notes: [
+        `${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most during ${samples.length} exports`,
+      ],
+    }),
+  ];
+}
+
+const residentMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+/** The same columns and rows as the database itself writes them. The client takes the bytes and drops them. */
+function copy(client: pg.Client): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const ignore = (): void => undefined;
+    const command = {
+      submit: (connection: { query: (text: string) => void }) => {
+        connection.query(`COPY (
+          SELECT id, feed_id, entity_type, canonical_name, aliases, attributes, external_ids, geography, status,
+                 verification_status, confidence, version, source_evidence, first_observed_at, last_observed_at,
+                 last_verified_at, updated_at, is_demo
+          FROM data_entities WHERE workspace_id = '${workspaceId}' AND NOT is_demo
+          ORDER BY first_observed_at DESC, seq DESC LIMIT 10000) TO STDOUT (FORMAT csv, HEADER)`);
+      },
+      handleCopyData: ignore,
+      handleCommandComplete: ignore,
+      handleReadyForQuery: () => resolve(),
+      handleError: reject,
+    };
+    client.query(command as unknown as pg.Submittable);
+  });
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { CommonQueryMethods, QuerySqlToken } from 'slonik';
+import pg from 'pg';
+import { listChanges } from '../../shared/db/data/changes.ts';
+import { type EntityFilter, listEntities } from '../../shared/db/data/entities.ts';
+import { type EventFilter, listEvents } from '../../shared/db/data/events.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const ROWS = 10_000;
+const scope = { workspaceId: 'ws_plans', isDemo: false };
+let database: TestDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(`
+    SET plan_cache_mode = force_generic_plan;
+    INSERT INTO workspaces (id, name) VALUES ('ws_plans', 'Plans');
+    INSERT INTO data_feeds (id, workspace_id, name) VALUES ('feed_a', 'ws_plans', 'A'), ('feed_b', 'ws_plans', 'B');
+    INSERT INTO data_entities (id, workspace_id, feed_id, is_demo, external_key, entity_type, canonical_name, geography,
+                               confidence, content_hash, first_observed_at, last_observed_at, updated_at)
+    SELECT 'ent_' || n, 'ws_plans', CASE WHEN n <= ${ROWS / 2} THEN 'feed_a' ELSE 'feed_b' END, false, n,
+           CASE WHEN n <= ${ROWS / 2} THEN 'permit' ELSE 'company' END, 'Record', jsonb_build_object('city', 'C' || n % 100,
+           'region', 'R' || n % 10, 'country', 'X' || n % 2), n % 101 / 100.0, '\\x00', now() - n * interval '1 hour', now(),
+           now() - n % 500 * interval '1 hour'
+    FROM generate_series(1, ${ROWS}) n;
+    INSERT INTO data_events (id, workspace_id, feed_id, is_demo, external_key, event_type, occurred_at, detected_at,
+                             primary_entity_id, summary, confidence, content_hash)
+    SELECT 'evt_' || n, workspace_id, feed_id, false, n, entity_type, now(), first_observed_at, id, 'x', confidence, '\\x00'
+    FROM data_entities, LATERAL (SELECT substr(id, 5)::int) k (n);
+    INSERT INTO data_changes (id, workspace_id, feed_id, is_demo, entity_id, entity_type, attribute, version, changed_at)
+    SELECT 'chg_' || id, workspace_id, feed_id, false, id, entity_type, 'a', 2, first_observed_at FROM data_entities;
+  `);
+  await client.query('VACUUM ANALYZE data_entities, data_events, data_changes, data_feeds');
+}, 120_000);
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+interface Plan {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: Plan[];
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** What a list does when it runs by its generic plan. */
+async function planOf(list: (db: CommonQueryMethods) => Promise<unknown>): Promise<Plan[]> {
+  let statement: QuerySqlToken | undefined;
+  const any = async (query: QuerySqlToken) => {
+    statement = query;
+    return [];
+  };
+  await list({ any } as unknown as CommonQueryMethods);
+  const { sql = '', values = [] } = statement ?? {};
+  // Slonik numbers its placeholders in its own words until it sends them.
+  await client.query(`PREPARE list AS ${sql.replaceAll('$slonik_', '$')}`);
+  const given = values.map((value) => pg.escapeLiteral(String(value))).join(', ');
+  const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE list ${given === '' ? '' : `(${given})`}`,
+  );
+  await client.query('DEALLOCATE list');
+  const [explained] = rows;
+  return nodesOf(explained!['QUERY PLAN'][0].Plan);
+}
+
+/** All subsets of at most two of these. */
+function upToTwo<Filter extends object>(filter: Filter): Partial<Filter>[] {
+  const entries = Object.entries(filter);
+  const pairs = entries.flatMap((one, index) =>
+    entries.slice(index + 1).map((other) => [one, other]),
+  );
+  return [[], ...entries.map((one) => [one]), ...pairs].map(
+    (some) => Object.fromEntries(some) as Partial<Filter>,
+  );
+}
+
+const since = new Date(Date.now() - 400 * 3_600_000).toISOString();
+const entityFilters: EntityFilter[] = [
+  ...upToTwo<EntityFilter>({
+    feed_id: 'feed_a',
+    entity_type: 'permit',
+    geography: 'r5',
+    confidence_min: 0.5,
+    updated_since: since,
+    created_since: since,
+  }),
+  // Two halves that do not meet.
+  { feed_id: 'feed_a', entity_type: 'company' },
+  { feed_id: 'feed_none' },
+];
+const eventFilters = upToTwo<EventFilter>({
+  feed_id: 'feed_a',
+  event_type: 'permit',
+  confidence_min: 0.5,
+  created_since: since,
+});
+const changeFilters = upToTwo({ feed_id: 'feed_a', updated_since: since });
+const page = { at: Date.now() * 1000 - 3_600_000_000, tie: '5' };
+
+/** No part may read further than it has to: 26 rows of each of the parts, and what one class holds beside them. */
+function expectBounded(all: Plan[]): void {
+  // There are two feeds, which no index would find faster.
+  const nodes = all.filter((node) => node['Relation Name'] !== 'data_feeds');
+  expect(nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan');
+  expect(nodes.map((node) => node['Node Type'])).not.toContain('Bitmap Heap Scan');
+  for (const node of nodes.filter((each) => /Scan$/.test(each['Node Type']))) {
+    expect(node['Actual Rows']).toBeLessThanOrEqual(158);
+    expect(node['Rows Removed by Filter'] ?? 0).toBeLessThanOrEqual(ROWS / 100);
+  }
+}
+
+test.each(entityFilters.map((filter) => [filter]))(
+  'records by %j are read by an index',
+  async (filter) => {
+    for (const after of [undefined, page]) {
+      expectBounded(await planOf((db) => listEntities(db, scope, filter, { limit: 25, after })));
+    }
+  },
+);
+
+test.each(eventFilters.map((filter) => [filter]))(
+  'events by %j are read by an index',
+  async (filter) => {
+    for (const after of [undefined, page]) {
+      expectBounded(await planOf((db) => listEvents(db, scope, filter, { limit: 25, after })));
+    }
+  },
+);
+
+test.each(changeFilters.map((filter) => [filter]))(
+  'changes by %j are read by an index',
+  async (filter) => {
+    for (const after of [undefined, page]) {
+      expectBounded(await planOf((db) => listChanges(db, scope, filter, { limit: 25, after })));
+    }
+  },
+);
