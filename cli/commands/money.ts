@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import type { Budget } from '../../client/index.ts';
+import type { Budget, Client } from '../../client/index.ts';
 import { positive } from '../input.ts';
 import { dollars } from '../output.ts';
+import { idOf } from '../references.ts';
 import { inSession } from '../session.ts';
 import { findWorkflow } from './workflows.ts';
 
@@ -11,6 +12,14 @@ interface NewBudget {
   workflow?: string;
   reserve?: number;
 }
+
+const budgetOf = (client: Client, reference: string) =>
+  idOf(reference, {
+    noun: 'budget',
+    prefix: 'bud',
+    list: () => client.listBudgets(),
+    names: ({ name }) => [name],
+  });
 
 export function moneyCommands(program: Command): void {
   const budgets = program.command('budgets').description('see and change budgets');
@@ -34,11 +43,11 @@ export function moneyCommands(program: Command): void {
 
   budgets
     .command('show')
-    .argument('<budget>')
+    .argument('<budget>', 'id or name')
     .description('show what of a budget is spent, reserved and left')
     .action(
-      inSession(async ({ client, output }, [budgetId = '']) => {
-        const budget = await client.getBudget(budgetId);
+      inSession(async ({ client, output }, [reference = '']) => {
+        const budget = await client.getBudget(await budgetOf(client, reference));
         const { status, ...rest } = budget;
         output.record(budget, { ...rest, ...status });
       }),
@@ -76,12 +85,12 @@ export function moneyCommands(program: Command): void {
 
   budgets
     .command('delete')
-    .argument('<budget>')
+    .argument('<budget>', 'id or name')
     .description('delete a budget')
     .action(
-      inSession(async ({ client, output }, [budgetId = '']) => {
-        await client.deleteBudget(budgetId);
-        output.tell(`Deleted ${budgetId}`);
+      inSession(async ({ client, output }, [budget = '']) => {
+        await client.deleteBudget(await budgetOf(client, budget));
+        output.tell(`Deleted ${budget}`);
       }),
     );
 

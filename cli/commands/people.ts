@@ -1,6 +1,23 @@
 import type { Command } from 'commander';
-import type { Role } from '../../client/index.ts';
+import type { Client, Role } from '../../client/index.ts';
+import { idOf } from '../references.ts';
 import { inSession } from '../session.ts';
+
+const memberOf = (client: Client, reference: string) =>
+  idOf(reference, {
+    noun: 'member',
+    prefix: 'mem',
+    list: () => client.listMembers(),
+    names: ({ email }) => [email],
+  });
+
+const keyOf = (client: Client, reference: string) =>
+  idOf(reference, {
+    noun: 'key',
+    prefix: 'key',
+    list: async () => (await client.listApiKeys()).filter(({ revoked }) => !revoked),
+    names: ({ name }) => [name],
+  });
 
 export function peopleCommands(program: Command): void {
   const members = program.command('members').description('see and change who is in the workspace');
@@ -34,36 +51,36 @@ export function peopleCommands(program: Command): void {
 
   members
     .command('approve')
-    .argument('<member>')
+    .argument('<member>', 'id or e-mail')
     .description('let in who has signed up')
     .action(
-      inSession(async ({ client, output }, [memberId = '']) => {
-        const member = await client.approveMember(memberId);
-        const { id, name, status } = member;
-        output.record(member, { id, name, status });
+      inSession(async ({ client, output }, [member = '']) => {
+        const approved = await client.approveMember(await memberOf(client, member));
+        const { id, name, status } = approved;
+        output.record(approved, { id, name, status });
       }),
     );
 
   members
     .command('role')
-    .argument('<member>')
+    .argument('<member>', 'id or e-mail')
     .argument('<role>', 'admin, editor or viewer')
     .description('give a member another role')
     .action(
-      inSession(async ({ client, output }, [memberId = '', role = '']) => {
-        const member = await client.changeRole(memberId, role as Role);
+      inSession(async ({ client, output }, [reference = '', role = '']) => {
+        const member = await client.changeRole(await memberOf(client, reference), role as Role);
         output.record(member, { id: member.id, name: member.name, role: member.role });
       }),
     );
 
   members
     .command('remove')
-    .argument('<member>')
+    .argument('<member>', 'id or e-mail')
     .description('remove a member; keys linked to them are revoked')
     .action(
-      inSession(async ({ client, output }, [memberId = '']) => {
-        await client.removeMember(memberId);
-        output.tell(`Removed ${memberId}`);
+      inSession(async ({ client, output }, [member = '']) => {
+        await client.removeMember(await memberOf(client, member));
+        output.tell(`Removed ${member}`);
       }),
     );
 
@@ -91,7 +108,7 @@ export function peopleCommands(program: Command): void {
     .argument('<name>')
     .description('make an API key; its secret is shown this once')
     .option('--role <role>', 'admin, editor or viewer')
-    .option('--member <id>', 'link it to a member, whose permissions it follows')
+    .option('--member <member>', 'link it to a member, whose permissions it follows')
     .action(
       inSession<{ role?: Role; member?: string }>(
         async ({ client, output }, [name = ''], options) => {
@@ -100,7 +117,7 @@ export function peopleCommands(program: Command): void {
             await client.createApiKey({
               name,
               ...(role === undefined ? {} : { role }),
-              ...(member === undefined ? {} : { member_id: member }),
+              ...(member === undefined ? {} : { member_id: await memberOf(client, member) }),
             }),
           );
         },
@@ -109,12 +126,12 @@ export function peopleCommands(program: Command): void {
 
   keys
     .command('revoke')
-    .argument('<key>')
+    .argument('<key>', 'id or name')
     .description('make an API key useless, at once and for good')
     .action(
-      inSession(async ({ client, output }, [keyId = '']) => {
-        await client.revokeApiKey(keyId);
-        output.tell(`Revoked ${keyId}`);
+      inSession(async ({ client, output }, [key = '']) => {
+        await client.revokeApiKey(await keyOf(client, key));
+        output.tell(`Revoked ${key}`);
       }),
     );
 }

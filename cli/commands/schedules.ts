@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
-import type { Schedule } from '../../client/index.ts';
+import type { Client, Schedule } from '../../client/index.ts';
 import { collect, readInput } from '../input.ts';
+import { idOf } from '../references.ts';
 import { inSession } from '../session.ts';
 import { findWorkflow } from './workflows.ts';
 
@@ -11,6 +12,14 @@ interface NewSchedule {
   input?: string[];
   overlap?: Schedule['overlap'];
 }
+
+const scheduleOf = (client: Client, reference: string) =>
+  idOf(reference, {
+    noun: 'schedule',
+    prefix: 'sch',
+    list: () => client.listSchedules(),
+    names: ({ name }) => [name],
+  });
 
 export function scheduleCommands(program: Command): void {
   const schedules = program.command('schedules').description('have workflows run at given times');
@@ -52,22 +61,22 @@ export function scheduleCommands(program: Command): void {
 
   schedules
     .command('delete')
-    .argument('<schedule>')
+    .argument('<schedule>', 'id or name')
     .description('delete a schedule; its runs go on')
     .action(
-      inSession(async ({ client, output }, [scheduleId = '']) => {
-        await client.deleteSchedule(scheduleId);
-        output.tell(`Deleted ${scheduleId}`);
+      inSession(async ({ client, output }, [schedule = '']) => {
+        await client.deleteSchedule(await scheduleOf(client, schedule));
+        output.tell(`Deleted ${schedule}`);
       }),
     );
 
   schedules
     .command('trigger')
-    .argument('<schedule>')
+    .argument('<schedule>', 'id or name')
     .description('start a run of a schedule now')
     .action(
-      inSession(async ({ client, output }, [scheduleId = '']) => {
-        const run = await client.triggerSchedule(scheduleId);
+      inSession(async ({ client, output }, [schedule = '']) => {
+        const run = await client.triggerSchedule(await scheduleOf(client, schedule));
         output.record(run, { id: run.id, workflow: run.workflow_name, status: run.status });
       }),
     );

@@ -1,8 +1,17 @@
 import type { Command } from 'commander';
-import type { BodyOf } from '../../client/index.ts';
+import type { BodyOf, Client } from '../../client/index.ts';
 import { Ending, exitCodes } from '../endings.ts';
 import { collect, readInput, readJsonObject } from '../input.ts';
+import { idOf } from '../references.ts';
 import { inSession } from '../session.ts';
+
+const toolOf = (client: Client, reference: string) =>
+  idOf(reference, {
+    noun: 'custom tool',
+    prefix: 'tool',
+    list: () => client.listTools(),
+    names: ({ name }) => [name, `custom:${name}`],
+  });
 
 export function toolCommands(program: Command): void {
   const tools = program.command('tools').description('see and change custom tools');
@@ -40,23 +49,23 @@ export function toolCommands(program: Command): void {
 
   tools
     .command('delete')
-    .argument('<tool>')
+    .argument('<tool>', 'id or name')
     .description('delete a custom tool')
     .action(
-      inSession(async ({ client, output }, [toolId = '']) => {
-        await client.deleteTool(toolId);
-        output.tell(`Deleted ${toolId}`);
+      inSession(async ({ client, output }, [tool = '']) => {
+        await client.deleteTool(await toolOf(client, tool));
+        output.tell(`Deleted ${tool}`);
       }),
     );
 
   tools
     .command('test')
-    .argument('<tool>')
+    .argument('<tool>', 'id or name')
     .description('call a custom tool once; code 1 when it fails')
     .option('-i, --input <input>', 'its arguments; as in ops run', collect)
     .action(
-      inSession<{ input?: string[] }>(async ({ client, output }, [toolId = ''], { input = [] }) => {
-        const result = await client.testTool(toolId, await readInput(input));
+      inSession<{ input?: string[] }>(async ({ client, output }, [tool = ''], { input = [] }) => {
+        const result = await client.testTool(await toolOf(client, tool), await readInput(input));
         output.record(result);
         if (!result.ok) throw new Ending(exitCodes.refused);
       }),

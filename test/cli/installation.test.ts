@@ -268,4 +268,54 @@ describe('the rest of the workspace', () => {
     expect(stdout).toContain(made.id);
     expect(stdout).not.toContain(made.secret);
   });
+
+  test('has members, named by their e-mail', async () => {
+    const invite = ['members', 'invite', 'ada@example.com', '--name', 'Ada', '-o', 'json'];
+    const made = (await ops(invite)).json();
+    expect(made).toMatchObject({ role: 'viewer', status: 'invited' });
+    expect(made.invite_code).toEqual(expect.any(String));
+    const changed = await ops(['members', 'role', 'ada@example.com', 'editor', '-o', 'json']);
+    expect(changed.json()).toMatchObject({ id: made.id, role: 'editor' });
+    const wrong = await ops(['members', 'role', 'ada@example.com', 'emperor']);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('role')]);
+    expect((await ops(['members', 'remove', 'ada@example.com'])).code).toBe(0);
+    const gone = await ops(['members', 'remove', 'ada@example.com']);
+    expect([gone.code, gone.stderr]).toEqual([
+      1,
+      expect.stringContaining("No member has the id or name 'ada@example.com'"),
+    ]);
+  });
+
+  test('has schedules, and which one is meant must be told when several have a name', async () => {
+    await applyGraph('By the clock', chain(1));
+    const create = ['schedules', 'create', 'By the clock', '--cron', '0 4 * * *', '--name', 'dawn'];
+    const made = (await ops([...create, '-o', 'json'])).json();
+    expect((await ops(['schedules', 'list'])).stdout).toMatch(/dawn .* 0 4 \* \* \* +UTC/);
+    const run = (await ops(['schedules', 'trigger', 'dawn', '-o', 'json'])).json();
+    expect(run).toMatchObject({ workflow_name: 'By the clock', trigger: 'schedule' });
+    await ops(create);
+    const unclear = await ops(['schedules', 'delete', 'dawn']);
+    expect([unclear.code, unclear.stderr]).toEqual([1, expect.stringContaining('give an id')]);
+    expect((await ops(['schedules', 'delete', made.id])).code).toBe(0);
+    expect((await ops(['schedules', 'delete', 'dawn'])).code).toBe(0);
+  });
+
+  test('has custom tools, whose test ends as the call did', async () => {
+    const file = join(ops.configFolder, 'tool.json');
+    const tool = { name: 'health', endpoint_url: `${service.apiUrl}/api/health`, method: 'GET' };
+    await writeFile(file, JSON.stringify(tool));
+    expect((await ops(['tools', 'register', '-f', file])).code).toBe(0);
+    const tested = await ops(['tools', 'test', 'custom:health', '-o', 'json']);
+    expect([tested.code, tested.json().ok]).toEqual([0, true]);
+    await writeFile(
+      file,
+      JSON.stringify({ ...tool, name: 'nowhere', endpoint_url: `${service.apiUrl}/no` }),
+    );
+    await ops(['tools', 'register', '-f', file]);
+    const failed = await ops(['tools', 'test', 'nowhere', '-o', 'json']);
+    expect([failed.code, failed.json().ok]).toEqual([1, false]);
+    expect((await ops(['tools', 'delete', 'health'])).stdout).toContain('Deleted health');
+    expect((await ops(['tools', 'delete', 'nowhere'])).code).toBe(0);
+    expect((await ops(['tools', 'list'])).stdout).not.toContain('custom:');
+  });
 });
