@@ -1092,6 +1092,115 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/data/feeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List feeds, newest first, archived ones too */
+        get: operations["listFeeds"];
+        put?: never;
+        /**
+         * Create a feed
+         * @description A stream of records. They are all real or, with `is_demo`, all made up.
+         */
+        post: operations["createFeed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/feeds/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a feed with its specification */
+        get: operations["getFeed"];
+        /**
+         * Change a feed
+         * @description Changes what the body names. Another status is told to webhooks as `feed.status_changed`. Types that are taken from `entity_types` keep the records they have.
+         */
+        put: operations["updateFeed"];
+        post?: never;
+        /**
+         * Delete a feed and all its records
+         * @description Of very many records some may be left when the answer is 503; delete it again.
+         */
+        delete: operations["deleteFeed"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List sources and their health, newest first */
+        get: operations["listSources"];
+        put?: never;
+        /** Create a source */
+        post: operations["createSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/sources/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a source and its health */
+        get: operations["getSource"];
+        /**
+         * Change a source
+         * @description Changes what the body names.
+         */
+        put: operations["updateSource"];
+        post?: never;
+        /**
+         * Delete a source
+         * @description Records that name it as evidence stay as they are.
+         */
+        delete: operations["deleteSource"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/sources/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what a look at a source came to
+         * @description Counts as a source check of the month. Three failures in a row make the source `failed`, which is told to webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).
+         */
+        post: operations["reportSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/stream": {
         parameters: {
             query?: never;
@@ -1146,6 +1255,26 @@ export interface paths {
          * @description The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content type does not matter.
          */
         post: operations["receiveEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/ingest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send records and events to a feed
+         * @description JSON with at most 1,000 records, or a stream of any length of `application/x-ndjson` with one record per line and `?feed_id=`. A record that is the same as before makes no version and no change; of one that is refused nothing is kept, and the others are. A stream that breaks off leaves what it has sent so far: send all of it again. A change names an attribute as it is, or as `attributes.<name>` where a field of the record has that name.
+         */
+        post: operations["ingestRecords"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2007,6 +2136,122 @@ export interface components {
              */
             created_at: string;
             status: components["schemas"]["BudgetStatus"];
+        };
+        Feed: {
+            id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "active" | "paused" | "degraded" | "archived";
+            freshness: {
+                /** @description When a record or an event last came or changed */
+                last_event_at: string | null;
+                /** @description When records were last sent, changed or not */
+                last_checked_at: string | null;
+                /** @description Since `last_event_at` */
+                lag_seconds: number | null;
+            };
+            entity_types: string[];
+            schema: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            is_demo: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        FeedDetail: {
+            id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "active" | "paused" | "degraded" | "archived";
+            freshness: {
+                /** @description When a record or an event last came or changed */
+                last_event_at: string | null;
+                /** @description When records were last sent, changed or not */
+                last_checked_at: string | null;
+                /** @description Since `last_event_at` */
+                lag_seconds: number | null;
+            };
+            entity_types: string[];
+            schema: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            is_demo: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            specification: {
+                [key: string]: unknown;
+            };
+        };
+        SourceDetail: {
+            id: string;
+            name: string;
+            type: string;
+            jurisdiction: string | null;
+            cadence: string | null;
+            permission_status: string | null;
+            license_status: string | null;
+            reliability_score: number | null;
+            health: {
+                /** @enum {string} */
+                status: "unknown" | "healthy" | "failed";
+                last_success_at: string | null;
+                consecutive_failures: number;
+                last_failure_at: string | null;
+                last_error: string | null;
+            };
+            is_demo: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        IngestAnswer: {
+            created: number;
+            updated: number;
+            unchanged: number;
+            /** @description Records and events of which nothing was kept */
+            refused: number;
+            /** @description The first 100 */
+            errors: {
+                /** @description Counted from 1; in JSON the place in `records` */
+                line: number;
+                reason: string;
+            }[];
+            events: {
+                created: number;
+                updated: number;
+                unchanged: number;
+            };
         };
         WorkspaceDataUsage: {
             /** @description Calendar month, UTC */
@@ -4785,6 +5030,369 @@ export interface operations {
             };
         };
     };
+    listFeeds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Feed"][];
+                };
+            };
+        };
+    };
+    createFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /** @default  */
+                    description?: string;
+                    /**
+                     * @description Archived feeds are not listed in the data API
+                     * @default active
+                     * @enum {string}
+                     */
+                    status?: "active" | "paused" | "degraded" | "archived";
+                    /**
+                     * @description The types of records that the feed takes; empty: any
+                     * @default []
+                     */
+                    entity_types?: string[];
+                    /**
+                     * @description What the attributes of its records mean, as JSON Schema or in words
+                     * @default {}
+                     */
+                    schema?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @description Where its records are from, such as `{"country": "US"}`
+                     * @default {}
+                     */
+                    geography?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @description What is monitored, how and how often
+                     * @default {}
+                     */
+                    specification?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @description Its records are made up: for test keys alone. Never changes
+                     * @default false
+                     */
+                    is_demo?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedDetail"];
+                };
+            };
+        };
+    };
+    getFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedDetail"];
+                };
+            };
+        };
+    };
+    updateFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    description?: string;
+                    /**
+                     * @description Archived feeds are not listed in the data API
+                     * @enum {string}
+                     */
+                    status?: "active" | "paused" | "degraded" | "archived";
+                    /** @description The types of records that the feed takes; empty: any */
+                    entity_types?: string[];
+                    /** @description What the attributes of its records mean, as JSON Schema or in words */
+                    schema?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description Where its records are from, such as `{"country": "US"}` */
+                    geography?: {
+                        [key: string]: unknown;
+                    };
+                    /** @description What is monitored, how and how often */
+                    specification?: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedDetail"];
+                };
+            };
+        };
+    };
+    deleteFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    listSources: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceDetail"][];
+                };
+            };
+        };
+    };
+    createSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Once per workspace among the real, and the made up */
+                    name: string;
+                    /** @description What kind of source it is, such as `permit_portal` */
+                    type: string;
+                    /** @default null */
+                    jurisdiction?: string | null;
+                    /**
+                     * @description How often it is looked at, such as `daily`
+                     * @default null
+                     */
+                    cadence?: string | null;
+                    /**
+                     * @description Whether it may be read
+                     * @default null
+                     */
+                    permission_status?: string | null;
+                    /**
+                     * @description Whether what it says may be passed on
+                     * @default null
+                     */
+                    license_status?: string | null;
+                    /** @default null */
+                    reliability_score?: number | null;
+                    /**
+                     * @description Made up: for test keys alone. Never changes
+                     * @default false
+                     */
+                    is_demo?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceDetail"];
+                };
+            };
+        };
+    };
+    getSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceDetail"];
+                };
+            };
+        };
+    };
+    updateSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description What kind of source it is, such as `permit_portal` */
+                    type?: string;
+                    jurisdiction?: string | null;
+                    /** @description How often it is looked at, such as `daily` */
+                    cadence?: string | null;
+                    /** @description Whether it may be read */
+                    permission_status?: string | null;
+                    /** @description Whether what it says may be passed on */
+                    license_status?: string | null;
+                    reliability_score?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceDetail"];
+                };
+            };
+        };
+    };
+    deleteSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    reportSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    ok: boolean;
+                    /** @description Why it failed */
+                    error?: string | null;
+                    /**
+                     * Format: date-time
+                     * @description Default: now
+                     */
+                    checked_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceDetail"];
+                };
+            };
+        };
+    };
     streamRun: {
         parameters: {
             query?: {
@@ -4876,6 +5484,112 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HookAnswer"];
+                };
+            };
+        };
+    };
+    ingestRecords: {
+        parameters: {
+            query?: {
+                /** @description Of a stream (`application/x-ndjson`) */
+                feed_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    feed_id: string;
+                    records: ({
+                        /** @enum {string} */
+                        type: "entity";
+                        /** @description Names the record in its feed, where it comes from */
+                        external_key: string;
+                        entity_type: string;
+                        canonical_name: string;
+                        /** @default [] */
+                        aliases?: string[];
+                        attributes: {
+                            [key: string]: unknown;
+                        };
+                        /** @default {} */
+                        external_ids?: {
+                            [key: string]: (string | number) | null;
+                        };
+                        /** @default {} */
+                        geography?: {
+                            city?: string | null;
+                            region?: string | null;
+                            country?: string | null;
+                            postal_code?: string | null;
+                        };
+                        /** @default active */
+                        status?: string;
+                        /**
+                         * @default unverified
+                         * @enum {string}
+                         */
+                        verification_status?: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+                        /** @default 0 */
+                        confidence?: number;
+                        /** @default [] */
+                        source_evidence?: {
+                            source_id?: string | null;
+                            source_name?: string | null;
+                            url?: string | null;
+                            retrieved_at?: string | null;
+                            /** @default false */
+                            synthetic?: boolean;
+                        }[];
+                        /**
+                         * Format: date-time
+                         * @description When it was seen to be so; default: now
+                         */
+                        observed_at?: string;
+                    } | {
+                        /** @enum {string} */
+                        type: "event";
+                        /** @description Names the record in its feed, where it comes from */
+                        external_key: string;
+                        event_type: string;
+                        /** @description The record it happened to: of the same feed, sent before or earlier in the batch */
+                        primary_external_key: string;
+                        /** Format: date-time */
+                        occurred_at: string;
+                        summary: string;
+                        relevance_score?: number | null;
+                        opportunity_score?: number | null;
+                        /**
+                         * @default unverified
+                         * @enum {string}
+                         */
+                        verification_status?: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+                        /** @default 0 */
+                        confidence?: number;
+                        /** @default [] */
+                        source_evidence?: {
+                            source_id?: string | null;
+                            source_name?: string | null;
+                            url?: string | null;
+                            retrieved_at?: string | null;
+                            /** @default false */
+                            synthetic?: boolean;
+                        }[];
+                        match_reason?: string | null;
+                    })[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IngestAnswer"];
                 };
             };
         };
