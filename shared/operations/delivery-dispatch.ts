@@ -1,6 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
+  giveBack,
   markDispatched,
   type QueuedDelivery,
   requeueLost,
@@ -26,10 +27,12 @@ export async function dispatchDeliveries(deps: DispatchDeps): Promise<number> {
   const started = await Promise.all(queued.map((delivery) => start(deps, delivery)));
   const there = queued.filter((_delivery, index) => started[index]);
   if (there.length > 0) await markDispatched(deps.db, there);
+  const failed = queued.filter((_delivery, index) => !started[index]).map(({ id }) => id);
+  if (failed.length > 0) await giveBack(deps.db, failed);
   return queued.length;
 }
 
-/** Returns whether the execution is there, by whomever. Otherwise the lease ends and another look tries again. */
+/** Returns whether the execution is there, by whomever. */
 async function start(deps: DispatchDeps, delivery: QueuedDelivery): Promise<boolean> {
   const { temporal, config, log } = deps;
   const { id, round, workspace_id, type, url } = delivery;

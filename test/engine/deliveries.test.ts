@@ -578,7 +578,7 @@ describe('an endpoint that hangs', () => {
       lags.length = 0;
       for (let round = 1; round <= 6; round += 1) {
         await outbound.happen('entity.updated', { at: Date.now() });
-        await eventually(() => lags.length === round * endpoints.length);
+        await eventually(() => lags.length === round * endpoints.length, 30_000);
       }
       return lags.toSorted((a, b) => a - b)[60]!;
     };

@@ -11,6 +11,8 @@ import { type Db, sql } from '../pool.ts';
 const LEASE_MS = 10_000;
 /** Until then its execution has to have begun; longer, so that a backlog stays here and not in the task queue. */
 const PLACE_MS = 30_000;
+/** What could not be started is taken again after this. */
+const RETURN_MS = 1_000;
 /** Places of an endpoint that are left to deliveries that are tried again. */
 const KEPT_FOR_RETRIES = 2;
 /** An execution that has not been heard of for so long after its attempt was due is lost. */
@@ -84,6 +86,19 @@ export async function markDispatched(
     SET started = true, leased_until = NULL, next_attempt_at = coalesce(next_attempt_at, now())
     FROM json_to_recordset(${rows}::json) AS t (id text, round int)
     WHERE d.id = t.id AND d.round = t.round AND d.status = 'pending'
+  `);
+}
+
+/** Gives deliveries back that could not be started, with their places, to be taken again soon. */
+export async function giveBack(db: Db, deliveryIds: readonly string[]): Promise<void> {
+  await db.query(sql.prepared('data_deliveries_give_back', z.object({}))`
+    WITH given AS (
+      UPDATE data_deliveries SET leased_until = clock_timestamp() + ${RETURN_MS}::int * interval '1 ms'
+      WHERE id = ANY(${sql.array([...deliveryIds], 'text')}) AND status = 'pending' AND NOT started
+      RETURNING id, endpoint_id
+    )
+    UPDATE data_permits p SET delivery_id = NULL, until = '-infinity'
+    FROM given g WHERE p.endpoint_id = g.endpoint_id AND p.delivery_id = g.id
   `);
 }
 
