@@ -168,7 +168,7 @@ async function sendLines(
     if (text.trim() === '') continue;
     const size = Buffer.byteLength(text);
     if (batch.length === BATCH_RECORDS || (bytes + size > BATCH_BYTES && batch.length > 0))
-      await flush();
+      {await flush();}
     bytes += size;
     batch.push({ line, record: parsed(text, line) });
   }

@@ -90,6 +90,8 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
       mode: 'live',
       scopes: ['usage:read'],
     }),
+    'data/feeds': await create('/api/data/feeds', { name: 'x' }),
+    'data/sources': await create('/api/data/sources', { name: 'x', type: 'x' }),
     templates: await create('/api/templates', { name: 'x', graph: oneStep }),
   };
 }

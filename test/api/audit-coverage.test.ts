@@ -13,7 +13,9 @@ let mutating: string[];
 /** Of the data API, with all scopes: what calls there are made with. */
 const dataKey = { name: 'Data key of the recipes', secret: '' };
 beforeAll(async () => {
-  engine = await startEngine();
+  engine = await startEngine({
+    env: { ENCRYPTION_KEY: 'a key for the tests alone', DELIVERY_BACKOFF_SECONDS: '0.01' },
+  });
   app = buildApp(engine.deps);
   await app.ready();
   kitchen = {

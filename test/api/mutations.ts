@@ -1,3 +1,4 @@
+import { expect } from '@jest/globals';
 import { randomText } from '../../shared/platform/ids.ts';
 import type { Json } from '../../shared/json.ts';
 
@@ -19,7 +20,7 @@ export interface Dish {
   entry: {
     action: string;
     target_type: string;
-    target_id?: string;
+    target_id?: unknown;
     /** Where nobody is who acts. */
     actor_id?: null;
     actor_name?: null;
@@ -96,6 +97,25 @@ const source = async ({ call }: Kitchen): Promise<string> =>
   (await call('POST', '/api/data/sources', newSource())).id;
 const onFeed = (action: string, id: string) => ({ action, target_type: 'feed', target_id: id });
 const onSource = (action: string, id: string) => ({ action, target_type: 'source', target_id: id });
+
+/** Nobody listens at its address: whatever is sent there is a dead letter soon. */
+const endpointInput = { url: 'http://127.0.0.1:9/', events: ['entity.created'] };
+const endpoint = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/v1/webhooks', endpointInput)).data.id;
+const deadLetter = async (kitchen: Kitchen): Promise<{ id: string; endpointId: string }> => {
+  const endpointId = await endpoint(kitchen);
+  const { data } = await kitchen.call('POST', `/v1/webhooks/${endpointId}/ping`);
+  for (;;) {
+    const dead = await kitchen.call('GET', `/v1/webhooks/${endpointId}/deliveries?status=dead`);
+    if (dead.data.length > 0) return { id: data.id, endpointId };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+const onEndpoint = (action: string, id: string) => ({
+  action,
+  target_type: 'data_webhook',
+  target_id: id,
+});
 
 let invited = 0;
 const invitation = (): Json => {
@@ -369,6 +389,46 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     return {
       url: `/api/keys/${id}`,
       entry: { action: 'revoke', target_type: 'api_key', target_id: id },
+    };
+  },
+  'POST /v1/exports': async () => ({
+    url: '/v1/exports',
+    body: { kind: 'entities', format: 'json' },
+    entry: { action: 'data_export', target_type: 'export', target_id: expect.any(String) },
+  }),
+  'POST /v1/webhooks': async () => ({
+    url: '/v1/webhooks',
+    body: endpointInput,
+    entry: { action: 'data_webhook_create', target_type: 'data_webhook' },
+  }),
+  'DELETE /v1/webhooks/{id}': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/v1/webhooks/${id}`, entry: onEndpoint('data_webhook_delete', id) };
+  },
+  'POST /v1/webhooks/{id}/ping': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/v1/webhooks/${id}/ping`, entry: onEndpoint('data_webhook_ping', id) };
+  },
+  'POST /v1/webhooks/{id}/rotate-secret': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return {
+      url: `/v1/webhooks/${id}/rotate-secret`,
+      entry: onEndpoint('data_webhook_rotate', id),
+    };
+  },
+  'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver': async (kitchen) => {
+    const { id, endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/v1/webhooks/${endpointId}/deliveries/${id}/redeliver`,
+      entry: onEndpoint('data_webhook_redeliver', endpointId),
+    };
+  },
+  'POST /v1/webhooks/{id}/redeliver': async (kitchen) => {
+    const { endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/v1/webhooks/${endpointId}/redeliver`,
+      body: { since: '2026-01-01T00:00:00Z' },
+      entry: onEndpoint('data_webhook_redeliver_all', endpointId),
     };
   },
   'POST /api/data/keys': async () => ({

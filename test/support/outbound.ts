@@ -20,6 +20,7 @@ import { promiseEvents } from '../../shared/db/data/outbound-events.ts';
 import { errorTable } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { createEgress } from '../../shared/platform/egress.ts';
+import { createDataCursors } from '../../shared/platform/data-cursors.ts';
 import { createSealer } from '../../shared/platform/sealing.ts';
 import { type Engine, eventually, startEngine } from './engine.ts';
 
@@ -143,6 +144,7 @@ function buildApp(engine: Engine): App {
   acceptJson(app as never);
   refuseUnsafeInput(app as never);
   const sealer = createSealer(config.encryptionKey);
-  endpointRoutes(app, { ...engine.deps, egress, sealer } as unknown as RouteContext);
+  const dataCursors = createDataCursors(undefined);
+  endpointRoutes(app, { ...engine.deps, egress, sealer, dataCursors } as unknown as RouteContext);
   return app;
 }

@@ -11,7 +11,6 @@ import {
   redeliverInput,
   rotatedSecretSchema,
 } from '../../../shared/contract/data/outbound.ts';
-import { decodeCursor } from '../../../shared/db/cursor.ts';
 import {
   listDeliveries,
   pingEndpoint,
@@ -22,6 +21,7 @@ import { deleteEndpoint, listEndpoints } from '../../../shared/db/data/endpoints
 import { registerEndpoint, rotateEndpointSecret } from '../../../shared/operations/endpoints.ts';
 import { answers, nothing } from '../../answers.ts';
 import { answerData } from '../../data-answer.ts';
+import { openPage } from '../../data-page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Webhooks'];
@@ -121,7 +121,7 @@ function changeEndpoints(app: App, context: RouteContext): void {
   });
 }
 
-function deliver(app: App, { db }: RouteContext): void {
+function deliver(app: App, { db, dataCursors }: RouteContext): void {
   app.route({
     method: 'POST',
     url: '/v1/webhooks/:id/ping',
@@ -156,11 +156,13 @@ function deliver(app: App, { db }: RouteContext): void {
     },
     config: { scope: 'webhooks:read' },
     handler: async (request) => {
-      const { cursor, limit, status } = request.query;
-      const after = cursor === undefined ? undefined : decodeCursor(cursor);
-      const page = { endpointId: request.params.id, status, limit, after };
-      const found = await listDeliveries(db, request.dataCall.caller, page);
-      return answerData(request, found.deliveries, found.next_cursor);
+      const { caller } = request.dataCall;
+      const endpointId = request.params.id;
+      const list = `deliveries of ${endpointId}`;
+      const { filter, page, next } = openPage(dataCursors, caller, list, request.query);
+      const of = { endpointId, status: filter.status };
+      const { rows, end } = await listDeliveries(db, caller, of, page);
+      return answerData(request, rows, next(end));
     },
   });
 

@@ -7,9 +7,9 @@ import {
   type Redelivered,
 } from '../../contract/data/outbound.ts';
 import { conflict, notFound } from '../../errors.ts';
-import { type PageEnd, pageOf } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { auditEndpoint, type EndpointCaller, lockEndpoint, requireEndpoint } from './endpoints.ts';
+import { type Page, pageOf, type PageRequest } from './lists.ts';
 import { MAX_PENDING, promisePing } from './outbound-events.ts';
 
 const deliveryColumns = sql.fragment`
@@ -21,31 +21,27 @@ const deliveryColumns = sql.fragment`
             ORDER BY a.started_at, a.round, a.attempt), '[]')
    FROM data_delivery_attempts a WHERE a.delivery_id = d.id) AS log`;
 
-const listed = deliverySchema.extend({ at: z.number() });
+const listed = deliverySchema.extend({ at: z.number(), tie: z.string() });
 
 /** The deliveries of an endpoint, newest first, with their logs. Throws AppError `not_found`. */
 export async function listDeliveries(
   db: Db,
   caller: EndpointCaller,
-  page: {
-    endpointId: string;
-    status: DeliveryStatus | undefined;
-    limit: number;
-    after: PageEnd | undefined;
-  },
-): Promise<{ deliveries: Delivery[]; next_cursor: string | null }> {
-  await requireEndpoint(db, caller, page.endpointId);
-  const statuses = page.status === undefined ? [...deliveryStatuses] : [page.status];
-  const { at, id } = page.after ?? { at: null, id: null };
+  { endpointId, status }: { endpointId: string; status: DeliveryStatus | undefined },
+  page: PageRequest,
+): Promise<Page<Delivery>> {
+  await requireEndpoint(db, caller, endpointId);
+  const statuses = status === undefined ? [...deliveryStatuses] : [status];
+  const { at, tie } = page.after ?? { at: null, tie: null };
   // A page of each status, since the index has them apart, and of those the first rows.
   const found = await db.any(sql.prepared('data_deliveries_list', listed)`
-    SELECT ${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS at
+    SELECT ${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS at, d.id AS tie
     FROM (
       SELECT p.* FROM unnest(${sql.array(statuses, 'text')}) s (status) CROSS JOIN LATERAL (
         SELECT * FROM data_deliveries
-        WHERE endpoint_id = ${page.endpointId} AND workspace_id = ${caller.workspaceId} AND status = s.status
+        WHERE endpoint_id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND status = s.status
           AND (${at}::bigint IS NULL
-               OR (created_at, id) < ('epoch'::timestamptz + ${at}::bigint * interval '1 microsecond', ${id}::text))
+               OR (created_at, id) < ('epoch'::timestamptz + ${at}::bigint * interval '1 microsecond', ${tie}::text))
         ORDER BY created_at DESC, id DESC LIMIT ${page.limit + 1}
       ) p
       ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.limit + 1}
@@ -53,8 +49,7 @@ export async function listDeliveries(
     JOIN outbound_events e ON e.id = d.event_id
     ORDER BY d.created_at DESC, d.id DESC
   `);
-  const { rows, next_cursor } = pageOf(found, page.limit);
-  return { deliveries: rows.map(({ at: _at, ...delivery }) => delivery), next_cursor };
+  return pageOf(found, page);
 }
 
 async function readDelivery(

@@ -102,7 +102,7 @@ export const positionColumns = (clock: FragmentSqlToken): FragmentSqlToken =>
   sql.fragment`(extract(epoch FROM e.${clock}) * 1000000)::bigint AS at, e.seq AS tie`;
 
 /** Of rows of which one more than a page holds was read, the page. */
-export function pageOf<Row extends { at: number; tie: number }>(
+export function pageOf<Row extends { at: number; tie: number | string }>(
   rows: readonly Row[],
   { limit }: PageRequest,
 ): Page<Omit<Row, 'at' | 'tie'>> {
