@@ -167,8 +167,9 @@ async function sendLines(
     line += 1;
     if (text.trim() === '') continue;
     const size = Buffer.byteLength(text);
-    if (batch.length === BATCH_RECORDS || (bytes + size > BATCH_BYTES && batch.length > 0))
-      {await flush();}
+    if (batch.length === BATCH_RECORDS || (bytes + size > BATCH_BYTES && batch.length > 0)) {
+      await flush();
+    }
     bytes += size;
     batch.push({ line, record: parsed(text, line) });
   }

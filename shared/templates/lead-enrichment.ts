@@ -3,7 +3,8 @@ import { at, type BuiltInTemplate } from './template.ts';
 /**
  *                  true ┌─ given ───────────┐
  *   has_profile ────────┤                   ├── score ── is_promising ─┬ true ── outreach ─┐
- *                 false └─ look_up ── found ┘                          └ false ─ archive ──┴── note ── has_feed ─ true ── keep
+ *                 false └─ look_up ── found ┘                          └ false ─ archive ──┴── note ── has_feed ─┬ true ── keep
+ *                                                                                                         └ false ─ leave
  */
 export const leadEnrichment: BuiltInTemplate = {
   id: 'tpl_lead-enrichment',
@@ -140,6 +141,14 @@ export const leadEnrichment: BuiltInTemplate = {
           },
         },
       },
+      {
+        id: 'leave',
+        kind: 'tool',
+        label: 'Leave it at the note',
+        ...at(8, 2),
+        tool_name: 'json_transform',
+        params: { expression: 'note' },
+      },
     ],
     edges: [
       { source: 'has_profile', target: 'given', condition_value: 'true' },
@@ -154,6 +163,7 @@ export const leadEnrichment: BuiltInTemplate = {
       { source: 'archive', target: 'note' },
       { source: 'note', target: 'has_feed' },
       { source: 'has_feed', target: 'keep', condition_value: 'true' },
+      { source: 'has_feed', target: 'leave', condition_value: 'false' },
     ],
   },
   checks: [

@@ -47,7 +47,8 @@ async function start(name: 'api' | 'worker', env: Environment): Promise<TestProc
     command: process.execPath,
     args: [...nodeFlags, join(projectDir, name, 'main.ts')],
     cwd: projectDir,
-    env: { ...inherited, NODE_ENV: 'test', ...env },
+    // Demo data takes a while, and tests count rows.
+    env: { ...inherited, NODE_ENV: 'test', SEED: 'off', ...env },
     logFile: join(
       process.env.TEST_FOLDER ?? tmpdir(),
       'logs',

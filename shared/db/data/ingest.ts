@@ -53,14 +53,16 @@ const feedRow = z.object({
 });
 
 /**
- * The statements that follow find rows by key among what may be millions. Their plans are made once per connection,
- * perhaps when the tables are still empty, and kept; hence the settings, which hold until the commit.
+ * The statements that follow find rows by key among what may be millions. A plan that was made while the tables were
+ * empty reads all of a feed for each batch later on, and statistics lag behind a long stream; hence the settings, which
+ * hold until the commit: a new plan for each batch, by way of the indexes.
  */
 async function readBatchFeed(tx: Tx, target: IngestTarget): Promise<BatchFeed> {
   const feed = await tx.maybeOne(sql.prepared('data_ingest_feed', feedRow)`
     SELECT id, is_demo, status, entity_types,
            set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-           set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)
+           set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true),
+           set_config('plan_cache_mode', 'force_custom_plan', true)
     FROM data_feeds WHERE id = ${target.feedId} AND workspace_id = ${target.workspaceId}
   `);
   if (feed === null) throw notFound('Feed');
@@ -100,8 +102,11 @@ async function findEntities(
              'source_evidence', e.source_evidence) END AS content
     FROM unnest(${sql.array([...hashes.keys()], 'text')}, ${sql.array([...hashes.values()], 'text')})
       AS k(external_key, hash)
-    JOIN data_entities e ON e.feed_id = ${feedId} AND e.external_key = k.external_key
-    WHERE e.workspace_id = ${workspaceId}
+    -- The limit keeps the planner from beginning with the entities of the feed.
+    CROSS JOIN LATERAL (
+      SELECT * FROM data_entities
+      WHERE feed_id = ${feedId} AND external_key = k.external_key AND workspace_id = ${workspaceId} LIMIT 1
+    ) e
   `);
 }
 
@@ -124,8 +129,10 @@ async function findEvents(
   return tx.any(sql.prepared('data_ingest_events', knownEvent)`
     SELECT v.external_key, v.id, encode(v.content_hash, 'hex') AS hash, v.verification_status
     FROM (SELECT DISTINCT unnest(${sql.array(keys, 'text')})) AS k(external_key)
-    JOIN data_events v ON v.feed_id = ${feedId} AND v.external_key = k.external_key
-    WHERE v.workspace_id = ${workspaceId}
+    CROSS JOIN LATERAL (
+      SELECT * FROM data_events
+      WHERE feed_id = ${feedId} AND external_key = k.external_key AND workspace_id = ${workspaceId} LIMIT 1
+    ) v
   `);
 }
 

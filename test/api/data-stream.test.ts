@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { type Engine, startEngine } from '../support/engine.ts';
+import { startApiProcess, type TestApi } from '../support/processes.ts';
+
+let engine: Engine;
+let api: TestApi;
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+  api = await startApiProcess(engine.env);
+}, 60_000);
+afterAll(async () => {
+  await api.stop();
+  await engine.close();
+});
+
+const makeFeed = async (): Promise<string> => {
+  const answer = await fetch(`${api.url}/api/data/feeds`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Streamed' }),
+  });
+  return ((await answer.json()) as { id: string }).id;
+};
+
+function* lines(count: number, prefix = 'k'): Generator<string> {
+  const filler = 'x'.repeat(1_000);
+  for (let n = 0; n < count; n += 1) {
+    const record = {
+      type: 'entity',
+      external_key: `${prefix}${n}`,
+      entity_type: 'project',
+      canonical_name: `Project ${n}`,
+      attributes: { n, filler },
+    };
+    yield `${JSON.stringify(record)}\n`;
+  }
+}
+
+const send = async (feedId: string, body: Readable): Promise<{ status: number; body: any }> =>
+  new Promise((resolve, reject) => {
+    const url = `${api.url}/api/data/ingest?feed_id=${feedId}`;
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const sending = request(url, { method: 'POST', headers }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: JSON.parse(text) }));
+    });
+    sending.on('error', reject);
+    body.on('error', (error) => sending.destroy(error)).pipe(sending);
+  });
+
+const residentMb = (): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${api.pid}/status`, 'utf8'))?.[1]) / 1024;
+const countOf = async (feedId: string): Promise<number> =>
+  engine.db.oneFirst(sql.type(z.object({ count: z.number() }))`
+    SELECT count(*) FROM data_entities WHERE feed_id = ${feedId}`);
+
+/** The most memory that the process held while the stream was sent, in MB. */
+const peakDuring = async (sending: Promise<unknown>): Promise<number> => {
+  let peak = residentMb();
+  const watch = setInterval(() => (peak = Math.max(peak, residentMb())), 20);
+  await sending.finally(() => clearInterval(watch));
+  return peak;
+};
+
+test('A stream of 50,000 lines takes no more memory than one of a fifth of them', async () => {
+  const feedId = await makeFeed();
+  const short = await peakDuring(send(feedId, Readable.from(lines(10_000, 'first'))));
+  const sending = send(feedId, Readable.from(lines(50_000)));
+  const long = await peakDuring(sending);
+  expect(await sending).toMatchObject({ status: 200, body: { created: 50_000, refused: 0 } });
+  // The texts alone that it is longer by are 45 MB.
+  expect(long - short).toBeLessThan(30);
+}, 300_000);
+
+test('A stream that breaks off leaves the batches before it, is audited, and does no harm sent again', async () => {
+  const feedId = await makeFeed();
+  const broken = async function* () {
+    yield* lines(1_700);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    throw new Error('the sender is gone');
+  };
+  await expect(send(feedId, Readable.from(broken()))).rejects.toThrow();
+  const entry = z.object({ details: z.any() });
+  for (let tries = 0; ; tries += 1) {
+    const entries = await engine.db.any(sql.type(entry)`
+      SELECT details FROM audit_log WHERE action = 'data_ingest' AND target_id = ${feedId}`);
+    if (entries.length > 0) {
+      expect(entries).toMatchObject([{ details: { created: 1_500, broken_off: true } }]);
+      break;
+    }
+    expect(tries).toBeLessThan(100);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(await countOf(feedId)).toBe(1_500);
+  const { body } = await send(feedId, Readable.from(lines(1_700)));
+  expect(body).toMatchObject({ created: 200, unchanged: 1_500 });
+}, 60_000);
