@@ -205,6 +205,7 @@ export default tseslint.config(
       '.cache/',
       'bench/results/',
       'client/openapi.ts',
+      'examples/data-client/openapi.ts',
     ],
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },

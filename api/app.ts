@@ -44,6 +44,7 @@ import { authRoutes } from './routes/ops/auth.ts';
 import { budgetRoutes } from './routes/ops/budgets.ts';
 import { dataFeedRoutes } from './routes/ops/data-feeds.ts';
 import { dataSourceRoutes } from './routes/ops/data-sources.ts';
+import { dataKeyRoutes } from './routes/ops/data-keys.ts';
 import { governanceRoutes } from './routes/ops/governance.ts';
 import { healthRoutes } from './routes/ops/health.ts';
 import { hookRoutes } from './routes/ops/hooks.ts';
@@ -91,6 +92,7 @@ const routes = [
   toolRoutes,
   scheduleRoutes,
   keyRoutes,
+  dataKeyRoutes,
   workspaceRoutes,
   usageRoutes,
   auditRoutes,

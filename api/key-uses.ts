@@ -71,3 +71,13 @@ export function createKeyUses(
     },
   };
 }
+
+/** Uses are written a moment after they happen; those this process knows of are shown at once. */
+export function withLatestUse<Key extends { id: string; last_used_at: string | null }>(
+  key: Key,
+  keyUses: KeyUses,
+): Key {
+  const latest = keyUses.latest(key.id)?.toISOString();
+  const known = key.last_used_at ?? '';
+  return latest !== undefined && latest > known ? { ...key, last_used_at: latest } : key;
+}

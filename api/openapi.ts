@@ -56,6 +56,10 @@ const operationsApi: OpenAPIV3_1.Document = {
     { name: 'Schedules', description: 'Runs that begin by themselves at given times' },
     { name: 'Sign-in', description: 'Sessions, and how to become a member' },
     { name: 'API keys', description: 'Credentials of programs' },
+    {
+      name: 'Data',
+      description: 'What the data API serves, who may read it and what that has cost',
+    },
     { name: 'Members', description: 'Who belongs to the workspace, and what each may do' },
     { name: 'Workspace', description: 'Settings of the workspace, its plan and its figures' },
     { name: 'Audit', description: 'What was done, by whom, and whether the record is whole' },

@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { auditCommands } from './commands/audit.ts';
+import { dataKeyCommands } from './commands/data-keys.ts';
 import { moneyCommands } from './commands/money.ts';
 import { peopleCommands } from './commands/people.ts';
 import { runCommands } from './commands/runs.ts';
@@ -38,6 +39,7 @@ export function createProgram(): Command {
     runCommands,
     moneyCommands,
     peopleCommands,
+    dataKeyCommands,
     scheduleCommands,
     toolCommands,
     auditCommands,

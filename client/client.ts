@@ -1,4 +1,5 @@
 import { budgetMethods } from './budgets.ts';
+import { dataKeyMethods } from './data-keys.ts';
 import { keyMethods } from './keys.ts';
 import { memberMethods } from './members.ts';
 import { type Connection, createSend, fillPath } from './request.ts';
@@ -36,6 +37,7 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof signInMethods> &
   ReturnType<typeof memberMethods> &
   ReturnType<typeof keyMethods> &
+  ReturnType<typeof dataKeyMethods> &
   ReturnType<typeof scheduleMethods> &
   ReturnType<typeof toolMethods> &
   ReturnType<typeof webhookMethods> &
@@ -72,6 +74,7 @@ export function createClient({
     ...signInMethods(send),
     ...memberMethods(send),
     ...keyMethods(send),
+    ...dataKeyMethods(send),
     ...scheduleMethods(send),
     ...toolMethods(send),
     ...webhookMethods(send),

@@ -807,6 +807,65 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/data/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List keys of the data API, newest first, revoked ones among them */
+        get: operations["listDataKeys"];
+        put?: never;
+        /**
+         * Make a key of the data API; its secret is shown this once
+         * @description For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan.
+         */
+        post: operations["createDataKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a key of the data API */
+        get: operations["getDataKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key of the data API; it stays in the list
+         * @description Effective for the next request. A key that is revoked already stays as it is.
+         */
+        delete: operations["revokeDataKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what was used of the data API this month, in all and by key */
+        get: operations["getDataUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workspace": {
         parameters: {
             query?: never;
@@ -1252,6 +1311,56 @@ export interface components {
         Error: {
             /** @description What is wrong, for a person to read */
             detail: string;
+        };
+        DataKey: {
+            id: string;
+            name: string;
+            /**
+             * @description Live keys read what is real, test keys what is made up; neither sees the other
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description How the secret begins */
+            prefix: string;
+            scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
+            expires_at: string | null;
+            ip_allowlist: string[];
+            monthly_request_allowance: number | null;
+            monthly_credit_allowance: number | null;
+            revoked: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description At most a few seconds behind */
+            last_used_at: string | null;
+        };
+        CreatedDataKey: {
+            id: string;
+            name: string;
+            /**
+             * @description Live keys read what is real, test keys what is made up; neither sees the other
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description How the secret begins */
+            prefix: string;
+            scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
+            expires_at: string | null;
+            ip_allowlist: string[];
+            monthly_request_allowance: number | null;
+            monthly_credit_allowance: number | null;
+            revoked: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description At most a few seconds behind */
+            last_used_at: string | null;
+            /** @description For `Authorization: Bearer` or `X-API-Key`; shown this once */
+            secret: string;
         };
         AuditEntry: {
             id: string;
@@ -1898,6 +2007,55 @@ export interface components {
              */
             created_at: string;
             status: components["schemas"]["BudgetStatus"];
+        };
+        WorkspaceDataUsage: {
+            /** @description Calendar month, UTC */
+            month: string;
+            /**
+             * Format: date-time
+             * @description First instant of the month
+             */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description Last second of the month
+             */
+            period_end: string;
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "enterprise";
+            /** @description Every call with a valid key, refused ones too */
+            requests: {
+                used: number;
+                /** @description Null: without limit */
+                limit: number | null;
+            };
+            credits: {
+                used: number;
+                /** @description Null: without limit */
+                limit: number | null;
+            };
+            /** @description Records, events, changes and rows that were paid for */
+            records: number;
+            webhook_deliveries: number;
+            source_checks: number;
+            /** @description Those that were used this month, most credits first; at most 200 */
+            keys: {
+                id: string;
+                name: string;
+                /** @enum {string} */
+                mode: "live" | "test";
+                requests: {
+                    used: number;
+                    /** @description Null: without limit */
+                    limit: number | null;
+                };
+                credits: {
+                    used: number;
+                    /** @description Null: without limit */
+                    limit: number | null;
+                };
+                records: number;
+            }[];
         };
         Health: {
             /** @enum {string} */
@@ -3990,6 +4148,134 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    listDataKeys: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataKey"][];
+                };
+            };
+        };
+    };
+    createDataKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name: string;
+                    /**
+                     * @description Live keys read what is real, test keys what is made up; neither sees the other
+                     * @enum {string}
+                     */
+                    mode: "live" | "test";
+                    scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
+                    /** @description From then on it lets nobody in */
+                    expires_at?: string | null;
+                    /**
+                     * @description Addresses and CIDRs that it may be used from; empty: from anywhere
+                     * @default []
+                     */
+                    ip_allowlist?: (string)[];
+                    /** @description Beside the plan's; null: none of its own */
+                    monthly_request_allowance?: number | null;
+                    /** @description Beside the plan's; null: none of its own */
+                    monthly_credit_allowance?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedDataKey"];
+                };
+            };
+        };
+    };
+    getDataKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataKey"];
+                };
+            };
+        };
+    };
+    revokeDataKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    getDataUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceDataUsage"];
+                };
             };
         };
     };

@@ -11,7 +11,9 @@ export type AuditVerification = Schemas['AuditVerification'];
 export type Budget = Schemas['Budget'];
 export type BudgetStatus = Schemas['BudgetStatus'];
 export type CreatedApiKey = Schemas['CreatedApiKey'];
+export type CreatedDataKey = Schemas['CreatedDataKey'];
 export type CustomTool = Schemas['CustomTool'];
+export type DataKey = Schemas['DataKey'];
 export type GovernanceEvent = Schemas['GovernanceEvent'];
 export type Graph = Schemas['Graph'];
 export type GraphDiff = Schemas['GraphDiff'];
@@ -36,6 +38,7 @@ export type Webhook = Schemas['Webhook'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowVersion = Schemas['WorkflowVersion'];
 export type Workspace = Schemas['Workspace'];
+export type WorkspaceDataUsage = Schemas['WorkspaceDataUsage'];
 
 export type EventReceipt = Schemas['HookAnswer'];
 

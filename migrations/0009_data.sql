@@ -231,6 +231,7 @@ CREATE TABLE data_key_months (
   credits      bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (key_id, month)
 );
+CREATE INDEX data_key_months_by_workspace ON data_key_months (workspace_id, month);
 -- The ledger: what each answer cost. The counters above are its sums.
 CREATE TABLE data_charges (
   seq          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -432,6 +432,8 @@ CREATE TABLE data_key_months (
   CONSTRAINT data_key_months_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
+CREATE INDEX data_key_months_by_workspace ON public.data_key_months USING btree (workspace_id, month);
+
 CREATE TABLE data_keys (
   id text NOT NULL,
   workspace_id text NOT NULL,

@@ -4,6 +4,7 @@ import type { Run } from '../shared/contract/run.ts';
 import type { Workflow } from '../shared/contract/workflow.ts';
 import { messageOf } from '../shared/errors.ts';
 import { call, Refusal, type Service } from './seed/api.ts';
+import { settleDataKey } from './seed/data-key.ts';
 import { type Example, examples, type ExampleRun } from './seed/index.ts';
 
 /** How long the example runs may take to come to rest. A start goes on without them after that. */
@@ -11,6 +12,8 @@ const SETTLE_MS = 5_000;
 const POLL_MS = 15;
 
 export interface SeedOptions extends Service {
+  /** Where the secret of a test key of the data API is kept; without it none is made. */
+  dataKeyFile?: string;
   /** Told what could not be done; nothing when all went well. */
   log?: (text: string) => void;
 }
@@ -23,6 +26,8 @@ export interface SeedResult {
   /** A run that waits at its gate now, and where its approval goes. */
   gateRunId?: string;
   approveUrl?: string;
+  /** The secret of a test key of the data API. */
+  dataKey?: string | undefined;
 }
 
 interface SeededRun {
@@ -39,9 +44,10 @@ interface SeededRun {
  * start. What went wrong is told to `log`.
  */
 export async function seed(options: SeedOptions): Promise<SeedResult> {
-  const { log = (text) => console.error(text), ...service } = options;
+  const { log = (text) => console.error(text), dataKeyFile, ...service } = options;
   const result: SeedResult = { workflows: {}, runs: {} };
   try {
+    if (dataKeyFile !== undefined) result.dataKey = await settleDataKey(service, dataKeyFile);
     const present = await listByName(service);
     const started: Promise<SeededRun>[] = [];
     // The list of workflows shows the newest first: the one to read first is made last.

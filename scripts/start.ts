@@ -242,7 +242,7 @@ function endpointsPath(config: Config): string {
   return join(config.dataDir, 'endpoints.json');
 }
 
-/** For scripts, so that none has to read the banner. It holds the database password, hence the mode. */
+/** For scripts, so that none has to read the banner. It holds the database password and a key, hence the mode. */
 function writeEndpoints(
   config: Config,
   addresses: Addresses,
@@ -253,6 +253,7 @@ function writeEndpoints(
     api: addresses.api,
     docs: `${addresses.api}/docs`,
     mcp: `${addresses.api}/api/mcp`,
+    dataApi: `${addresses.api}/v1`,
     temporal: addresses.temporal,
     temporalUi: addresses.temporalUi,
     database: addresses.databaseUrl,
@@ -292,6 +293,7 @@ function banner(
     `  API          ${addresses.api}`,
     `  Docs         ${addresses.api}/docs`,
     `  MCP          ${mcpCommand(config, addresses)}`,
+    `  Data API     ${addresses.api}/v1${seeded?.dataKey === undefined ? '' : ` (test key ${seeded.dataKey})`}`,
     `  Temporal UI  ${addresses.temporalUi}`,
     `  Temporal     ${addresses.temporal}`,
     `  Database     ${withoutPassword(addresses.databaseUrl)}`,
@@ -332,7 +334,8 @@ async function seedAsOwner(
   { api: apiUrl, databaseUrl }: Addresses,
   secretKey: string,
 ): Promise<Seeded> {
-  if (config.auth.mode === 'open') return seed({ apiUrl });
+  const dataKeyFile = join(config.dataDir, 'data-key');
+  if (config.auth.mode === 'open') return seed({ apiUrl, dataKeyFile });
   const db = await connectDatabase(databaseUrl, { maxPoolSize: 1 });
   try {
     const owner = await readOwnerAccount(db);
@@ -341,7 +344,7 @@ async function seedAsOwner(
       memberId: owner.id,
       epoch: owner.sessionEpoch,
     });
-    return await seed({ apiUrl, token });
+    return await seed({ apiUrl, token, dataKeyFile });
   } finally {
     await db.end();
   }

@@ -1,12 +1,16 @@
 import openapiTypes, { astToString, type OpenAPI3 } from 'openapi-typescript';
 
-const banner = `// Written by \`npm run openapi:dump\` from docs/openapi/ops.json. Not to be changed by hand.\n\n`;
+const bannerOf = (source: string): string =>
+  `// Written by \`npm run openapi:dump\` from ${source}. Not to be changed by hand.\n\n`;
 
 /**
  * The types of the API's requests and answers, as TypeScript. Refusals are left out, since all have one shape, and so
- * are examples and headers.
+ * are examples and headers. `source` is where the document is committed.
  */
-export async function contractTypes(openApiText: string): Promise<string> {
+export async function contractTypes(
+  openApiText: string,
+  source = 'docs/openapi/ops.json',
+): Promise<string> {
   const document = JSON.parse(openApiText, (key, value: unknown) =>
     key === 'examples' || key === 'example' ? undefined : value,
   ) as OpenAPI3;
@@ -18,5 +22,5 @@ export async function contractTypes(openApiText: string): Promise<string> {
   }
   // A field with a default may be left out of a request.
   const tree = await openapiTypes(document, { defaultNonNullable: false });
-  return banner + astToString(tree);
+  return bannerOf(source) + astToString(tree);
 }

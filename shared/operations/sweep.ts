@@ -1,3 +1,4 @@
+import { deleteExpiredMetering } from '../db/data/metering-retention.ts';
 import { notifyFrames } from '../db/frames.ts';
 import * as retention from '../db/retention.ts';
 import type { SweepPart } from '../execution.ts';
@@ -93,6 +94,7 @@ async function sweepWorkspace(
       retention.deleteExpiredGovernance(deps.db, window),
     );
   }
+  finished &&= await untilNothingIsLeft(part, () => deleteExpiredMetering(deps.db, workspace.id));
   // One entry per sweep: a workspace that is gone on with is told of at its end.
   if (finished) await retention.tellRemovals(deps.db, workspace.id);
   return finished;

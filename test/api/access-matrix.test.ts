@@ -85,11 +85,17 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     tools: await create('/api/tools', { name: 'x', endpoint_url: 'http://127.0.0.1:9/' }),
     schedules: await create('/api/schedules', { workflow_id: workflow, cron: '@yearly' }),
     keys: await create('/api/keys', { name: 'x', role: 'viewer' }),
+    'data/keys': await create('/api/data/keys', {
+      name: 'x',
+      mode: 'live',
+      scopes: ['usage:read'],
+    }),
     templates: await create('/api/templates', { name: 'x', graph: oneStep }),
   };
 }
 
-const nounOf = (path: string) => path.split('/')[2] ?? '';
+/** `workflows` of `/api/workflows/{id}`, `data/keys` of `/api/data/keys/{id}`. */
+const nounOf = (path: string) => /^\/api\/((?:data\/)?\w+)/.exec(path)?.[1] ?? '';
 const at = (path: string, id: string) =>
   path
     .replace('{id}', id)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
+import { dataScopeNames } from '../../shared/contract/data/envelope.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { changeNothing, type Kitchen, recipes } from './mutations.ts';
 
@@ -9,6 +10,8 @@ let app: App;
 let kitchen: Kitchen;
 /** `METHOD /path/{parameter}` of every route that is no read, as the OpenAPI document names them. */
 let mutating: string[];
+/** Of the data API, with all scopes: what calls there are made with. */
+const dataKey = { name: 'Data key of the recipes', secret: '' };
 beforeAll(async () => {
   engine = await startEngine();
   app = buildApp(engine.deps);
@@ -20,8 +23,17 @@ beforeAll(async () => {
       await engine.until(runId, [status]);
     },
   };
-  const { paths } = await call('GET', '/api/openapi.json');
-  mutating = Object.entries<object>(paths)
+  const { secret } = await call('POST', '/api/data/keys', {
+    name: dataKey.name,
+    mode: 'live',
+    scopes: dataScopeNames,
+  });
+  dataKey.secret = secret;
+  const [operations, data] = [
+    await call('GET', '/api/openapi.json'),
+    await call('GET', '/v1/openapi.json'),
+  ];
+  mutating = Object.entries<object>({ ...operations.paths, ...data.paths })
     .flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
@@ -33,7 +45,12 @@ afterAll(async () => {
   await engine.close();
 });
 
-async function call(method: string, url: string, payload?: unknown, token?: string): Promise<any> {
+async function call(
+  method: string,
+  url: string,
+  payload?: unknown,
+  token = url.startsWith('/v1/') ? dataKey.secret : undefined,
+): Promise<any> {
   const answer = await app.inject({
     method: method as 'GET',
     url,
@@ -48,6 +65,12 @@ async function call(method: string, url: string, payload?: unknown, token?: stri
   }
   return answer.body === '' ? undefined : answer.json();
 }
+
+/** Who did it: the owner, the target itself under its own name, or a key of the data API under the key's. */
+const actorOf = (route: string, by: string | undefined, targetId: string) => {
+  if (route.includes(' /v1/')) return { actor_id: null, actor_name: dataKey.name };
+  return { actor_id: by === undefined ? engine.actor.id : targetId, actor_name: by ?? 'Owner' };
+};
 
 const total = async (): Promise<number> => (await call('GET', '/api/audit?limit=1')).total;
 
@@ -64,9 +87,8 @@ test('every change leaves one entry that names the act, its target and who did i
     const [newest] = (await call('GET', '/api/audit?limit=1')).logs;
     expect({ route, ...newest }).toMatchObject({
       route,
-      target_id: entry.target_id ?? answer.id,
-      actor_id: by === undefined ? engine.actor.id : newest.target_id,
-      actor_name: by ?? 'Owner',
+      target_id: entry.target_id ?? answer.data?.id ?? answer.id,
+      ...actorOf(route, by, newest.target_id),
       ...entry,
     });
   }

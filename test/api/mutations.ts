@@ -3,7 +3,7 @@ import type { Json } from '../../shared/json.ts';
 
 /** What a recipe may use. */
 export interface Kitchen {
-  /** The answer's body; throws for anything but a 2xx. */
+  /** The answer's body; throws for anything but a 2xx. Addresses of the data API are called with a key of it. */
   call(method: string, url: string, payload?: unknown): Promise<any>;
   workspaceId: string;
   /** Waits until the run has this status. */
@@ -54,6 +54,7 @@ const graphs = {
   },
 } satisfies Record<string, Json>;
 
+const dataKey = { name: 'Recipe', mode: 'live', scopes: ['usage:read'] };
 const largeBudget = { name: 'Recipe', limit_usd: 1_000 };
 
 const workflow = async ({ call }: Kitchen, graph: keyof typeof graphs = 'plain'): Promise<string> =>
@@ -310,6 +311,18 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     return {
       url: `/api/keys/${id}`,
       entry: { action: 'revoke', target_type: 'api_key', target_id: id },
+    };
+  },
+  'POST /api/data/keys': async () => ({
+    url: '/api/data/keys',
+    body: dataKey,
+    entry: { action: 'create', target_type: 'data_key' },
+  }),
+  'DELETE /api/data/keys/{id}': async ({ call }) => {
+    const { id } = await call('POST', '/api/data/keys', dataKey);
+    return {
+      url: `/api/data/keys/${id}`,
+      entry: { action: 'revoke', target_type: 'data_key', target_id: id },
     };
   },
   'PUT /api/workspace/policies': async ({ workspaceId }) => ({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { contractTypes } from '../../scripts/client/contract-types.ts';
 import { randomText } from '../../shared/platform/ids.ts';
 import { expectCommitted } from './committed-file.ts';
 import { invite } from '../support/people.ts';
@@ -7,9 +8,11 @@ import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 let api: TestApi;
 // An OpenAPI document is walked here as the JSON it is.
 let document: any;
+let dataDocument: any;
 beforeAll(async () => {
   api = await startTestApi();
   document = (await api.call('GET', '/api/openapi.json')).body;
+  dataDocument = (await api.call('GET', '/v1/openapi.json')).body;
 });
 afterAll(async () => api.stop());
 
@@ -20,8 +23,8 @@ interface Operation {
   operation: any;
 }
 
-const operations = (): Operation[] =>
-  Object.entries<any>(document.paths).flatMap(([path, methods]) =>
+const operations = (of: { paths: object } = document): Operation[] =>
+  Object.entries<any>(of.paths).flatMap(([path, methods]) =>
     Object.entries<any>(methods).map(([method, operation]) => ({
       id: operation.operationId,
       method: method.toUpperCase(),
@@ -32,24 +35,32 @@ const operations = (): Operation[] =>
 
 const bodyOf = (operation: any) => operation.requestBody?.content['application/json'];
 
-describe('the OpenAPI document', () => {
+const surfaces = {
+  operations: { document: () => document, file: 'docs/openapi/ops.json', under: '/api/' },
+  data: { document: () => dataDocument, file: 'docs/openapi/data.json', under: '/v1/' },
+};
+
+describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_name, surface) => {
+  const { file, under } = surface;
+  const all = () => operations(surface.document());
+
   test('is version 3.1 and needs no credential', () => {
-    expect(document.openapi).toBe('3.1.0');
+    expect(surface.document().openapi).toBe('3.1.0');
   });
 
   test('names every operation once and gives it a tag and a summary', () => {
-    const ids = operations().map((each) => each.id);
+    const ids = all().map((each) => each.id);
     expect(ids.every((id) => /^[a-z][A-Za-z]+$/.test(id))).toBe(true);
     expect(new Set(ids).size).toBe(ids.length);
-    const tags = document.tags.map((tag: { name: string }) => tag.name);
-    for (const { operation } of operations()) {
+    const tags = surface.document().tags.map((tag: { name: string }) => tag.name);
+    for (const { operation } of all()) {
       expect(tags).toContain(operation.tags[0]);
       expect(operation.summary).toMatch(/\S/);
     }
   });
 
   test('describes how each operation refuses, in one shape', () => {
-    for (const { id, operation } of operations()) {
+    for (const { id, operation } of all()) {
       if (id === 'getHealth' || id === 'getReadiness') continue;
       for (const status of ['400', '401', '403', '500', '503']) {
         const { schema } = operation.responses[status].content['application/json'];
@@ -62,19 +73,49 @@ describe('the OpenAPI document', () => {
   });
 
   test('refers only to components that it holds', () => {
-    const refs = JSON.stringify(document).match(/"\$ref":"[^"]+"/g) ?? [];
+    const refs = JSON.stringify(surface.document()).match(/"\$ref":"[^"]+"/g) ?? [];
     for (const ref of new Set(refs)) {
       const name = /schemas\/(.+)"$/.exec(ref)?.[1] ?? '';
-      expect(document.components.schemas).toHaveProperty([name]);
+      expect(surface.document().components.schemas).toHaveProperty([name]);
     }
   });
 
   test('is the committed one', () => {
-    expectCommitted('docs/openapi/ops.json', `${JSON.stringify(document, null, 2)}\n`);
+    expectCommitted(file, `${JSON.stringify(surface.document(), null, 2)}\n`);
   });
 
-  test('leaves the data API to a document of its own', () => {
-    expect(Object.keys(document.paths).filter((path) => !path.startsWith('/api/'))).toEqual([]);
+  test('leaves the other surface to a document of its own', () => {
+    const paths = Object.keys(surface.document().paths);
+    expect(paths.length).toBeGreaterThan(0);
+    expect(paths.filter((path) => !path.startsWith(under))).toEqual([]);
+  });
+});
+
+describe('the OpenAPI document of the data API', () => {
+  test('takes a key as a bearer token or in X-API-Key, and nothing else', () => {
+    expect(dataDocument.security).toEqual([{ bearer: [] }, { apiKey: [] }]);
+    expect(dataDocument.components.securitySchemes).toEqual({
+      bearer: { type: 'http', scheme: 'bearer' },
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    });
+  });
+
+  test('puts every answer that is JSON into the envelope', () => {
+    for (const { id, operation } of operations(dataDocument)) {
+      for (const [status, answer] of Object.entries<any>(operation.responses)) {
+        const schema = answer.content?.['application/json']?.schema;
+        if (!status.startsWith('2') || schema === undefined) continue;
+        expect({ id, fields: Object.keys(schema.properties) }).toEqual({
+          id,
+          fields: ['data', 'pagination', 'meta'],
+        });
+      }
+    }
+  });
+
+  test('has types for programs, as committed', async () => {
+    const text = await contractTypes(JSON.stringify(dataDocument), surfaces.data.file);
+    expectCommitted('examples/data-client/openapi.ts', text);
   });
 });
 
@@ -147,7 +188,7 @@ describe('its examples', () => {
       expect(answer.body.detail ?? '').not.toMatch(/^Invalid/);
       executed += 1;
     }
-    expect(executed).toBe(34);
+    expect(executed).toBe(35);
   });
 
   test('of every body that is not empty are there', () => {

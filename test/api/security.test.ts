@@ -64,6 +64,11 @@ const guarded: [string, string, Capability][] = [
   ['GET', '/api/keys', 'view'],
   ['POST', '/api/keys', 'manage_api_keys'],
   ['DELETE', '/api/keys/:key', 'manage_api_keys'],
+  ['GET', '/api/data/keys', 'view'],
+  ['POST', '/api/data/keys', 'manage_api_keys'],
+  ['GET', '/api/data/keys/:dkey', 'view'],
+  ['DELETE', '/api/data/keys/:dkey', 'manage_api_keys'],
+  ['GET', '/api/data/usage', 'view'],
   ['GET', '/api/governance/events', 'view'],
   ['GET', '/api/workspace/policies', 'view'],
   ['PUT', '/api/workspace/policies', 'manage_workspace'],
@@ -108,6 +113,7 @@ const bodies: Record<string, unknown> = {
   'PUT /api/tools/:tool': { label: 'x' },
   'POST /api/tools/:tool/test': {},
   'POST /api/keys': { name: 'x', role: 'viewer' },
+  'POST /api/data/keys': { name: 'x', mode: 'live', scopes: ['usage:read'] },
   'POST /api/members/invite': { name: 'x', email: 'x@example.com', role: 'viewer' },
   'PATCH /api/members/:mem': { role: 'viewer' },
   'PUT /api/members/:mem': { role: 'viewer' },
@@ -141,7 +147,9 @@ const makeIds = async () => {
     .id as string;
   const tpl = (await api.call('POST', '/api/templates', { name: 'x', graph: oneStep })).body
     .id as string;
-  return { wf, run, bud, key, mem, tool, sch, tpl };
+  const dkey = (await api.call('POST', '/api/data/keys', bodies['POST /api/data/keys'])).body
+    .id as string;
+  return { wf, run, bud, key, dkey, mem, tool, sch, tpl };
 };
 /** Each noun of a path by the id it has. */
 const at = (path: string, ids: Record<string, string>) =>
@@ -223,6 +231,7 @@ describe('a workspace', () => {
       run: newId('run'),
       bud: newId('budget'),
       key: newId('apiKey'),
+      dkey: newId('dataKey'),
       mem: newId('member'),
       tool: newId('tool'),
       sch: newId('schedule'),
@@ -253,6 +262,7 @@ describe('a workspace', () => {
     expect((await api.call('GET', '/api/members')).text).not.toContain(foreign.mem);
     expect((await api.call('GET', '/api/workspace/prices')).body.prices).toEqual([]);
     expect((await api.call('GET', '/api/keys')).text).not.toContain(foreign.key);
+    expect((await api.call('GET', '/api/data/keys')).text).not.toContain(foreign.dkey);
     expect((await api.call('GET', '/api/tools')).text).not.toContain(foreign.tool);
     expect((await api.call('GET', '/api/schedules')).text).not.toContain(foreign.sch);
     expect((await api.call('GET', '/api/templates')).text).not.toContain(foreign.tpl);
@@ -266,6 +276,7 @@ describe('a workspace', () => {
       run: newId('run'),
       bud: newId('budget'),
       key: newId('apiKey'),
+      dkey: newId('dataKey'),
       mem: newId('member'),
       tool: newId('tool'),
       sch: newId('schedule'),
@@ -292,6 +303,10 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
       VALUES (${ids.key}, ${ids.ws}, 'Theirs', 'ops_x', sha256(convert_to(${ids.key}, 'UTF8')), 'admin')`);
+    await run(sql.type(row)`
+      INSERT INTO data_keys (id, workspace_id, name, mode, prefix, hash, scopes)
+      VALUES (${ids.dkey}, ${ids.ws}, 'Theirs', 'live', 'svc_live_x', sha256(convert_to(${ids.dkey}, 'UTF8')),
+              '{usage:read}')`);
     await run(sql.type(row)`
       INSERT INTO custom_tools (id, workspace_id, name, endpoint_url)
       VALUES (${ids.tool}, ${ids.ws}, 'theirs', 'https://tools.example.com/')`);
@@ -352,6 +367,7 @@ describe('credentials', () => {
       expect((await closed.call('GET', '/api/health')).status).toBe(200);
       expect([200, 503]).toContain((await closed.call('GET', '/api/ready')).status);
       expect((await closed.call('GET', '/api/openapi.json')).status).toBe(200);
+      expect((await closed.call('GET', '/v1/openapi.json')).status).toBe(200);
       expect((await closed.call('GET', '/docs/')).status).toBe(200);
     });
 
@@ -450,6 +466,34 @@ describe('building the app', () => {
         handler: async () => 'x',
       }),
     ).toThrow(/declares no capability/);
+    await app.close();
+  });
+
+  test('fails on a route of the data API that declares no scope, whatever else it declares', async () => {
+    const app = build();
+    expect(() =>
+      app.route({
+        method: 'GET',
+        url: '/v1/open',
+        schema: { response: { 200: z.string() } },
+        config: { capability: 'view' },
+        handler: async () => 'x',
+      }),
+    ).toThrow(/declares no capability or scope/);
+    await app.close();
+  });
+
+  test('fails on a route of the operations API that declares a scope instead', async () => {
+    const app = build();
+    expect(() =>
+      app.route({
+        method: 'GET',
+        url: '/api/open',
+        schema: { response: { 200: z.string() } },
+        config: { scope: 'usage:read' },
+        handler: async () => 'x',
+      }),
+    ).toThrow(/declares no capability or scope/);
     await app.close();
   });
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  type ApiKey,
   apiKeyInput,
   apiKeyListQuery,
   apiKeySchema,
@@ -9,7 +8,7 @@ import {
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../shared/db/api-keys.ts';
 import { answers, nothing } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import type { KeyUses } from '../../key-uses.ts';
+import { withLatestUse } from '../../key-uses.ts';
 
 const tags = ['API keys'];
 
@@ -71,11 +70,4 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       return reply.code(204).send();
     },
   });
-}
-
-/** Uses are written a moment after they happen; those this process knows of are shown at once. */
-function withLatestUse(key: ApiKey, keyUses: KeyUses): ApiKey {
-  const latest = keyUses.latest(key.id)?.toISOString();
-  const known = key.last_used_at ?? '';
-  return latest !== undefined && latest > known ? { ...key, last_used_at: latest } : key;
 }

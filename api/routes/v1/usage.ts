@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
 import { dataUsageSchema } from '../../../shared/contract/data/usage.ts';
 import { readDataUsage } from '../../../shared/db/data/usage.ts';
@@ -13,6 +14,7 @@ export function dataUsageRoutes(app: App, { db }: RouteContext): void {
       tags: ['Usage'],
       operationId: 'getUsage',
       summary: 'Read what was used this month, by the organization and by this key',
+      querystring: z.strictObject({}),
       response: answers({ 200: envelopeOf(dataUsageSchema) }),
     },
     config: { scope: 'usage:read' },

@@ -65,7 +65,7 @@ async function pay(
   const answer = await processes[process % 3]!.pay(headers, body, path);
   const consumed = answer.status === 200 ? answer.body.meta.credits_consumed : 0;
   expect(answer.headers['x-credits-consumed']).toBe(String(consumed));
-  answered.set(workspace.id, (answered.get(workspace.id) ?? 0) + consumed);
+  answered.set(workspace.id, (answered.get(workspace.id) ?? 0) + Number(consumed));
   return answer;
 }
 

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { apiKeyListQuery } from '../../../shared/contract/api-key.ts';
+import {
+  createdDataKeySchema,
+  dataKeyInput,
+  dataKeySchema,
+} from '../../../shared/contract/data/key.ts';
+import { workspaceDataUsageSchema } from '../../../shared/contract/data/usage.ts';
+import {
+  createDataKey,
+  listDataKeys,
+  readDataKey,
+  revokeDataKey,
+} from '../../../shared/db/data/keys.ts';
+import { readWorkspaceDataUsage } from '../../../shared/db/data/usage.ts';
+import { answers, nothing } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+import { withLatestUse } from '../../key-uses.ts';
+
+const tags = ['Data'];
+const params = z.strictObject({ id: z.string().min(1) });
+
+export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/data/keys',
+    schema: {
+      tags,
+      operationId: 'listDataKeys',
+      summary: 'List keys of the data API, newest first, revoked ones among them',
+      querystring: apiKeyListQuery,
+      response: answers({ 200: z.array(dataKeySchema) }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, query }) => {
+      const keys = await listDataKeys(db, { workspaceId: actor.workspaceId, ...query });
+      return keys.map((key) => withLatestUse(key, dataKeyUses));
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/data/keys',
+    schema: {
+      tags,
+      operationId: 'createDataKey',
+      summary: 'Make a key of the data API; its secret is shown this once',
+      description:
+        'For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan.',
+      body: dataKeyInput,
+      response: answers({ 201: createdDataKeySchema }, 'too_large', 'unsupported_media_type'),
+    },
+    config: { capability: 'manage_api_keys' },
+    handler: async ({ actor, body }, reply) =>
+      reply.code(201).send(await createDataKey(db, actor, body)),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/data/keys/:id',
+    schema: {
+      tags,
+      operationId: 'getDataKey',
+      summary: 'Read a key of the data API',
+      params,
+      response: answers({ 200: dataKeySchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor, params: { id } }) => {
+      const key = await readDataKey(db, { workspaceId: actor.workspaceId, keyId: id });
+      return withLatestUse(key, dataKeyUses);
+    },
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/api/data/keys/:id',
+    schema: {
+      tags,
+      operationId: 'revokeDataKey',
+      summary: 'Revoke a key of the data API; it stays in the list',
+      description: 'Effective for the next request. A key that is revoked already stays as it is.',
+      params,
+      response: answers({ 204: nothing }, 'not_found'),
+    },
+    config: { capability: 'manage_api_keys' },
+    handler: async ({ actor, params: { id } }, reply) => {
+      await revokeDataKey(db, actor, id);
+      return reply.code(204).send();
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/data/usage',
+    schema: {
+      tags,
+      operationId: 'getDataUsage',
+      summary: 'Read what was used of the data API this month, in all and by key',
+      response: answers({ 200: workspaceDataUsageSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor }) => readWorkspaceDataUsage(db, actor),
+  });
+}

@@ -1,0 +1,98 @@
+import { type Command, Option } from 'commander';
+import type { DataKey } from '../../client/index.ts';
+import { wholePositive } from '../input.ts';
+import { inSession } from '../session.ts';
+import { dataGroup } from './data-group.ts';
+
+interface NewKey {
+  mode: DataKey['mode'];
+  scope: DataKey['scopes'];
+  expires?: string;
+  allow?: string[];
+  requests?: number;
+  credits?: number;
+}
+
+export function dataKeyCommands(program: Command): void {
+  const keys = dataGroup(program)
+    .command('keys')
+    .description('see and change keys of the data API');
+
+  keys
+    .command('list')
+    .description('list keys of the data API, newest first')
+    .action(
+      inSession(async ({ client, output }) => {
+        output.list(await client.listDataKeys(), {
+          Id: (row) => row.id,
+          Name: (row) => row.name,
+          Prefix: (row) => row.prefix,
+          Scopes: (row) => row.scopes.join(' '),
+          Expires: (row) => row.expires_at,
+          Revoked: (row) => (row.revoked ? 'yes' : 'no'),
+          'Last used': (row) => row.last_used_at,
+        });
+      }),
+    );
+
+  keys
+    .command('create')
+    .argument('<name>')
+    .description('make a key of the data API; its secret is shown this once')
+    .addOption(
+      new Option('--mode <mode>', 'live reads what is real, test what is made up')
+        .choices(['live', 'test'])
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--scope <scopes...>', 'what it is for, such as entities:read')
+    .option('--expires <time>', 'when it ends, ISO 8601 with a time zone')
+    .option('--allow <ranges...>', 'addresses and CIDRs that it may be used from')
+    .option('--requests <count>', 'how many requests a month', wholePositive)
+    .option('--credits <count>', 'how many data credits a month', wholePositive)
+    .action(
+      inSession<NewKey>(async ({ client, output }, [name = ''], options) => {
+        const { mode, scope, expires, allow, requests, credits } = options;
+        output.record(
+          await client.createDataKey({
+            name,
+            mode,
+            scopes: scope,
+            ...(expires === undefined ? {} : { expires_at: expires }),
+            ...(allow === undefined ? {} : { ip_allowlist: allow }),
+            ...(requests === undefined ? {} : { monthly_request_allowance: requests }),
+            ...(credits === undefined ? {} : { monthly_credit_allowance: credits }),
+          }),
+        );
+      }),
+    );
+
+  keys
+    .command('revoke')
+    .argument('<key>')
+    .description('make a key of the data API useless, at once and for good')
+    .action(
+      inSession(async ({ client, output }, [keyId = '']) => {
+        await client.revokeDataKey(keyId);
+        output.tell(`Revoked ${keyId}`);
+      }),
+    );
+
+  dataGroup(program)
+    .command('usage')
+    .description('show what the data API has cost this month')
+    .action(
+      inSession(async ({ client, output }) => {
+        const usage = await client.getDataUsage();
+        const { keys: used, requests, credits, ...rest } = usage;
+        output.record(usage, {
+          ...rest,
+          requests: ofLimit(requests),
+          credits: ofLimit(credits),
+          keys: used.map((key) => `${key.name} ${ofLimit(key.credits)}`).join(', '),
+        });
+      }),
+    );
+}
+
+const ofLimit = ({ used, limit }: { used: number; limit: number | null }): string =>
+  limit === null ? String(used) : `${used} of ${limit}`;

@@ -1,0 +1,23 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { DataKey } from '../../shared/contract/data/key.ts';
+import { dataScopeNames } from '../../shared/contract/data/envelope.ts';
+import { call, type Service } from './api.ts';
+
+/**
+ * The secret of a test key of the data API, for first steps. It is made once and kept in `file`, which only its owner
+ * may read; a key that was revoked since is not made anew. Undefined when there is none to be shown.
+ */
+export async function settleDataKey(service: Service, file: string): Promise<string | undefined> {
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+  if (kept !== undefined) {
+    const { body } = await call<DataKey[]>(service, 'GET', '/api/data/keys');
+    const key = body.find(({ prefix }) => kept.startsWith(prefix));
+    if (key !== undefined) return key.revoked ? undefined : kept;
+  }
+  // None yet, or of a database that is not this one.
+  const { body } = await call<DataKey & { secret: string }>(service, 'POST', '/api/data/keys', {
+    body: { name: 'First steps', mode: 'test', scopes: dataScopeNames },
+  });
+  writeFileSync(file, `${body.secret}\n`, { mode: 0o600 });
+  return body.secret;
+}

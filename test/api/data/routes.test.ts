@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type DataScope, dataScopeNames } from '../../../shared/contract/data/envelope.ts';
+import { expectCommitted } from '../committed-file.ts';
+import { startTestApi, type TestApi } from '../test-api.ts';
+import { addDataKey } from './data-key.ts';
+
+// Every route of the data API asked with every kind of credential, as they stand in its document: a route that is new,
+// or that takes another scope than before, is a difference that somebody has to look at.
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(async () => api.stop());
+
+interface Route {
+  method: string;
+  path: string;
+  url: string;
+  hasBody: boolean;
+}
+
+const routes = (): Route[] =>
+  Object.entries<any>((api.app.dataSwagger() as any).paths)
+    .flatMap(([path, methods]) =>
+      Object.entries<any>(methods).map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        path,
+        url: path.replaceAll(/\{\w+\}/g, 'x_unknown'),
+        hasBody: operation.requestBody !== undefined,
+      })),
+    )
+    .sort((a, b) => (`${a.path} ${a.method}` < `${b.path} ${b.method}` ? -1 : 1));
+
+const ask = async ({ method, url }: Route, headers: Record<string, string>) =>
+  // No body at all where there is one: what is asked here is decided before it is read.
+  api.send({ method: method as 'GET', url, headers });
+
+describe('every route', () => {
+  test('takes the scope that is committed, and names it to who has all the others', async () => {
+    const lines: string[] = [];
+    const without = new Map<DataScope, Record<string, string>>();
+    for (const scope of dataScopeNames) {
+      const scopes = dataScopeNames.filter((name) => name !== scope);
+      without.set(scope, (await addDataKey(api, { scopes })).headers);
+    }
+    for (const route of routes()) {
+      const needed: string[] = [];
+      for (const [scope, headers] of without) {
+        const { status, body } = await ask(route, headers);
+        expect(status).not.toBe(500);
+        if (status !== 403) continue;
+        expect(body.detail).toBe(`This action requires the '${scope}' scope`);
+        needed.push(scope);
+      }
+      expect([route.path, needed]).toEqual([route.path, [expect.any(String)]]);
+      lines.push(`${route.method} ${route.path} ${needed.join(' ')}`);
+    }
+    expectCommitted('test/api/data/scopes.txt', `${lines.join('\n')}\n`);
+  });
+
+  test('refuses who has no key, or one of another kind', async () => {
+    const ops = (await api.call('POST', '/api/keys', { name: 'x', role: 'admin' })).body.secret;
+    const credentials: Record<string, string>[] = [
+      {},
+      { 'x-api-key': ops as string },
+      { authorization: `Bearer ${ops}` },
+      { cookie: 'session=x' },
+      { 'x-api-key': `svc_live_${'0'.repeat(48)}` },
+    ];
+    for (const route of routes()) {
+      for (const headers of credentials) {
+        const { status, body, headers: told } = await ask(route, headers);
+        expect([route.path, status, Object.keys(body)]).toEqual([route.path, 401, ['detail']]);
+        expect(told['www-authenticate']).toBe('Bearer');
+      }
+    }
+  });
+
+  test('answers 422 to a body that is wrong, and 400 to a query that is', async () => {
+    const { headers } = await addDataKey(api);
+    const json = { ...headers, 'content-type': 'application/json' };
+    for (const { method, url, hasBody } of routes()) {
+      if (hasBody) {
+        for (const payload of ['{', '"x"', '{"nonsense": 1}', 'null', '{"__proto__": {}}']) {
+          const { status, body } = await api.send({
+            method: method as 'POST',
+            url,
+            headers: json,
+            payload,
+          });
+          expect([url, payload, status, body.detail]).toEqual([
+            url,
+            payload,
+            422,
+            expect.stringMatching(/^Invalid body/),
+          ]);
+        }
+      }
+      const asked = await api.send({ method: method as 'GET', url: `${url}?nul=%00`, headers });
+      expect([url, asked.status, asked.body.detail]).toEqual([
+        url,
+        400,
+        expect.stringMatching(/^Invalid query/),
+      ]);
+    }
+  });
+
+  test('says in its headers what it cost, however it ends', async () => {
+    const { headers } = await addDataKey(api);
+    for (const route of routes()) {
+      const answer = await ask(route, headers);
+      expect([route.path, answer.headers['x-credits-consumed']]).toEqual([route.path, '0']);
+      expect(answer.headers['ratelimit-limit']).toBe('5000');
+      expect(answer.headers['cache-control']).toBe('no-store');
+    }
+  });
+});
