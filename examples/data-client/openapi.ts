@@ -1,6 +1,186 @@
 // Written by `npm run openapi:dump` from docs/openapi/data.json. Not to be changed by hand.
 
 export interface paths {
+    "/v1/feeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the feeds that are not archived, newest first
+         * @description Costs no credits.
+         */
+        get: operations["listFeeds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feeds/{feed_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a feed with its specification
+         * @description Costs no credits.
+         */
+        get: operations["readFeed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/entities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List records, newest first
+         * @description One credit per record. Newest is what was first observed last; with `updated_since`, what was updated last.
+         */
+        get: operations["listEntities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/entities/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a record, with its history where asked for
+         * @description 5 credits; with the history 20 in all.
+         */
+        get: operations["readEntity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what changed in records, attribute by attribute, newest first
+         * @description One credit per change.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List intelligence events, newest first
+         * @description 3 credits per event, 10 where it is `human_reviewed` or `multi_source_verified`. Events are marked delivered by the first page that holds them, and stay listed.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/events/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an event with its evidence and why it matched
+         * @description Costs no credits.
+         */
+        get: operations["readEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where records come from and how those sources are, newest first
+         * @description Costs no credits.
+         */
+        get: operations["listSources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export records or events as JSON or CSV
+         * @description The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header `X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values as JSON, and a `'` before what a spreadsheet would take for a formula.
+         */
+        post: operations["createExport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/usage": {
         parameters: {
             query?: never;
@@ -34,6 +214,102 @@ export interface components {
             schema_version: "2026-07-01";
             /** @description What this call cost */
             credits_consumed: number;
+        };
+        Feed: {
+            id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "active" | "paused" | "degraded" | "archived";
+            freshness: {
+                /** @description When a record or an event last came or changed */
+                last_event_at: string | null;
+                /** @description When records were last sent, changed or not */
+                last_checked_at: string | null;
+                /** @description Since `last_event_at` */
+                lag_seconds: number | null;
+            };
+            entity_types: string[];
+            schema: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            is_demo: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        FeedDetail: {
+            id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "active" | "paused" | "degraded" | "archived";
+            freshness: {
+                /** @description When a record or an event last came or changed */
+                last_event_at: string | null;
+                /** @description When records were last sent, changed or not */
+                last_checked_at: string | null;
+                /** @description Since `last_event_at` */
+                lag_seconds: number | null;
+            };
+            entity_types: string[];
+            schema: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            is_demo: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            specification: {
+                [key: string]: unknown;
+            };
+        };
+        Source: {
+            id: string;
+            name: string;
+            type: string;
+            jurisdiction: string | null;
+            cadence: string | null;
+            permission_status: string | null;
+            license_status: string | null;
+            reliability_score: number | null;
+            health: {
+                /** @enum {string} */
+                status: "unknown" | "healthy" | "failed";
+                last_success_at: string | null;
+                consecutive_failures: number;
+            };
+            is_demo: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
         };
         DataUsage: {
             /** @description Calendar month, UTC */
@@ -80,6 +356,172 @@ export interface components {
                 };
             };
         };
+        Entity: {
+            id: string;
+            feed_id: string;
+            entity_type: string;
+            canonical_name: string;
+            aliases: unknown[];
+            attributes: {
+                [key: string]: unknown;
+            };
+            external_ids: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            status: string;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            confidence: number;
+            version: number;
+            /** @description Where it is known from */
+            source_evidence: ({
+                source_id?: string;
+                source_name?: string;
+                url?: string;
+                /** Format: date-time */
+                retrieved_at?: string;
+                synthetic?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_observed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_observed_at: string;
+            last_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            is_demo: boolean;
+        };
+        EntityDetail: {
+            id: string;
+            feed_id: string;
+            entity_type: string;
+            canonical_name: string;
+            aliases: unknown[];
+            attributes: {
+                [key: string]: unknown;
+            };
+            external_ids: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            status: string;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            confidence: number;
+            version: number;
+            /** @description Where it is known from */
+            source_evidence: ({
+                source_id?: string;
+                source_name?: string;
+                url?: string;
+                /** Format: date-time */
+                retrieved_at?: string;
+                synthetic?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_observed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_observed_at: string;
+            last_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            is_demo: boolean;
+            /** @description Newest first, at most 1,000 */
+            history?: {
+                version: number;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                changed_at: string;
+                attributes: {
+                    [key: string]: unknown;
+                };
+                /** @description The attributes that this version changed */
+                changed: string[];
+            }[];
+        };
+        Change: {
+            id: string;
+            feed_id: string;
+            entity_id: string;
+            entity_type: string;
+            attribute: string;
+            old_value: unknown;
+            new_value: unknown;
+            /** @description Of the record, since this change */
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            source_id: string | null;
+        };
+        IntelligenceEvent: {
+            id: string;
+            feed_id: string;
+            event_type: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            occurred_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            detected_at: string;
+            primary_entity_id: string;
+            summary: string;
+            relevance_score: number | null;
+            opportunity_score: number | null;
+            confidence: number;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            match_reason: string | null;
+            /** @description Where it is known from */
+            source_evidence: ({
+                source_id?: string;
+                source_name?: string;
+                url?: string;
+                /** Format: date-time */
+                retrieved_at?: string;
+                synthetic?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description When a page of the list first held it */
+            delivered_at: string | null;
+            is_demo: boolean;
+        };
     };
     responses: never;
     parameters: never;
@@ -89,6 +531,313 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listFeeds: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `pagination.next_cursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Feed"][];
+                        pagination: {
+                            /** @description Null on the last page */
+                            next_cursor: string | null;
+                        };
+                        meta: components["schemas"]["DataMeta"];
+                    };
+                };
+            };
+        };
+    };
+    readFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                feed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FeedDetail"];
+                        pagination: {
+                            /** @description Null on the last page */
+                            next_cursor: string | null;
+                        };
+                        meta: components["schemas"]["DataMeta"];
+                    };
+                };
+            };
+        };
+    };
+    listEntities: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                entity_type?: string;
+                /** @description The city, region or country, in whatever case */
+                geography?: string;
+                /** @description At least this confidence, from 0 to 1 */
+                confidence_min?: string;
+                /** @description Updated at or after. The list then begins with what was updated last */
+                updated_since?: string;
+                /** @description First observed at or after */
+                created_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `pagination.next_cursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Entity"][];
+                        pagination: {
+                            /** @description Null on the last page */
+                            next_cursor: string | null;
+                        };
+                        meta: components["schemas"]["DataMeta"];
+                    };
+                };
+            };
+        };
+    };
+    readEntity: {
+        parameters: {
+            query?: {
+                /** @description `history`: with the newest versions, for 20 credits in all */
+                include?: "history";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["EntityDetail"];
+                        pagination: {
+                            /** @description Null on the last page */
+                            next_cursor: string | null;
+                        };
+                        meta: components["schemas"]["DataMeta"];
+                    };
+                };
+            };
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                /** @description Recorded at or after */
+                updated_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `pagination.next_cursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Change"][];
+                        pagination: {
+                            /** @description Null on the last page */
+                            next_cursor: string | null;
+                        };
+                        meta: components["schemas"]["DataMeta"];
+                    };
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                event_type?: string;
+                /** @description At least this confidence, from 0 to 1 */
+                confidence_min?: string;
+                /** @description Detected at or after */
+                created_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `pagination.next_cursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["IntelligenceEvent"][];
+                        pagination: {
+                            /** @description Null on the last page */
+                            next_cursor: string | null;
+                        };
+                        meta: components["schemas"]["DataMeta"];
+                    };
+                };
+            };
+        };
+    };
+    readEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["IntelligenceEvent"];
+                        pagination: {
+                            /** @description Null on the last page */
+                            next_cursor: string | null;
+                        };
+                        meta: components["schemas"]["DataMeta"];
+                    };
+                };
+            };
+        };
+    };
+    listSources: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `pagination.next_cursor` of the page before */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Source"][];
+                        pagination: {
+                            /** @description Null on the last page */
+                            next_cursor: string | null;
+                        };
+                        meta: components["schemas"]["DataMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    kind: "entities" | "events";
+                    /** @enum {string} */
+                    format: "json" | "csv";
+                    /** @description Default: all feeds */
+                    feed_id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Entity"][] | components["schemas"]["IntelligenceEvent"][];
+                        pagination: {
+                            /** @description Null on the last page */
+                            next_cursor: string | null;
+                        };
+                        meta: components["schemas"]["DataMeta"];
+                    };
+                };
+            };
+        };
+    };
     getUsage: {
         parameters: {
             query?: never;
