@@ -61,17 +61,18 @@ async function bringUp(
   await query(stack.databaseUrl, `CREATE DATABASE ${name}`);
   const url = databaseUrl(stack.databaseUrl, name);
   await migrate(url);
-  await seed(url, records);
-  const db = await connectDatabase(url, { maxPoolSize: 1 });
-  const input = dataKeyInput.parse({ name: 'Bench', mode: 'live', scopes: dataScopeNames });
-  const { secret } = await createDataKey(db, { workspaceId, id: null, name: null }, input);
-  await db.end();
   const [port = 0] = await freePorts(1);
+  // It makes the first workspace, with an owner, whom the bare server asks for.
   const { pid } = await processes.startNode({
     name: `api-of-${name}`,
     script: 'api/main.ts',
     env: { ...stack.environment, DATABASE_URL: url, API_PORT: String(port) },
   });
+  await seed(url, records);
+  const db = await connectDatabase(url, { maxPoolSize: 1 });
+  const input = dataKeyInput.parse({ name: 'Bench', mode: 'live', scopes: dataScopeNames });
+  const { secret } = await createDataKey(db, { workspaceId, id: null, name: null }, input);
+  await db.end();
   return {
     databaseUrl: url,
     apiUrl: `http://127.0.0.1:${port}`,
