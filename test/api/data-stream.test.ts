@@ -11,7 +11,8 @@ let engine: Engine;
 let api: TestApi;
 beforeAll(async () => {
   engine = await startEngine({ worker: false });
-  api = await startApiProcess(engine.env);
+  // With room to spare V8 would leave garbage lying, and what is held could not be told from it.
+  api = await startApiProcess({ ...engine.env, NODE_OPTIONS: '--max-old-space-size=100' });
 }, 60_000);
 afterAll(async () => {
   await api.stop();
