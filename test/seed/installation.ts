@@ -17,6 +17,7 @@ export async function startInstallation(env: Record<string, string> = {}): Promi
     TEMPORAL_ADDRESS: address,
     TASK_QUEUE_PREFIX: taskQueuePrefix,
     EGRESS_ALLOW: '127.0.0.0/8',
+    ENCRYPTION_KEY: 'a key for the tests alone',
     ...env,
   };
   const [api, worker] = await Promise.all([

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePorts } from '../../scripts/stack/ports.ts';
 import { type Installation, startInstallation } from './installation.ts';
 
 const run = promisify(execFile);
@@ -19,11 +22,16 @@ function tour(name: string): { script: string; promised: string[] } {
   return { script, promised: [...script.matchAll(/^#=> (.*)$/gm)].map((match) => match[1]!) };
 }
 
-async function printsWhatItPromises(name: string, apiUrl: string): Promise<void> {
+async function printsWhatItPromises(
+  name: string,
+  apiUrl: string,
+  env: Record<string, string> = {},
+): Promise<void> {
   const { script, promised } = tour(name);
   expect(promised.length).toBeGreaterThanOrEqual(5);
   const { stdout, stderr } = await run('sh', ['-euc', script], {
-    env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, API: apiUrl },
+    env: { PATH: `${dirname(process.execPath)}:${process.env['PATH']}`, API: apiUrl, ...env },
+    cwd: await mkdtemp(join(tmpdir(), 'tour-')),
     timeout: 25_000,
   });
   expect(stderr).toBe('');
@@ -57,6 +65,11 @@ describe('the tours', () => {
     } finally {
       await required.close();
     }
+  });
+
+  test('the one with data in README.md prints what it promises', async () => {
+    const [port] = await freePorts(1);
+    await printsWhatItPromises('data', service.apiUrl, { RECEIVER_PORT: String(port) });
   });
 
   test('`npm run demo` finds everything as it should be', async () => {
