@@ -13,7 +13,8 @@ function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';
   // A number may begin with a minus, and means it.
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const text = defused(typeof value === 'string' ? value : JSON.stringify(value));
+  // JSON begins with a bracket and is of one line.
+  const text = typeof value === 'string' ? defused(value) : JSON.stringify(value);
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -198,7 +198,7 @@ async function filters(large: Records): Promise<Result> {
       const { next_cursor } = (await list(large, path)).pagination;
       const next = next_cursor === null ? path : `${path}&cursor=${next_cursor}`;
       const samples: number[] = [];
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 20; round += 1) {
         samples.push(await timed(() => list(large, round % 2 === 0 ? path : next)));
       }
       worst.push({ question: `${question}&limit=${limit}`, p95: percentile(samples, 95), samples });

@@ -50,6 +50,11 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
           const text = format === 'csv' ? csvOf(kind, set) : jsonOf(request, set);
           await sendExport(reply, { kind, format, text });
         });
+      } catch (error) {
+        // Once the answer has begun nothing else can be answered; the end of the snapshot is no concern of the reader.
+        if (!reply.raw.headersSent) throw error;
+        request.log.error({ err: error }, 'export not ended');
+        reply.raw.destroy();
       } finally {
         release();
       }
