@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { entitySchema } from '../shared/contract/data/entity.ts';
-import { intelligenceEventSchema } from '../shared/contract/data/event.ts';
 import type { ExportKind } from '../shared/contract/data/export.ts';
-import type { ExportSet } from '../shared/db/data/exports.ts';
+import { exportColumns, type ExportSet } from '../shared/db/data/exports.ts';
 import { AppError } from '../shared/errors.ts';
 import { csvLine } from './csv.ts';
 import { answerData } from './data-answer.ts';
@@ -40,19 +38,12 @@ export function createExportPlaces(poolSize: number) {
   };
 }
 
-const columns = {
-  entities: Object.keys(entitySchema.shape),
-  events: Object.keys(intelligenceEventSchema.shape),
-} satisfies Record<ExportKind, string[]>;
-
 /** As CSV, a batch at a time. */
 export async function* csvOf(kind: ExportKind, set: ExportSet): AsyncGenerator<string> {
-  yield csvLine(columns[kind]);
-  for await (const batch of set.batches()) {
-    const lines = batch.map((row) =>
-      csvLine(columns[kind].map((column) => row[column as keyof typeof row])),
-    );
-    yield lines.join('');
+  const columns = exportColumns[kind];
+  yield csvLine(columns);
+  for await (const batch of set.batches('texts')) {
+    yield batch.map((row) => csvLine(columns.map((column) => row[column]))).join('');
   }
 }
 
@@ -63,7 +54,7 @@ export async function* jsonOf(
 ): AsyncGenerator<string> {
   const { data: _none, ...rest } = answerData(request, []);
   let separator = '{"data":[';
-  for await (const batch of set.batches()) {
+  for await (const batch of set.batches('values')) {
     yield separator + batch.map((row) => JSON.stringify(row)).join(',');
     separator = ',';
   }

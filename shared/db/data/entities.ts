@@ -35,7 +35,7 @@ export interface EntityFilter {
 
 const listedEntity = entitySchema.extend({ at: z.number(), tie: z.number() });
 
-export const entityColumns = sql.fragment`
+const entityColumns = sql.fragment`
   e.id, e.feed_id, e.entity_type, e.canonical_name, e.aliases, e.attributes, e.external_ids, e.geography, e.status,
   e.verification_status, e.confidence, e.version, e.source_evidence, e.first_observed_at, e.last_observed_at,
   e.last_verified_at, e.updated_at, e.is_demo`;

@@ -29,7 +29,7 @@ export interface EventFilter {
 const listedEvent = intelligenceEventSchema.extend({ at: z.number(), tie: z.number() });
 const detected = sql.fragment`detected_at`;
 
-export const eventColumns = sql.fragment`
+const eventColumns = sql.fragment`
   e.id, e.feed_id, e.event_type, e.occurred_at, e.detected_at, e.primary_entity_id, e.summary, e.relevance_score,
   e.opportunity_score, e.confidence, e.verification_status, e.match_reason, e.source_evidence, e.delivered_at,
   e.is_demo`;

@@ -1,31 +1,37 @@
 import { z } from 'zod';
-import type { Entity } from '../../contract/data/entity.ts';
-import type { IntelligenceEvent } from '../../contract/data/event.ts';
+import { entitySchema } from '../../contract/data/entity.ts';
+import { intelligenceEventSchema } from '../../contract/data/event.ts';
 import { type ExportKind, MAX_EXPORT_ROWS } from '../../contract/data/export.ts';
 import { notFound } from '../../errors.ts';
-import type { Pool, Tx } from '../pool.ts';
-import { sql } from '../pool.ts';
-import { entityColumns } from './entities.ts';
-import { eventColumns } from './events.ts';
+import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
 import { ofFeed, ofScope, type RecordScope, walkedFar } from './lists.ts';
 
 /** Rows held in memory at a time. */
 const BATCH = 250;
 
-export type ExportRow = Entity | IntelligenceEvent;
+/** By the names of `exportColumns`. */
+export type ExportRow = Readonly<Record<string, unknown>>;
+
+/** What an export has of a record: all of it, as the lists do. */
+export const exportColumns = {
+  entities: Object.keys(entitySchema.shape),
+  events: Object.keys(intelligenceEventSchema.shape),
+} satisfies Record<ExportKind, string[]>;
 
 export interface ExportSet {
   /** How many rows there are to be sent. */
   rows: number;
   /** Whether there were more than an export may hold. */
   truncated: boolean;
-  /** The rows, newest first, in batches. Good until the work that was given the set has ended. */
-  batches: () => AsyncGenerator<readonly ExportRow[]>;
+  /**
+   * The rows, newest first, in batches; with what is JSON in them as values or, for who would only write it again, as
+   * the text that the database has. Good until the work that was given the set has ended.
+   */
+  batches: (json: 'values' | 'texts') => AsyncGenerator<readonly ExportRow[]>;
 }
 
 // Taken as they are: looking at ten thousand rows field by field takes longer than reading them.
-const entityRow = z.custom<Entity>();
-const eventRow = z.custom<IntelligenceEvent>();
+const exportRow = z.custom<ExportRow>();
 const idRow = z.object({ id: z.string() });
 const found = z.object({ exists: z.boolean() });
 
@@ -48,7 +54,7 @@ export async function withExportSet<Done>(
     return work({
       rows: sent.length,
       truncated: ids.length > MAX_EXPORT_ROWS,
-      batches: () => batchesOf(tx, scope, what.kind, sent),
+      batches: (json) => batchesOf(tx, scope, { kind: what.kind, json }, sent),
     });
   });
 }
@@ -83,19 +89,34 @@ async function keysOf(
 async function* batchesOf(
   tx: Tx,
   scope: RecordScope,
-  kind: ExportKind,
+  { kind, json }: { kind: ExportKind; json: 'values' | 'texts' },
   ids: readonly string[],
 ): AsyncGenerator<readonly ExportRow[]> {
+  const { table, clock } = kinds[kind];
+  const columns = sql.join(
+    exportColumns[kind].map((name) => columnOf(name, json)),
+    sql.fragment`, `,
+  );
   for (let start = 0; start < ids.length; start += BATCH) {
     const batch = sql.array(ids.slice(start, start + BATCH), 'text');
-    yield kind === 'entities'
-      ? await tx.any(sql.prepared('data_exports_entities', entityRow)`
-          SELECT ${entityColumns} FROM data_entities e WHERE e.id = ANY (${batch}) AND ${ofScope(scope)}
-          ORDER BY e.first_observed_at DESC, e.seq DESC
-        `)
-      : await tx.any(sql.prepared('data_exports_events', eventRow)`
-          SELECT ${eventColumns} FROM data_events e WHERE e.id = ANY (${batch}) AND ${ofScope(scope)}
-          ORDER BY e.detected_at DESC, e.seq DESC
-        `);
+    yield await tx.any(sql.prepared(`data_exports_${kind}_${json}`, exportRow)`
+      SELECT ${columns} FROM ${table} e WHERE e.id = ANY (${batch}) AND ${ofScope(scope)}
+      ORDER BY e.${clock} DESC, e.seq DESC
+    `);
   }
+}
+
+const jsonColumns: ReadonlySet<string> = new Set([
+  'aliases',
+  'attributes',
+  'external_ids',
+  'geography',
+  'source_evidence',
+]);
+
+function columnOf(name: string, json: 'values' | 'texts'): FragmentSqlToken {
+  const column = sql.identifier([name]);
+  return json === 'texts' && jsonColumns.has(name)
+    ? sql.fragment`e.${column}::text AS ${column}`
+    : sql.fragment`e.${column}`;
 }
