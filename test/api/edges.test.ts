@@ -101,7 +101,12 @@ describe('CORS', () => {
       expect([status, headers.get('access-control-allow-origin')]).toEqual([200, origin]);
       expect(headers.get('access-control-expose-headers')?.split(', ').sort()).toEqual([
         'idempotent-replayed',
+        'ratelimit-limit',
+        'ratelimit-remaining',
+        'ratelimit-reset',
         'retry-after',
+        'x-credits-consumed',
+        'x-credits-remaining',
         'x-ratelimit-limit',
         'x-ratelimit-remaining',
         'x-ratelimit-reset',

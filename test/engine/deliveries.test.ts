@@ -123,25 +123,20 @@ describe('a delivery', () => {
     ).toBe(4);
   });
 
-  test('sets out within 300 ms of what it tells of', async () => {
-    const arrivals: number[] = [];
-    const { url } = address((response) => {
-      arrivals.push(Date.now());
+  test('is told of whenever it happens, however long nothing has', async () => {
+    const rounds: unknown[] = [];
+    const { url } = address((response, request) => {
+      rounds.push((JSON.parse(request.body).data as { round: number }).round);
       response.end();
     });
     await outbound.register(url);
-    const lags: number[] = [];
     for (let round = 0; round < 20; round += 1) {
-      const at = Date.now();
       await outbound.happen('entity.created', { round });
-      await eventually(() => arrivals.length === round + 1);
-      lags.push(arrivals[round]! - at);
+      await eventually(() => rounds.length === round + 1);
+      // Now just after a look of the dispatch, now just before one.
       await pause(20 + round * 7);
     }
-    lags.sort((a, b) => a - b);
-    console.log(`latency: median ${lags[10]} ms, most ${lags[19]} ms`);
-    // The machine may have other things to do, so not every time.
-    expect(lags[5]).toBeLessThan(300);
+    expect(rounds).toEqual(Array.from({ length: 20 }, (_, round) => round));
   });
 
   test('shows in the Temporal UI what it tells whom, and not its secret', async () => {
@@ -200,7 +195,6 @@ describe('a receiver that refuses', () => {
     });
     const starts = delivery!.log.map((attempt) => attempt.started_at);
     const pauses = starts.slice(1).map((start, n) => msBetween(starts[n]!, start));
-    console.log(`pauses: ${pauses.join(', ')} ms`);
     pauses.forEach((ms, n) => {
       const wanted = BACKOFF_SECONDS * 1000 * 2 ** n;
       expect(ms).toBeGreaterThanOrEqual(wanted);
@@ -535,9 +529,7 @@ describe('an endpoint', () => {
     const { id } = await outbound.register(url);
     const many = (count: number) => Array.from({ length: count }, (_, n) => ({ n }));
     expect(await outbound.happen('entity.created', ...many(9_990))).toBe(9_990);
-    const began = performance.now();
     expect(await outbound.happen('entity.created', ...many(30))).toBe(30);
-    console.log(`promise beside 9,990 pending: ${(performance.now() - began).toFixed(1)} ms`);
     const dead = await outbound.deliveries(id, 'status=dead&limit=100');
     expect(dead).toHaveLength(20);
     expect(dead[0]).toMatchObject({
@@ -566,29 +558,21 @@ describe('an endpoint that hangs', () => {
       most = Math.max(most, open);
       response.on('close', () => (open -= 1));
     });
-    const lags: number[] = [];
-    const healthy = (response: ServerResponse, request: Seen) => {
-      lags.push(Date.now() - (JSON.parse(request.body).data as { at: number }).at);
+    let told = 0;
+    const healthy = (response: ServerResponse) => {
+      told += 1;
       response.end();
     };
     const endpoints = await Promise.all(
       Array.from({ length: 20 }, () => outbound.register(address(healthy).url, ['entity.updated'])),
     );
-    const tellAll = async () => {
-      lags.length = 0;
-      for (let round = 1; round <= 6; round += 1) {
-        await outbound.happen('entity.updated', { at: Date.now() });
-        await eventually(() => lags.length === round * endpoints.length, 30_000);
-      }
-      return lags.toSorted((a, b) => a - b)[60]!;
-    };
-    const alone = await tellAll();
     const { id } = await outbound.register(hanging.url);
     await outbound.happen('entity.created', ...Array.from({ length: 60 }, (_, n) => ({ n })));
     await eventually(() => open >= 6);
-    const beside = await tellAll();
-    console.log(`median of the healthy: ${alone} ms alone, ${beside} ms beside a hanging one`);
-    expect(beside).toBeLessThan(2.5 * alone + 200);
+    await outbound.happen('entity.updated', {});
+    // Before any attempt at the hanging one can have timed out.
+    await eventually(() => told === endpoints.length, 12_000);
+    expect(open).toBeGreaterThanOrEqual(6);
     // Through the time-outs of the first ones and their second attempts.
     await pause(18_000);
     expect(most).toBeLessThanOrEqual(8);
