@@ -48,6 +48,7 @@ const startRow = z.object({
   temporal_run_id: z.string().nullable(),
   superseded: z.array(z.string()),
   from_ledger: z.boolean(),
+  resumed_count: z.number(),
 });
 
 export interface StartableRun extends AdmittedRun {
@@ -55,13 +56,16 @@ export interface StartableRun extends AdmittedRun {
   temporalRunId: string | null;
   superseded: string[];
   fromLedger: boolean;
+  /** How often it was resumed. */
+  resumedCount: number;
 }
 
 /** A run with what starting or resetting its execution takes; undefined when it is gone. */
 export async function readStartable(db: Pool, runId: string): Promise<StartableRun | undefined> {
   const row = await db.maybeOne(sql.prepared('ledger_startable', startRow)`
     SELECT r.id, r.status, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.trigger,
-           r.created_by_name, v.graph, r.input, r.temporal_run_id, r.superseded, r.from_ledger
+           r.created_by_name, v.graph, r.input, r.temporal_run_id, r.superseded, r.from_ledger,
+           r.resumed_count
     FROM runs r JOIN workflows w ON w.id = r.workflow_id
     JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
     WHERE r.id = ${runId}
@@ -81,22 +85,24 @@ export async function readStartable(db: Pool, runId: string): Promise<StartableR
     temporalRunId: row.temporal_run_id,
     superseded: row.superseded,
     fromLedger: row.from_ledger,
+    resumedCount: row.resumed_count,
   };
 }
 
 /**
- * Puts the newest execution aside, so that whatever it still says is ignored, and lets the one that a resume is about
- * to start work for the run. Undefined: Temporal knows none.
+ * Puts the newest execution aside, so that whatever it still says is ignored, and lets the one that the `n`-th resume
+ * is about to start work for the run. Undefined: Temporal knows none. Returns false, with nothing changed, when the run
+ * has ended since or been resumed once more: then nobody is to work for it on account of this resume.
  */
 export async function supersede(
   db: Pool,
-  runId: string,
-  execution: string | undefined,
-): Promise<void> {
-  await db.query(sql.prepared('ledger_supersede', z.object({}))`
+  { runId, execution, n }: { runId: string; execution: string | undefined; n: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(sql.prepared('ledger_supersede', z.object({}))`
     UPDATE runs SET resuming = false,
       superseded = CASE WHEN ${execution ?? null}::text IS NULL OR ${execution ?? null} = ANY(superseded) THEN superseded
                         ELSE array_append(superseded, ${execution ?? null}::text) END
-    WHERE id = ${runId}
+    WHERE id = ${runId} AND resumed_count = ${n} AND status IN ('running', 'paused')
   `);
+  return rowCount > 0;
 }

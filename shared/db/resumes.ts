@@ -69,13 +69,13 @@ async function resumeIn(
       `cap_usd: the run has cost ${toDollars(run.cost_micros)} already`,
     );
   }
-  await letGoOn(tx, runId, override);
+  const n = await letGoOn(tx, runId, override);
   if (override === undefined) {
     await recordAudit(tx, actor, { action: 'resume', targetType: 'run', targetId: runId });
   } else {
     await recordOverride(tx, actor, run, override);
   }
-  return enqueue(tx, { runId, kind: 'resume' });
+  return enqueue(tx, { runId, kind: 'resume', payload: { n } });
 }
 
 async function recordRefusal(
@@ -99,8 +99,10 @@ const placeOf = (actor: Actor, run: z.infer<typeof placeRow>) => ({
   actorId: actor.id,
 });
 
-async function letGoOn(tx: Tx, runId: string, override: Override | undefined): Promise<void> {
-  const statement = sql.prepared('resume_run', z.object({ refused: z.number() }))`
+/** Returns the how-manieth resume of the run this is. */
+async function letGoOn(tx: Tx, runId: string, override: Override | undefined): Promise<number> {
+  const row = z.object({ n: z.number(), refused: z.number() });
+  const statement = sql.prepared('resume_run', row)`
     WITH run AS (
       UPDATE runs SET status = 'running', error = NULL, failure = NULL, finished_at = NULL, evals = NULL,
         failures_granted = failures_reported, resumed_count = resumed_count + 1, phase_since = clock_timestamp(),
@@ -117,10 +119,10 @@ async function letGoOn(tx: Tx, runId: string, override: Override | undefined): P
              budget_exempt AS exempt
       FROM run
     ), ${placeHolds}, refused AS MATERIALIZED (${refusedBudget})
-    SELECT count(*) AS refused FROM refused
+    SELECT (SELECT n FROM subject) AS n, (SELECT count(*) FROM refused) AS refused
   `;
   try {
-    await tx.query(statement);
+    return (await tx.one(statement)).n;
   } catch (error) {
     throw asBudgetError(error);
   }

@@ -254,8 +254,11 @@ async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   return DONE;
 }
 
-/** What a resume decided once and every attempt repeats. */
-interface ResetPlan extends JsonObject {
+/** Which resume of its run it is, and once it is decided what every attempt repeats. */
+interface ResumePayload extends JsonObject {
+  n: number;
+}
+interface ResetPlan extends ResumePayload {
   base: string;
   cut: number;
   request_id: string;
@@ -268,8 +271,10 @@ interface ResetPlan extends JsonObject {
 async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   const { db, temporal } = deps;
   const run = await readStartable(db, row.run_id);
-  // Cancelled or settled since: whatever came later has its own row.
-  if (run === undefined || (run.status !== 'running' && run.status !== 'paused')) return DONE;
+  const { n } = row.payload as ResumePayload;
+  // Cancelled, settled or resumed again since: whatever came later has its own row.
+  if (run === undefined || run.resumedCount !== n) return DONE;
+  if (run.status !== 'running' && run.status !== 'paused') return DONE;
   const current = await describeCurrent(deps, row.run_id);
   const plan = isPlan(row.payload) ? row.payload : undefined;
 
@@ -283,7 +288,8 @@ async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   }
   const fresh =
     plan ?? (current && !run.fromLedger ? await planReset(deps, row, current.runId) : undefined);
-  await supersede(db, row.run_id, current?.runId);
+  // Asked once more, under the run's lock: from here on the execution that comes may work for the run.
+  if (!(await supersede(db, { runId: row.run_id, execution: current?.runId, n }))) return DONE;
   if (fresh === undefined) {
     const started = await restartFromLedger(deps, row, run, current?.runId);
     return announce(deps, row.run_id, started);
@@ -309,7 +315,8 @@ async function planReset(
 ): Promise<ResetPlan | undefined> {
   const cut = await findResetPoint(deps.temporal, { workflowId: row.run_id, runId: base });
   if (cut === undefined) return undefined;
-  const plan: ResetPlan = { base, cut, request_id: randomUUID() };
+  const { n } = row.payload as ResumePayload;
+  const plan: ResetPlan = { n, base, cut, request_id: randomUUID() };
   await remember(deps.db, row, plan);
   return plan;
 }
@@ -321,7 +328,8 @@ async function restartFromLedger(
   run: AdmittedRun,
   base: string | undefined,
 ): Promise<string> {
-  await remember(deps.db, row, { base: base ?? 'none', cut: 0, request_id: 'ledger' });
+  const { n } = row.payload as ResumePayload;
+  await remember(deps.db, row, { n, base: base ?? 'none', cut: 0, request_id: 'ledger' });
   try {
     return await startExecution(deps, run, { fromLedger: true });
   } catch (error) {

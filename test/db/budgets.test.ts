@@ -329,7 +329,7 @@ describe('a resume', () => {
     await fail(runId);
     expect(await status(id)).toMatchObject({ spent_usd: 0.3, reserved_usd: 0 });
     await resumeRun(engine.db, { actor: engine.actor, runId });
-    await supersede(engine.db, runId, 'e');
+    await supersede(engine.db, { runId, execution: 'e', n: 1 });
     expect(await status(id)).toMatchObject({ spent_usd: 0.3, reserved_usd: 0.4 });
     await spend(runId, 0.2, 'b', 'e2');
     await settle(runId, 'e2');

@@ -109,7 +109,7 @@ describe('a step that errs', () => {
     await resumeRun(engine.db, { actor: engine.actor, runId });
     // The old execution is put aside; the new one has a new round of tries.
     expect(await begin(runId, 'five', 'e1')).toEqual({ outcome: 'refused' });
-    await supersede(engine.db, runId, 'e1');
+    await supersede(engine.db, { runId, execution: 'e1', n: 1 });
     expect(await begin(runId, 'six', 'e2')).toMatchObject({ outcome: 'begun', errors: 2 });
     expect(await recordStepError(engine.db, end(runId, 'six'), error(2))).toMatchObject({
       final: false,
@@ -157,9 +157,22 @@ describe('an execution that a run was resumed without knowing of', () => {
     } as const;
     expect(await abandonRun(engine.db, late)).toBe(false);
     expect((await engine.run(runId)).status).toBe('running');
-    await supersede(engine.db, runId, 'e2');
+    await supersede(engine.db, { runId, execution: 'e2', n: 1 });
     expect(await abandonRun(engine.db, late)).toBe(false);
     expect(await begin(runId, 'three', 'e3')).toMatchObject({ outcome: 'begun' });
+  });
+
+  test('is not let work for it by an earlier resume that comes to it late', async () => {
+    const runId = await resumed();
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    const late = { runId, execution: 'e1', n: 1 };
+    expect(await supersede(engine.db, late)).toBe(false);
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    expect(await supersede(engine.db, late)).toBe(false);
+    expect(await begin(runId, 'two', 'e2')).toEqual({ outcome: 'refused' });
+    expect(await supersede(engine.db, { runId, execution: 'e2', n: 2 })).toBe(true);
+    expect(await begin(runId, 'three', 'e2')).toEqual({ outcome: 'refused' });
+    expect(await begin(runId, 'four', 'e3')).toMatchObject({ outcome: 'begun' });
   });
 
   test('fails in vain: the resume answers for the failure it still reports', async () => {
@@ -177,7 +190,7 @@ describe('an execution that a run was resumed without knowing of', () => {
       verdict: 'fail',
     });
     expect((await engine.run(runId)).status).toBe('running');
-    await supersede(engine.db, runId, 'e2');
+    await supersede(engine.db, { runId, execution: 'e2', n: 1 });
     // The reset makes the new execution report the same failure once more.
     expect(await reportFailure(engine.db, { ...failure, execution: 'e3' })).toEqual({
       verdict: 'resume',
