@@ -10,14 +10,7 @@ import { createDataKey } from '../../shared/db/data/keys.ts';
 import { migrate } from '../../shared/db/migrate.ts';
 import { connectDatabase } from '../../shared/db/pool.ts';
 import type { Processes } from '../processes.ts';
-import {
-  atLeast,
-  atMost,
-  compare,
-  compareSamples,
-  figure,
-  type Result,
-} from '../result.ts';
+import { atLeast, atMost, compare, compareSamples, figure, type Result } from '../result.ts';
 import { query, type Stack } from '../stack.ts';
 import { interleave, median, percentile, timed } from '../statistics.ts';
 
