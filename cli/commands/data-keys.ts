@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
-import type { DataKey } from '../../client/index.ts';
+import type { Client, DataKey } from '../../client/index.ts';
 import { wholePositive } from '../input.ts';
+import { idOf } from '../references.ts';
 import { inSession } from '../session.ts';
 import { dataGroup } from './data-group.ts';
 
@@ -12,6 +13,14 @@ interface NewKey {
   requests?: number;
   credits?: number;
 }
+
+const dataKeyOf = (client: Client, reference: string) =>
+  idOf(reference, {
+    noun: 'key',
+    prefix: 'dkey',
+    list: async () => (await client.listDataKeys()).filter(({ revoked }) => !revoked),
+    names: ({ name }) => [name],
+  });
 
 export function dataKeyCommands(program: Command): void {
   const keys = dataGroup(program)
@@ -68,12 +77,12 @@ export function dataKeyCommands(program: Command): void {
 
   keys
     .command('revoke')
-    .argument('<key>')
+    .argument('<key>', 'id or name')
     .description('make a key of the data API useless, at once and for good')
     .action(
-      inSession(async ({ client, output }, [keyId = '']) => {
-        await client.revokeDataKey(keyId);
-        output.tell(`Revoked ${keyId}`);
+      inSession(async ({ client, output }, [key = '']) => {
+        await client.revokeDataKey(await dataKeyOf(client, key));
+        output.tell(`Revoked ${key}`);
       }),
     );
 

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { BodyOf, Client, IngestAnswer } from '../../client/index.ts';
 import { Ending, exitCodes, misuse } from '../endings.ts';
 import { readJsonObject } from '../input.ts';
+import { idOf } from '../references.ts';
 import { inSession } from '../session.ts';
 import { dataGroup } from './data-group.ts';
 
@@ -11,6 +12,22 @@ import { dataGroup } from './data-group.ts';
 const BATCH_RECORDS = 500;
 const BATCH_BYTES = 700_000;
 const MAX_ERRORS = 100;
+
+const feedOf = (client: Client, reference: string) =>
+  idOf(reference, {
+    noun: 'feed',
+    prefix: 'feed',
+    list: () => client.listFeeds(),
+    names: ({ name }) => [name],
+  });
+
+const sourceOf = (client: Client, reference: string) =>
+  idOf(reference, {
+    noun: 'source',
+    prefix: 'src',
+    list: () => client.listSources(),
+    names: ({ name }) => [name],
+  });
 
 export function dataCommands(program: Command): void {
   const data = dataGroup(program);
@@ -20,11 +37,11 @@ export function dataCommands(program: Command): void {
   data
     .command('ingest')
     .argument('[file]', 'NDJSON, one record or event per line; - for standard input', '-')
-    .requiredOption('--feed <feed>', 'where the records go')
+    .requiredOption('--feed <feed>', 'where the records go, by id or name')
     .description('send records to a feed; code 1 when some were refused')
     .action(
       inSession<{ feed: string }>(async ({ client, output }, [file = '-'], { feed }) => {
-        const answer = await sendLines(client, feed, linesOf(file));
+        const answer = await sendLines(client, await feedOf(client, feed), linesOf(file));
         output.record(answer);
         if (answer.refused > 0) throw new Ending(exitCodes.refused);
       }),
@@ -62,12 +79,12 @@ function feedCommands(data: Command): void {
     );
   feeds
     .command('delete')
-    .argument('<feed>')
+    .argument('<feed>', 'id or name')
     .description('delete a feed and all its records')
     .action(
-      inSession(async ({ client, output }, [feedId = '']) => {
-        await client.deleteFeed(feedId);
-        output.tell(`Deleted ${feedId}`);
+      inSession(async ({ client, output }, [feed = '']) => {
+        await client.deleteFeed(await feedOf(client, feed));
+        output.tell(`Deleted ${feed}`);
       }),
     );
 }
@@ -103,12 +120,12 @@ function sourceCommands(data: Command): void {
     );
   sources
     .command('delete')
-    .argument('<source>')
+    .argument('<source>', 'id or name')
     .description('delete a source')
     .action(
-      inSession(async ({ client, output }, [sourceId = '']) => {
-        await client.deleteSource(sourceId);
-        output.tell(`Deleted ${sourceId}`);
+      inSession(async ({ client, output }, [source = '']) => {
+        await client.deleteSource(await sourceOf(client, source));
+        output.tell(`Deleted ${source}`);
       }),
     );
 }
@@ -146,6 +163,10 @@ async function sendLines(
   let batch: { line: number; record: unknown }[] = [];
   let bytes = 0;
   let line = 0;
+  const refuse = (error: IngestAnswer['errors'][number]): void => {
+    total.refused += 1;
+    if (total.errors.length < MAX_ERRORS) total.errors.push(error);
+  };
   const flush = async (): Promise<void> => {
     const sent = batch;
     batch = [];
@@ -156,11 +177,11 @@ async function sendLines(
     );
     addCounts(total, answer);
     addCounts(total.events, answer.events);
-    total.refused += answer.refused;
-    for (const error of answer.errors) {
-      if (total.errors.length === MAX_ERRORS) break;
-      total.errors.push({ ...error, line: sent[error.line - 1]?.line ?? error.line });
+    for (const { line: at, reason } of answer.errors) {
+      refuse({ line: sent[at - 1]?.line ?? at, reason });
     }
+    // Of very many, not all are told in full.
+    total.refused += answer.refused - answer.errors.length;
     process.stderr.write(`${line} lines sent, ${total.refused} refused\n`);
   };
   for await (const text of lines) {
@@ -170,18 +191,25 @@ async function sendLines(
     if (batch.length === BATCH_RECORDS || (bytes + size > BATCH_BYTES && batch.length > 0)) {
       await flush();
     }
+    const record = parsed(text);
+    if (record === undefined) {
+      refuse({ line, reason: 'is not JSON' });
+      continue;
+    }
     bytes += size;
-    batch.push({ line, record: parsed(text, line) });
+    batch.push({ line, record });
   }
   if (batch.length > 0) await flush();
+  total.errors.sort((a, b) => a.line - b.line);
   return total;
 }
 
-function parsed(text: string, line: number): unknown {
+/** Undefined for what is no JSON. */
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw misuse(`line ${line} is not JSON; the lines before the batch it is in were sent`);
+    return undefined;
   }
 }
 

@@ -318,4 +318,46 @@ describe('the rest of the workspace', () => {
     expect((await ops(['tools', 'delete', 'nowhere'])).code).toBe(0);
     expect((await ops(['tools', 'list'])).stdout).not.toContain('custom:');
   });
+
+  test('has feeds that are filled from files, line by line', async () => {
+    const file = join(ops.configFolder, 'feed.json');
+    await writeFile(file, JSON.stringify({ name: 'Permits', entity_types: ['permit'] }));
+    expect((await ops(['data', 'feeds', 'create', '-f', file])).code).toBe(0);
+    const permit = (n: number) =>
+      `{"type": "entity", "external_key": "${n}", "entity_type": "permit", "canonical_name": "Permit ${n}", "attributes": {"n": ${n}}}`;
+    const lines = join(ops.configFolder, 'permits.ndjson');
+    const good = Array.from({ length: 1_200 }, (_, n) => permit(n));
+    await writeFile(lines, good.join('\n'));
+    const ingest = ['data', 'ingest', '--feed', 'Permits', '-o', 'json'];
+    const first = await ops([...ingest, lines]);
+    expect([first.code, first.json()]).toMatchObject([0, { created: 1_200, refused: 0 }]);
+    expect(first.stderr.trim().split('\n')).toHaveLength(3);
+    const mixed = [permit(1), 'no JSON', '', '{"type": "entity"}', permit(5_000)].join('\n');
+    const second = await ops(ingest, { input: mixed });
+    expect(second.code).toBe(1);
+    expect(second.json()).toMatchObject({ created: 1, unchanged: 1, refused: 2 });
+    expect(second.json().errors).toMatchObject([{ line: 2, reason: 'is not JSON' }, { line: 4 }]);
+    expect((await ops(['data', 'feeds', 'delete', 'Permits'])).code).toBe(0);
+  });
+
+  test('has keys of the data API, and tells what they have used', async () => {
+    const create = [
+      'data',
+      'keys',
+      'create',
+      'Warehouse',
+      '--mode',
+      'test',
+      '--scope',
+      'feeds:read',
+    ];
+    const { secret } = (await ops([...create, '-o', 'json'])).json();
+    const ask = () => fetch(`${service.apiUrl}/v1/feeds`, { headers: { 'x-api-key': secret } });
+    expect((await ask()).status).toBe(200);
+    const used = (await ops(['data', 'usage', '-o', 'json'])).json();
+    expect(used.keys).toMatchObject([{ name: 'Warehouse', requests: { used: 1 } }]);
+    expect((await ops(['data', 'keys', 'list'])).stdout).not.toContain(secret);
+    expect((await ops(['data', 'keys', 'revoke', 'Warehouse'])).code).toBe(0);
+    expect((await ask()).status).toBe(401);
+  });
 });
