@@ -73,7 +73,7 @@ describe('an export', () => {
     expect(answer.headers['x-credits-consumed']).toBe('1');
     const [head, row, end] = answer.text.split('\r\n');
     expect(head).toMatch(/^id,feed_id,entity_type,canonical_name,aliases,attributes,/);
-    expect(row).toContain(`ent_1,${feed.id},project,"'=cmd|""x""",[],"{""a"":""b,\\""c\\""""}"`);
+    expect(row).toContain(`ent_1,${feed.id},project,"'=cmd|""x""",[],"{""a"": ""b,\\""c\\""""}"`);
     expect(end).toBe('');
   });
 
