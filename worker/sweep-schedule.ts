@@ -15,7 +15,7 @@ export const sweepScheduleId = (taskQueuePrefix: string): string =>
  * Makes sure that the sweep is scheduled every 24 hours as this build has it, and asks for one now. Any number of
  * workers may do so at once: there is one schedule, and a sweep that is under way is not joined by another.
  */
-export async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string): Promise<void> {
+async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string): Promise<void> {
   const { schedule: client } = link.client;
   const scheduleId = sweepScheduleId(taskQueuePrefix);
   const wanted = scheduleOptions(link, scheduleId);
