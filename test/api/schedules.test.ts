@@ -1,20 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { compareOnce } from '../../shared/operations/schedule-telling.ts';
+import { compareOnce, startScheduleTelling } from '../../shared/operations/schedule-telling.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
+const log = createLogger({ name: 'test', level: 'silent' });
 let api: TestApi;
 let workflowId: string;
+/** As a worker does it, for what the API could not tell by itself. */
+let telling: ReturnType<typeof startScheduleTelling>;
 beforeAll(async () => {
   api = await startTestApi();
+  telling = startScheduleTelling({ ...api, log });
   workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
 });
 afterAll(async () => {
   await api.db.query(sql.type(z.object({}))`DELETE FROM schedules`);
-  await compareOnce({ ...api, log: createLogger({ name: 'test', level: 'silent' }) });
+  await telling.stop();
+  await compareOnce({ ...api, log });
   await api.stop();
 });
 
@@ -98,7 +103,7 @@ describe('a schedule', () => {
       { cron: '@monthly', timezone: 'UTC' },
     ]) {
       const { body } = await create(timing);
-      await eventually(() => isThere(body.id));
+      await eventually(() => isThere(body.id), 30_000);
       const { info } = await temporalSide(body.id).describe();
       // Which adds some seconds, so that not everything begins at once.
       const [next] = info.nextActionTimes;
@@ -109,7 +114,7 @@ describe('a schedule', () => {
   test('goes with its workflow, at Temporal as well', async () => {
     const other = (await api.call('POST', '/api/workflows', { name: 'y', graph: oneStep })).body.id;
     const { id } = (await create({ workflow_id: other })).body;
-    await eventually(() => isThere(id));
+    await eventually(() => isThere(id), 30_000);
     expect((await api.call('DELETE', `/api/workflows/${other}`)).status).toBe(204);
     expect((await api.call('GET', `/api/schedules/${id}`)).status).toBe(404);
     await eventually(async () => !(await isThere(id)));
