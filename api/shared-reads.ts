@@ -1,3 +1,5 @@
+import { createBatches } from './batches.ts';
+
 /**
  * Reads that many ask for at the same moment. One of a kind is under way at a time, and all who ask meanwhile get the
  * next: what they are told was read after they asked, so a change that somebody has been told of is never missed.
@@ -8,23 +10,10 @@ export interface SharedReads<T> {
 }
 
 export function createSharedReads<T>(): SharedReads<T> {
-  const lines = new Map<string, { current: Promise<T>; next: Promise<T> | undefined }>();
-  const begin = (key: string, read: () => Promise<T>): Promise<T> => {
-    const line = { current: read(), next: undefined };
-    lines.set(key, line);
-    const leave = (): void => {
-      if (lines.get(key)?.next === undefined) lines.delete(key);
-    };
-    line.current.then(leave, leave);
-    return line.current;
-  };
-  return {
-    get: (key, read) => {
-      const line = lines.get(key);
-      if (line === undefined) return begin(key, read);
-      const start = () => begin(key, read);
-      line.next ??= line.current.then(start, start);
-      return line.next;
-    },
-  };
+  const batches = createBatches<() => Promise<T>, T>(Infinity, async (reads) => {
+    // They read the same, so one of them reads for all.
+    const value = await reads[0]!();
+    return reads.map(() => value);
+  });
+  return { get: (key, read) => batches.add(key, read) };
 }

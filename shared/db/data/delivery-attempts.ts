@@ -5,6 +5,7 @@ import {
   outboundEventTypes,
 } from '../../contract/data/outbound.ts';
 import { type Db, sql } from '../pool.ts';
+import { thisMonth } from '../month.ts';
 
 /** One round of a delivery, as its execution knows it. */
 export interface DeliveryRound {
@@ -145,7 +146,7 @@ export async function recordAttempt(
         AND (${delivered} OR p.last_delivery_at IS NULL OR p.last_delivery_at < ${end.startedAt}::timestamptz)
     ), month AS (
       INSERT INTO data_months AS m (workspace_id, month, deliveries)
-      SELECT ${workspaceId}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 1
+      SELECT ${workspaceId}, ${thisMonth}, 1
       FROM attempt WHERE status = 'delivered'
       ON CONFLICT (workspace_id, month) DO UPDATE SET deliveries = m.deliveries + 1
     )

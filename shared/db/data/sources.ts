@@ -12,6 +12,7 @@ import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { thisMonth } from '../month.ts';
 import { promiseEvents } from './outbound-events.ts';
 import { takeTurn } from './turns.ts';
 
@@ -195,7 +196,7 @@ export async function reportSource(tx: Tx, check: SourceCheck): Promise<SourceDe
       FROM data_sources b JOIN named USING (id) WHERE b.workspace_id = ${workspaceId} FOR NO KEY UPDATE OF b
     ), counted AS (
       INSERT INTO data_months AS m (workspace_id, month, source_checks)
-      SELECT ${workspaceId}, date_trunc('month', now() AT TIME ZONE 'UTC')::date, 1 FROM before WHERE NOT repeated
+      SELECT ${workspaceId}, ${thisMonth}, 1 FROM before WHERE NOT repeated
       ON CONFLICT (workspace_id, month) DO UPDATE SET source_checks = m.source_checks + 1
     ), noted AS (
       UPDATE data_sources s
