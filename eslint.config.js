@@ -1,4 +1,5 @@
 import { builtinModules } from 'node:module';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 // Two things the compiler cannot hold: which folder may import which, and what workflow code may touch.
@@ -22,7 +23,7 @@ const environment = ban(
   'Only shared/platform/config.ts reads the environment.',
 );
 const extensionless = ban(
-  '^\\.{1,2}/.*(?<!\\.(?:ts|js|mjs|json))$',
+  '^\\.{1,2}/.*(?<!\\.(?:ts|tsx|js|mjs|json|css|svg|ts\\?worker))$',
   'Relative imports name the file, with its extension.',
 );
 const everywhere = [bareBuiltins, environment, extensionless];
@@ -166,6 +167,23 @@ const fences = [
       ),
     ],
   },
+  {
+    name: 'console',
+    files: ['console/src/**/*.{ts,tsx}'],
+    patterns: [
+      noNode,
+      noTemporal,
+      noScripts,
+      top(
+        'api|worker|workflows|activities|cli',
+        'The console speaks to the service through the client.',
+      ),
+      ban(
+        '^\\.{1,2}/(?:.*/)?shared/(?:db|platform|operations)/',
+        'A browser loads the pure half of shared.',
+      ),
+    ],
+  },
 ];
 
 /** Globals that a workflow must not see: they differ between two replays, or the sandbox does not have them. */
@@ -199,7 +217,7 @@ export default tseslint.config(
   {
     ignores: [
       'node_modules/',
-      'dist/',
+      '**/dist/',
       'coverage/',
       '.data/',
       '.cache/',
@@ -212,7 +230,7 @@ export default tseslint.config(
 
   {
     name: 'every source',
-    files: ['**/*.ts', '**/*.js', '**/*.mjs'],
+    files: ['**/*.ts', '**/*.tsx', '**/*.js', '**/*.mjs'],
     rules: {
       curly: ['error', 'multi-line'],
       eqeqeq: ['error', 'always', { null: 'ignore' }],
@@ -231,7 +249,7 @@ export default tseslint.config(
 
   {
     name: 'typescript',
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked],
     languageOptions: {
       parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
@@ -336,6 +354,15 @@ export default tseslint.config(
     },
   },
 
+  {
+    name: 'the console',
+    files: ['console/src/**/*.{ts,tsx}'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      'react-hooks/rules-of-hooks': 'error',
+      'react-hooks/exhaustive-deps': 'error',
+    },
+  },
   {
     name: 'the modules that read the environment',
     files: ['shared/platform/config.ts', 'cli/environment.ts'],

@@ -21,6 +21,7 @@ import {
   leaveLargeBodies,
   serverFactory,
 } from './connections.ts';
+import { loadConsole, serveConsole } from './console.ts';
 import { createDataAccess, dataHeaders, guardDataRoutes } from './data-access.ts';
 import type { ApiDeps, App, RouteContext } from './deps.ts';
 import {
@@ -173,7 +174,8 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   });
   app.decorateRequest('dataCall');
   app.decorateRequest('dataAccount');
-  answerErrors(app, context);
+  const console = loadConsole();
+  answerErrors(app, context, console);
   acceptJson(app);
   refuseUndeclaredRoutes(app);
   measureRequests(app, deps);
@@ -212,5 +214,6 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
     for (const register of dataRoutes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
   });
   serveReference(app);
+  serveConsole(app, console);
   return app;
 }

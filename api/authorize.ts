@@ -2,6 +2,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { Actor } from '../shared/actor.ts';
 import { type Capability, holds } from '../shared/capabilities.ts';
 import { forbiddenWithout } from '../shared/errors.ts';
+import { isConsoleAsset } from './console.ts';
 import { isReferencePage } from './reference.ts';
 
 /** Throws AppError `forbidden` when the actor lacks the capability. */
@@ -13,7 +14,7 @@ export function authorize(actor: Actor, capability: Capability): void {
 export function refuseUndeclaredRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (isPreflight(route)) return;
-    if (isReferencePage(route)) {
+    if (isReferencePage(route) || isConsoleAsset(route)) {
       route.config = { ...route.config, capability: 'public' };
       return;
     }

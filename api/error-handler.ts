@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, type ErrorCode, errorTable, messageOf } from '../shared/errors.ts';
+import type { Console } from './console.ts';
 import { databaseProblem } from './database-errors.ts';
 import type { RouteContext } from './deps.ts';
 import { HOOK_PREFIX } from './hook-address.ts';
@@ -44,9 +45,11 @@ const frameworkRefusals: Record<string, Refusal> = {
 export function answerErrors(
   app: FastifyInstance,
   context: Pick<RouteContext, 'authenticator' | 'dataAccess'>,
+  console?: Console,
 ): void {
   app.setErrorHandler(answer);
   app.setNotFoundHandler(async (request, reply) => {
+    if (console?.isPage(request) === true) return console.sendPage(reply);
     // Who may not call the API does not learn either which of its addresses exist. Webhooks ask nobody who they are.
     if (request.url.startsWith('/api/') && !request.url.startsWith(HOOK_PREFIX)) {
       await context.authenticator.identify(request.raw);

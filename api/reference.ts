@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import reference from '@scalar/fastify-api-reference';
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { z } from 'zod';
 
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 const ASSET_TTL_SECONDS = 86_400;
@@ -11,13 +10,6 @@ const ASSET_TTL_SECONDS = 86_400;
  * policy lets in our own files and the page's one inline script, by its digest.
  */
 export function serveReference(app: FastifyInstance): void {
-  app.route({
-    method: 'GET',
-    url: '/',
-    schema: { hide: true, response: { 302: z.null() } },
-    config: { capability: 'public' },
-    handler: (_request, reply) => reply.redirect('/docs'),
-  });
   app.register(async (scope) => {
     scope.addHook('onSend', async (request, reply, payload) => {
       if (request.routeOptions.url === '/docs/js/scalar.js') {

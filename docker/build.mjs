@@ -1,5 +1,5 @@
 // Builds dist/, what the image runs: the compiled sources in the folders they have here, the files they read beside
-// them, and the workflow code as one bundle. Run from anywhere: node docker/build.mjs
+// them, the console, and the workflow code as one bundle. Run from anywhere: node docker/build.mjs
 import { spawnSync } from 'node:child_process';
 import { cpSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +15,14 @@ const compiled = spawnSync(
   { stdio: 'inherit' },
 );
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+
+const built = spawnSync(
+  process.execPath,
+  [join(root, 'node_modules/vite/bin/vite.js'), 'build', join(root, 'console')],
+  { stdio: 'inherit' },
+);
+if (built.status !== 0) process.exit(built.status ?? 1);
+cpSync(join(root, 'console/dist'), join(dist, 'console/dist'), { recursive: true });
 
 // Paths relative to a module hold in dist/ as they do here, so whatever is no source is copied to the same place.
 const assets = (path) => statSync(path).isDirectory() || !path.endsWith('.ts');

@@ -1,4 +1,5 @@
-// Runs before `npm start` and `npm test`: installs the packages and finds or makes the Temporal server.
+// Runs before `npm start` and `npm test`: installs the packages, builds the console and finds or makes the Temporal
+// server.
 // On any Node from 20 up and without a dependency, since it is what installs them. Says nothing when all is there.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,6 +17,7 @@ import {
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { consoleSourcesHash, isConsoleBuilt, markConsoleBuilt } from './stack/console-build.mjs';
 import {
   cachedTemporalDir,
   cachedTemporalPath,
@@ -313,6 +315,23 @@ function programIn(folder) {
   return join(folder, name);
 }
 
+/**
+ * Builds what the API serves to browsers, when its sources are not those of the last build.
+ * @param {string} projectDir
+ */
+async function buildConsole(projectDir) {
+  if (!existsSync(join(projectDir, 'console'))) return;
+  const hash = consoleSourcesHash(projectDir);
+  if (isConsoleBuilt(projectDir, hash)) return;
+  await runLong(
+    'Building the console',
+    join(projectDir, 'node_modules', '.bin', 'node'),
+    [join(projectDir, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', 'console'],
+    { cwd: projectDir, env: process.env },
+  );
+  markConsoleBuilt(projectDir, hash);
+}
+
 /** @param {string} projectDir @param {boolean} forTests */
 export async function setUp(projectDir, forTests) {
   if (Number(process.versions.node.split('.')[0]) < minimumNode) {
@@ -321,6 +340,7 @@ export async function setUp(projectDir, forTests) {
     );
   }
   await installPackages(projectDir);
+  await buildConsole(projectDir);
   if (existsSync(join(projectDir, '.env')) && !forTests) {
     process.loadEnvFile?.(join(projectDir, '.env'));
   }

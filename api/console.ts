@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import files from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { z } from 'zod';
+
+/** Where the build leaves the console: beside the API, in the sources as in the image. */
+const builtConsole = join(import.meta.dirname, '../console/dist');
+const ASSETS = '/assets/';
+const NONCE = '__CSP_NONCE__';
+/** Names of assets carry the hash of their content. */
+const ASSET_TTL_MS = 365 * 86_400_000;
+
+/** What a page of the console cannot be called: these addresses belong to programs. */
+const programs = /^\/(?:api|v1|docs|assets|metrics)(?:[/?]|$)/;
+
+/** The console's build: one document for all of its pages, and assets that never change. */
+export interface Console {
+  assets: string;
+  /** Whether a browser asks for one of the console's pages. */
+  isPage: (request: FastifyRequest) => boolean;
+  sendPage: (reply: FastifyReply) => FastifyReply;
+}
+
+/** Reads the console's document. Undefined where nobody has built it: the API serves without. */
+export function loadConsole(folder = builtConsole): Console | undefined {
+  const path = join(folder, 'index.html');
+  if (!existsSync(path)) return undefined;
+  const document = readFileSync(path, 'utf8');
+  return {
+    assets: join(folder, 'assets'),
+    isPage: ({ method, url, headers }) =>
+      (method === 'GET' || method === 'HEAD') &&
+      headers.accept?.includes('text/html') === true &&
+      !programs.test(url),
+    sendPage: (reply) => sendDocument(reply, document),
+  };
+}
+
+/** Serves the console's first page and its assets; without a build, `/` leads to the API reference. */
+export function serveConsole(app: FastifyInstance, console: Console | undefined): void {
+  app.route({
+    method: 'GET',
+    url: '/',
+    schema: { hide: true, response: { 200: z.string(), 302: z.null() } },
+    config: { capability: 'public' },
+    // The document is text already.
+    serializerCompiler: () => (page) => page as string,
+    handler: (_request, reply) =>
+      console === undefined ? reply.redirect('/docs') : console.sendPage(reply),
+  });
+  if (console === undefined) return;
+  app.register(files, {
+    root: console.assets,
+    prefix: ASSETS,
+    preCompressed: true,
+    immutable: true,
+    maxAge: ASSET_TTL_MS,
+    decorateReply: false,
+    index: false,
+  });
+}
+
+/** The plugin declares neither who may see its files nor what they answer: anybody may, and they are files. */
+export const isConsoleAsset = (route: RouteOptions): boolean => route.url === `${ASSETS}*`;
+
+function sendDocument(reply: FastifyReply, document: string): FastifyReply {
+  const nonce = randomBytes(16).toString('base64');
+  return reply
+    .code(200)
+    .type('text/html; charset=utf-8')
+    .header('content-security-policy', policyWith(nonce))
+    .send(document.replaceAll(NONCE, nonce));
+}
+
+/**
+ * Only our own files, and no script in the document. Styles that libraries write into it at run time carry the
+ * nonce; the editor and the graph place things through the DOM's own interface, which a policy lets pass.
+ */
+const policyWith = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');

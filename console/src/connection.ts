@@ -1,0 +1,48 @@
+import { useSyncExternalStore } from 'react';
+import { api } from './api.ts';
+
+/** Whether the service answers. Once it does not, it is asked every two seconds until it does again. */
+const ASK_EVERY_MS = 2_000;
+const ANSWER_WITHIN_SECONDS = 5;
+
+let askAgain: (() => void) | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<() => void>();
+
+/** A call got no answer. `onReturn` is called once the service answers again. */
+export function connectionLost(onReturn: () => void): void {
+  if (askAgain !== undefined) return;
+  askAgain = onReturn;
+  timer = setTimeout(ask, ASK_EVERY_MS);
+  tell();
+}
+
+/** A call was answered. */
+export function connectionWorks(): void {
+  if (askAgain === undefined) return;
+  clearTimeout(timer);
+  const returned = askAgain;
+  askAgain = undefined;
+  tell();
+  returned();
+}
+
+export const useConnectionLost = (): boolean =>
+  useSyncExternalStore(subscribe, () => askAgain !== undefined);
+
+function ask(): void {
+  api()
+    .getHealth({ timeout: ANSWER_WITHIN_SECONDS })
+    .then(connectionWorks, () => {
+      timer = setTimeout(ask, ASK_EVERY_MS);
+    });
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function tell(): void {
+  for (const listener of listeners) listener();
+}

@@ -1,0 +1,14 @@
+/** What the document that carries the console says to its scripts. */
+
+const meta = (name: string): string | undefined =>
+  document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content;
+
+/** The word without which the page's policy lets no `<style>` element in. Undefined where no policy is set (`npm run dev`). */
+export const styleNonce = ((nonce) => (nonce === '__CSP_NONCE__' ? undefined : nonce))(
+  meta('csp-nonce'),
+);
+
+/** Where the API is: where the page came from, unless the build was told another place. */
+export const apiUrl: string =
+  (import.meta.env.VITE_API_URL as string | undefined) ??
+  (import.meta.env.DEV ? 'http://127.0.0.1:8000' : window.location.origin);

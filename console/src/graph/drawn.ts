@@ -1,0 +1,73 @@
+import type { NodeKind } from '../../../shared/contract/graph.ts';
+import type { Graph } from '../../../client/index.ts';
+
+/** A node as far as a picture needs it. A draft may hold anything, so the rest is taken as it comes. */
+export interface DrawnNode {
+  id: string;
+  kind: NodeKind;
+  label: string;
+  position: { x: number; y: number } | undefined;
+  /** The node as it is written in the graph. */
+  node: Record<string, unknown>;
+}
+
+export interface DrawnEdge {
+  id: string;
+  source: string;
+  target: string;
+  conditionValue: 'true' | 'false' | undefined;
+}
+
+export interface Drawing {
+  nodes: DrawnNode[];
+  edges: DrawnEdge[];
+}
+
+export const nodeKinds: readonly NodeKind[] = [
+  'agent',
+  'tool',
+  'condition',
+  'loop',
+  'human_gate',
+  'merge',
+];
+
+/** What of a graph can be drawn: nodes with an id and a kind, once each, and the edges between them. */
+export function drawingOf(graph: Graph): Drawing {
+  const nodes = new Map<string, DrawnNode>();
+  for (const node of graph.nodes.filter(isObject)) {
+    const { id, kind, label, position } = node;
+    if (typeof id !== 'string' || nodes.has(id) || !isKind(kind)) continue;
+    nodes.set(id, {
+      id,
+      kind,
+      label: typeof label === 'string' && label !== '' ? label : id,
+      position: isPosition(position) ? position : undefined,
+      node,
+    });
+  }
+  const edges = graph.edges.filter(isObject).flatMap((edge, index): DrawnEdge[] => {
+    const { source, target, condition_value: value } = edge;
+    if (typeof source !== 'string' || typeof target !== 'string') return [];
+    if (!nodes.has(source) || !nodes.has(target)) return [];
+    // By place, since two nodes may be joined twice and a given id may be given twice.
+    const id = `${index}:${source}>${target}`;
+    return [
+      {
+        id,
+        source,
+        target,
+        conditionValue: value === 'true' || value === 'false' ? value : undefined,
+      },
+    ];
+  });
+  return { nodes: [...nodes.values()], edges };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isKind = (value: unknown): value is NodeKind => nodeKinds.includes(value as NodeKind);
+
+const isPosition = (value: unknown): value is { x: number; y: number } =>
+  isObject(value) && Number.isFinite(value['x']) && Number.isFinite(value['y']);

@@ -1,0 +1,56 @@
+import LayoutWorker from './layout-worker.ts?worker';
+import type { Drawing } from './drawn.ts';
+
+export const nodeSize = { width: 200, height: 64 } as const;
+
+export interface LayoutRequest {
+  ticket: number;
+  nodes: string[];
+  edges: { source: string; target: string }[];
+  nodeSize: { width: number; height: number };
+}
+
+export interface LayoutAnswer {
+  ticket: number;
+  places: { id: string; x: number; y: number }[];
+}
+
+export type Places = ReadonlyMap<string, { x: number; y: number }>;
+
+let worker: Worker | undefined;
+let tickets = 0;
+
+/**
+ * Places for all nodes, left to right, computed in a worker. Top left corners, in the picture's own units. Rejects
+ * when the signal is given.
+ */
+export function layOut({ nodes, edges }: Drawing, signal: AbortSignal): Promise<Places> {
+  worker ??= new LayoutWorker();
+  const at = worker;
+  const ticket = (tickets += 1);
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      at.removeEventListener('message', take);
+      at.removeEventListener('error', fail);
+      signal.removeEventListener('abort', give);
+    };
+    const take = ({ data }: MessageEvent<LayoutAnswer>): void => {
+      if (data.ticket !== ticket) return;
+      stop();
+      resolve(new Map(data.places.map(({ id, x, y }) => [id, { x, y }])));
+    };
+    const fail = ({ message }: ErrorEvent): void => {
+      stop();
+      reject(new Error(message));
+    };
+    const give = (): void => {
+      stop();
+      reject(signal.reason as Error);
+    };
+    at.addEventListener('message', take);
+    at.addEventListener('error', fail);
+    signal.addEventListener('abort', give);
+    const request: LayoutRequest = { ticket, nodes: nodes.map(({ id }) => id), edges, nodeSize };
+    at.postMessage(request);
+  });
+}

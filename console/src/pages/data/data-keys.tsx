@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function DataKeysPage() {
+  return <Page title="Data Keys">{null}</Page>;
+}

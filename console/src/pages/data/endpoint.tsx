@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function EndpointPage() {
+  return <Page title="Endpoint">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function EntitiesPage() {
+  return <Page title="Entities">{null}</Page>;
+}

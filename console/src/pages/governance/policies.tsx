@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function PoliciesPage() {
+  return <Page title="Policies">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function OverviewPage() {
+  return <Page title="Overview">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function MemberPage() {
+  return <Page title="Member">{null}</Page>;
+}

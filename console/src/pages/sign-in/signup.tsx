@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function SignupPage() {
+  return <Page title="Signup">{null}</Page>;
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx';
+
+export function WorkflowListPage() {
+  return <Page title="Workflow List">{null}</Page>;
+}

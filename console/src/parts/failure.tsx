@@ -1,0 +1,29 @@
+import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { describeError, requestIdOf } from './describe-error.ts';
+
+/** What could not be read or done, why, and the way to try again. */
+export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const requestId = requestIdOf(error);
+  return (
+    <Alert color="red" icon={<IconAlertTriangle size={18} />} role="alert">
+      <Stack gap={6}>
+        <Text size="sm">{describeError(error)}</Text>
+        {(requestId !== undefined || onRetry !== undefined) && (
+          <Group gap="sm">
+            {onRetry !== undefined && (
+              <Button size="compact-sm" variant="default" onClick={onRetry}>
+                Try again
+              </Button>
+            )}
+            {requestId !== undefined && (
+              <Text size="xs" c="dimmed">
+                Request <Code>{requestId}</Code>
+              </Text>
+            )}
+          </Group>
+        )}
+      </Stack>
+    </Alert>
+  );
+}

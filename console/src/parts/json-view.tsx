@@ -1,0 +1,49 @@
+import { Box, Button, Code, Group, Text } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { Copy } from './copy.tsx';
+
+/** More than this is drawn only when asked for: a page has to stay quick whatever a tool answered. */
+const SHOWN_CHARACTERS = 4_000;
+/** What a browser lays out without stopping for a second. */
+const MOST_CHARACTERS = 200_000;
+
+/** Any JSON as text, never as markup; a text by itself is shown without quotes. */
+export function JsonView({ value, what = 'the value' }: { value: unknown; what?: string }) {
+  const text = useMemo(
+    () => (typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 2)),
+    [value],
+  );
+  const [whole, setWhole] = useState(false);
+  const bound = whole ? MOST_CHARACTERS : SHOWN_CHARACTERS;
+  const cut = text.length > bound;
+  return (
+    <Box pos="relative">
+      <Code
+        block
+        className="pre foreign"
+        dir="auto"
+        mah={whole ? 600 : 320}
+        style={{ overflow: 'auto' }}
+        tabIndex={0}
+        aria-label={what}
+      >
+        {cut ? text.slice(0, bound) : text}
+      </Code>
+      <Box pos="absolute" top={6} right={6}>
+        <Copy text={text} what={what} />
+      </Box>
+      {cut && (
+        <Group gap="xs" mt={4}>
+          <Text size="xs" c="dimmed">
+            {bound.toLocaleString('en')} of {text.length.toLocaleString('en')} characters
+          </Text>
+          {!whole && (
+            <Button size="compact-xs" variant="subtle" onClick={() => setWhole(true)}>
+              Show more
+            </Button>
+          )}
+        </Group>
+      )}
+    </Box>
+  );
+}

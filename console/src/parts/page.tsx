@@ -1,0 +1,65 @@
+import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { useDocumentTitle } from '@mantine/hooks';
+import type { ReactNode } from 'react';
+import { Foreign } from './foreign.tsx';
+
+/** A page's frame: its one heading, what it is about, what can be done, and its content. */
+export function Page({
+  title,
+  about,
+  actions,
+  wide = false,
+  children,
+}: {
+  title: string;
+  about?: ReactNode;
+  actions?: ReactNode;
+  /** For graphs and long tables: as wide as the window. */
+  wide?: boolean;
+  children: ReactNode;
+}) {
+  useDocumentTitle(`${title} · Workflows`);
+  return (
+    <Box maw={wide ? undefined : 'var(--page-width)'} mx="auto">
+      <Stack gap="lg">
+        <Group justify="space-between" align="flex-start" gap="sm">
+          <Box miw={0}>
+            <Title order={1} size="h3">
+              <Foreign>{title}</Foreign>
+            </Title>
+            {about !== undefined && (
+              <Text c="dimmed" size="sm" component="div">
+                {about}
+              </Text>
+            )}
+          </Box>
+          {actions !== undefined && <Group gap="xs">{actions}</Group>}
+        </Group>
+        {children}
+      </Stack>
+    </Box>
+  );
+}
+
+/** A part of a page, under a heading of its own. */
+export function Section({
+  title,
+  actions,
+  children,
+}: {
+  title: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <Stack gap="sm" component="section">
+      <Group justify="space-between" gap="sm">
+        <Title order={2} size="h5">
+          {title}
+        </Title>
+        {actions}
+      </Group>
+      {children}
+    </Stack>
+  );
+}

@@ -1,0 +1,14 @@
+import { Badge, type BadgeProps } from '@mantine/core';
+import { stateColours } from '../theme.ts';
+
+/** The state of a run or step as a word on a colour: never by colour alone. */
+export function StateBadge({
+  state,
+  ...props
+}: { state: keyof typeof stateColours } & Omit<BadgeProps, 'color' | 'children'>) {
+  return (
+    <Badge variant="light" color={stateColours[state]} tt="none" fw={600} {...props}>
+      {state}
+    </Badge>
+  );
+}

@@ -1,0 +1,29 @@
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { ApiError, ConnectionError } from '../../client/index.ts';
+import { connectionLost, connectionWorks } from './connection.ts';
+import { onSessionChange, sessionToken, signOut } from './session.ts';
+
+/**
+ * The state that belongs to the server. The client itself sends reads again, so nothing is tried twice here; a
+ * refused session ends, whichever call finds it out.
+ */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onSuccess: connectionWorks, onError: noticed }),
+  mutationCache: new MutationCache({ onSuccess: connectionWorks, onError: noticed }),
+  defaultOptions: {
+    queries: { retry: false, staleTime: 2_000, refetchOnWindowFocus: true },
+    mutations: { retry: false },
+  },
+});
+
+onSessionChange(() => queryClient.clear());
+
+function noticed(error: Error): void {
+  if (error instanceof ConnectionError) return connectionLost(askAgain);
+  if (error instanceof ApiError) connectionWorks();
+  if (error instanceof ApiError && error.status === 401 && sessionToken() !== undefined) signOut();
+}
+
+function askAgain(): void {
+  void queryClient.invalidateQueries();
+}

@@ -1,0 +1,247 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { queryClient } from './query-client.ts';
+import { identityQuery } from './queries/identity.ts';
+import { LoadingPage } from './parts/loading.tsx';
+import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
+import { Shell } from './shell/shell.tsx';
+
+/**
+ * Every address of the console. Pages are loaded when they are opened; what is in their query string is checked by the
+ * route, since addresses are typed and shared by people.
+ */
+const root = createRootRoute({
+  notFoundComponent: UnknownPage,
+  errorComponent: RootFailure,
+});
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: (search) => ({ next: text(search['next']) }),
+  component: lazyRouteComponent(() => import('./pages/sign-in/login.tsx'), 'LoginPage'),
+});
+const signup = createRoute({
+  getParentRoute: () => root,
+  path: '/signup',
+  component: lazyRouteComponent(() => import('./pages/sign-in/signup.tsx'), 'SignupPage'),
+});
+const invite = createRoute({
+  getParentRoute: () => root,
+  path: '/invite',
+  validateSearch: (search) => ({ code: text(search['code']) }),
+  component: lazyRouteComponent(() => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
+});
+
+/** What is inside needs somebody who acts: a signed-in member or, in open mode, anybody. */
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  component: Shell,
+  beforeLoad: async ({ location }) => {
+    const identity = await queryClient.query({ ...identityQuery, staleTime: 'static' });
+    if (identity === null) {
+      // The router's way to go elsewhere.
+      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      throw redirect({ to: '/login', search: { next: location.href } });
+    }
+  },
+});
+
+const within = { getParentRoute: () => inside } as const;
+
+const pages = [
+  createRoute({
+    ...within,
+    path: '/',
+    component: lazyRouteComponent(() => import('./pages/overview/overview.tsx'), 'OverviewPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/runs',
+    validateSearch: (search) => ({
+      status: text(search['status']),
+      trigger: text(search['trigger']),
+      workflow_id: text(search['workflow_id']),
+    }),
+    component: lazyRouteComponent(() => import('./pages/runs/run-list.tsx'), 'RunListPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/runs/$runId',
+    validateSearch: (search) => ({ step: text(search['step']), tab: text(search['tab']) }),
+    component: lazyRouteComponent(() => import('./pages/runs/run.tsx'), 'RunPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/approvals',
+    component: lazyRouteComponent(() => import('./pages/approvals/inbox.tsx'), 'InboxPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/approvals/$runId/$nodeId',
+    component: lazyRouteComponent(() => import('./pages/approvals/gate.tsx'), 'GatePage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/workflows',
+    component: lazyRouteComponent(
+      () => import('./pages/workflows/workflow-list.tsx'),
+      'WorkflowListPage',
+    ),
+  }),
+  createRoute({
+    ...within,
+    path: '/workflows/$workflowId',
+    validateSearch: (search) => ({ tab: text(search['tab']) }),
+    component: lazyRouteComponent(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/workflows/$workflowId/edit',
+    component: lazyRouteComponent(() => import('./pages/workflows/editor.tsx'), 'EditorPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/templates',
+    component: lazyRouteComponent(() => import('./pages/templates/gallery.tsx'), 'GalleryPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/schedules',
+    component: lazyRouteComponent(
+      () => import('./pages/workflows/schedule-list.tsx'),
+      'ScheduleListPage',
+    ),
+  }),
+  createRoute({
+    ...within,
+    path: '/tools',
+    component: lazyRouteComponent(() => import('./pages/workspace/tools.tsx'), 'ToolsPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/budgets',
+    component: lazyRouteComponent(() => import('./pages/money/budgets.tsx'), 'BudgetsPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/usage',
+    component: lazyRouteComponent(() => import('./pages/money/usage.tsx'), 'UsagePage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/policies',
+    component: lazyRouteComponent(() => import('./pages/governance/policies.tsx'), 'PoliciesPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/governance',
+    validateSearch: (search) => ({
+      event_type: text(search['event_type']),
+      decision: text(search['decision']),
+      run_id: text(search['run_id']),
+    }),
+    component: lazyRouteComponent(() => import('./pages/governance/events.tsx'), 'EventsPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/audit',
+    validateSearch: (search) => ({
+      action: text(search['action']),
+      actor_id: text(search['actor_id']),
+      target_type: text(search['target_type']),
+      target_id: text(search['target_id']),
+    }),
+    component: lazyRouteComponent(() => import('./pages/governance/audit.tsx'), 'AuditPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/members',
+    component: lazyRouteComponent(() => import('./pages/people/members.tsx'), 'MembersPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/members/$memberId',
+    component: lazyRouteComponent(() => import('./pages/people/member.tsx'), 'MemberPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/keys',
+    component: lazyRouteComponent(() => import('./pages/people/keys.tsx'), 'KeysPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/settings',
+    component: lazyRouteComponent(() => import('./pages/workspace/settings.tsx'), 'SettingsPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/account',
+    component: lazyRouteComponent(() => import('./pages/people/account.tsx'), 'AccountPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/data',
+    component: lazyRouteComponent(() => import('./pages/data/feeds.tsx'), 'FeedsPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/data/entities',
+    validateSearch: (search) => ({
+      feed_id: text(search['feed_id']),
+      entity_type: text(search['entity_type']),
+      geography: text(search['geography']),
+    }),
+    component: lazyRouteComponent(() => import('./pages/data/entities.tsx'), 'EntitiesPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/data/entities/$entityId',
+    component: lazyRouteComponent(() => import('./pages/data/entity.tsx'), 'EntityPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/data/changes',
+    validateSearch: (search) => ({ feed_id: text(search['feed_id']) }),
+    component: lazyRouteComponent(() => import('./pages/data/changes.tsx'), 'ChangesPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/data/keys',
+    component: lazyRouteComponent(() => import('./pages/data/data-keys.tsx'), 'DataKeysPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/data/endpoints',
+    component: lazyRouteComponent(() => import('./pages/data/endpoints.tsx'), 'EndpointsPage'),
+  }),
+  createRoute({
+    ...within,
+    path: '/data/endpoints/$endpointId',
+    validateSearch: (search) => ({ status: text(search['status']) }),
+    component: lazyRouteComponent(() => import('./pages/data/endpoint.tsx'), 'EndpointPage'),
+  }),
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren([login, signup, invite, inside.addChildren(pages)]),
+  defaultPreload: 'intent',
+  defaultPendingComponent: LoadingPage,
+  defaultPendingMs: 150,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

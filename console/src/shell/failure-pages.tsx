@@ -1,0 +1,39 @@
+import { Anchor, Button, Center, Stack, Text, Title } from '@mantine/core';
+import type { ErrorComponentProps } from '@tanstack/react-router';
+import { useRouter, Link } from '@tanstack/react-router';
+import { describeError } from '../parts/describe-error.ts';
+
+export function UnknownPage() {
+  return (
+    <Center mih="60vh">
+      <Stack align="center" gap="xs">
+        <Title order={1} size="h3">
+          There is no such page
+        </Title>
+        <Anchor component={Link} to="/">
+          To the overview
+        </Anchor>
+      </Stack>
+    </Center>
+  );
+}
+
+/** What is shown when a page itself fails: the service is away at the first load, or we made a mistake. */
+export function RootFailure({ error, reset }: ErrorComponentProps) {
+  const router = useRouter();
+  const again = (): void => {
+    reset();
+    void router.invalidate();
+  };
+  return (
+    <Center mih="60vh" p="md">
+      <Stack align="center" gap="sm" role="alert">
+        <Title order={1} size="h3">
+          This page cannot be shown
+        </Title>
+        <Text c="dimmed">{describeError(error)}</Text>
+        <Button onClick={again}>Try again</Button>
+      </Stack>
+    </Center>
+  );
+}

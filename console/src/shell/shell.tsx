@@ -1,0 +1,191 @@
+import {
+  ActionIcon,
+  Alert,
+  AppShell,
+  Badge,
+  Burger,
+  Group,
+  Menu,
+  NavLink,
+  ScrollArea,
+  Text,
+  Tooltip,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconMoon, IconSun, IconUserCircle } from '@tabler/icons-react';
+import { useQuery, useInfiniteQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { useConnectionLost } from '../connection.ts';
+import { Foreign } from '../parts/foreign.tsx';
+import { useIdentity } from '../queries/identity.ts';
+import { approvalsQuery } from '../queries/runs.ts';
+import { workspaceQuery } from '../queries/workspace.ts';
+import { signOut, useSessionToken } from '../session.ts';
+import { navSections, type NavItem } from './nav.ts';
+
+const APPROVALS_EVERY_MS = 10_000;
+
+/** The frame around every page but those for signing in. */
+export function Shell() {
+  const [opened, { toggle, close }] = useDisclosure(false);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  useLeaveWhenSignedOut();
+  useEffect(close, [path, close]);
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 224, breakpoint: 'sm', collapsed: { mobile: !opened } }}
+      padding={{ base: 'sm', sm: 'lg' }}
+    >
+      <a className="skip-link" href="#main">
+        To the page
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap" miw={0}>
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="Navigation"
+            />
+            <WorkspaceName />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <SchemeSwitch />
+            <UserMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar aria-label="Pages">
+        <ScrollArea px="xs" py="sm">
+          <Navigation path={path} />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <ConnectionNotice />
+        <Outlet />
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function WorkspaceName() {
+  const { data } = useQuery(workspaceQuery);
+  return (
+    <Text component={Link} to="/" fw={650} truncate c="inherit" td="none">
+      {data === undefined ? 'Workflows' : <Foreign>{data.name}</Foreign>}
+    </Text>
+  );
+}
+
+function Navigation({ path }: { path: string }) {
+  return navSections.map(({ label, items }) => (
+    <div key={label ?? ''}>
+      {label !== undefined && (
+        <Text size="xs" c="dimmed" fw={600} px="sm" pt="md" pb={4}>
+          {label}
+        </Text>
+      )}
+      {items.map((item) => (
+        <NavLink
+          key={item.label}
+          component={Link}
+          // A link of the router and one of the library take their target in the same property.
+          {...{ to: item.to }}
+          label={item.label}
+          leftSection={<item.icon size={18} stroke={1.6} aria-hidden />}
+          rightSection={item.to === '/approvals' ? <WaitingGates /> : undefined}
+          active={isActive(item, path)}
+          aria-current={isActive(item, path) ? 'page' : undefined}
+          variant="light"
+          py={6}
+        />
+      ))}
+    </div>
+  ));
+}
+
+function isActive({ to, exact }: NavItem, path: string): boolean {
+  return path === to || (exact !== true && path.startsWith(`${to ?? ''}/`));
+}
+
+function WaitingGates() {
+  const { data } = useInfiniteQuery({ ...approvalsQuery, refetchInterval: APPROVALS_EVERY_MS });
+  const shown = data?.pages.reduce((sum, page) => sum + page.approvals.length, 0) ?? 0;
+  if (shown === 0) return null;
+  const more = data?.pages.at(-1)?.next_cursor != null;
+  return (
+    <Badge size="sm" variant="filled" color="yellow" autoContrast aria-label={`${shown} waiting`}>
+      {shown}
+      {more ? '+' : ''}
+    </Badge>
+  );
+}
+
+function SchemeSwitch() {
+  const { setColorScheme } = useMantineColorScheme();
+  const dark = useComputedColorScheme('light') === 'dark';
+  const label = dark ? 'Light colours' : 'Dark colours';
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label={label}
+        onClick={() => setColorScheme(dark ? 'light' : 'dark')}
+      >
+        {dark ? <IconSun size={18} /> : <IconMoon size={18} />}
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function UserMenu() {
+  const identity = useIdentity();
+  const signedIn = useSessionToken() !== undefined;
+  const navigate = useNavigate();
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Account">
+          <IconUserCircle size={20} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Foreign>{identity.name ?? 'A key'}</Foreign> · {identity.role}
+        </Menu.Label>
+        {!signedIn && <Menu.Label>Open mode: nobody signs in</Menu.Label>}
+        <Menu.Item onClick={() => void navigate({ to: '/account' })}>Account</Menu.Item>
+        <Menu.Item component="a" href="/docs" target="_blank" rel="noreferrer">
+          API reference
+        </Menu.Item>
+        {signedIn && <Menu.Item onClick={signOut}>Sign out</Menu.Item>}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function ConnectionNotice() {
+  if (!useConnectionLost()) return null;
+  return (
+    <Alert color="red" mb="md" role="status" title="The service cannot be reached">
+      What is shown may be old. It is asked again every two seconds.
+    </Alert>
+  );
+}
+
+/** Ends up at the sign-in page when the session ends, in this tab or in another one. */
+function useLeaveWhenSignedOut(): void {
+  const token = useSessionToken();
+  const router = useRouter();
+  useEffect(() => {
+    void router.invalidate();
+  }, [token, router]);
+}

@@ -1,0 +1,28 @@
+import { createTheme, type MantineColor } from '@mantine/core';
+import type { RunStatus, Step } from '../../client/index.ts';
+
+/** The look of the console. Text keeps a contrast of 4.5 to 1 in both schemes. */
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  primaryShade: { light: 7, dark: 5 },
+  autoContrast: true,
+  luminanceThreshold: 0.35,
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  fontFamily:
+    'Inter, ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamilyMonospace:
+    'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
+  headings: { fontWeight: '650' },
+});
+
+/** What a state of a run or step looks like, wherever it is shown. */
+export const stateColours: Record<RunStatus | Step['status'], MantineColor> = {
+  pending: 'gray',
+  running: 'blue',
+  paused: 'yellow',
+  success: 'teal',
+  failed: 'red',
+  skipped: 'gray',
+  cancelled: 'orange',
+};
