@@ -17,6 +17,7 @@ import {
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findChromium } from './stack/chromium.mjs';
 import { consoleSourcesHash, isConsoleBuilt, markConsoleBuilt } from './stack/console-build.mjs';
 import {
   cachedTemporalDir,
@@ -332,6 +333,31 @@ async function buildConsole(projectDir) {
   markConsoleBuilt(projectDir, hash);
 }
 
+/**
+ * Puts Debian's Chromium on the machine where that is possible. The browser tests are skipped without one, so what
+ * keeps it from being installed is told and stops nothing.
+ * @param {string} projectDir
+ */
+async function provideBrowser(projectDir) {
+  if (findChromium(process.env) !== undefined) return;
+  const aptGet = findOnPath('apt-get', process.env);
+  if (aptGet === undefined || process.getuid?.() !== 0) return;
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const options = { cwd: projectDir, env };
+  try {
+    await runLong('Looking for Chromium', aptGet, ['update', '--quiet'], options);
+    await runLong(
+      'Installing Chromium for the browser tests',
+      aptGet,
+      ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium'],
+      options,
+    );
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    console.log(`The browser tests will be skipped: ${error.message}`);
+  }
+}
+
 /** @param {string} projectDir @param {boolean} forTests */
 export async function setUp(projectDir, forTests) {
   if (Number(process.versions.node.split('.')[0]) < minimumNode) {
@@ -341,6 +367,7 @@ export async function setUp(projectDir, forTests) {
   }
   await installPackages(projectDir);
   await buildConsole(projectDir);
+  if (forTests) await provideBrowser(projectDir);
   if (existsSync(join(projectDir, '.env')) && !forTests) {
     process.loadEnvFile?.(join(projectDir, '.env'));
   }

@@ -23,6 +23,7 @@ const jestExitGraceMs = 20_000;
 interface Tally {
   passed: number;
   failed: number;
+  skipped: number;
 }
 
 /** The shell's settings of the product, of Temporal and of Postgres are not the tests' business. */
@@ -99,6 +100,7 @@ async function runStaticSteps(): Promise<Tally> {
   return {
     passed: results.filter(Boolean).length,
     failed: results.filter((passed) => !passed).length,
+    skipped: 0,
   };
 }
 
@@ -107,6 +109,7 @@ interface JestResults {
   numPassedTests: number;
   numFailedTests: number;
   numRuntimeErrorTestSuites: number;
+  numPendingTests: number;
 }
 
 async function runJest(args: string[], env: NodeJS.ProcessEnv, folder: string): Promise<Tally> {
@@ -151,12 +154,13 @@ async function runJest(args: string[], env: NodeJS.ProcessEnv, folder: string): 
 function tallyOf(outcome: number | null | 'hung', outputFile: string): Tally {
   if (!existsSync(outputFile)) {
     console.error(`jest ended with exit code ${outcome ?? 'none (killed)'} and left no result`);
-    return { passed: 0, failed: 1 };
+    return { passed: 0, failed: 1, skipped: 0 };
   }
   const results = JSON.parse(readFileSync(outputFile, 'utf8')) as JestResults;
   const tally = {
     passed: results.numPassedTests,
     failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
+    skipped: results.numPendingTests,
   };
   if (outcome === 'hung') {
     console.error(
@@ -211,10 +215,11 @@ let stopServers: () => Promise<void> = async () => undefined;
 async function main(args: string[]): Promise<void> {
   await clearEarlierRuns();
   const claim = await claimTemporaryFolder();
-  const tally: Tally = { passed: 0, failed: 0 };
-  const add = ({ passed, failed }: Tally): void => {
+  const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
+  const add = ({ passed, failed, skipped }: Tally): void => {
     tally.passed += passed;
     tally.failed += failed;
+    tally.skipped += skipped;
   };
   const cleanUp = async (): Promise<void> => {
     await stopServers();
@@ -232,10 +237,11 @@ async function main(args: string[]): Promise<void> {
     add(await runTests(args, claim));
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
-    add({ passed: 0, failed: 1 });
+    add({ passed: 0, failed: 1, skipped: 0 });
   } finally {
     await cleanUp().catch((error: unknown) => console.error(`clean-up: ${messageOf(error)}`));
   }
+  if (tally.skipped > 0) console.log(`${tally.skipped} skipped: their titles say why`);
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
   process.exit(tally.failed === 0 ? 0 : 1);
 }

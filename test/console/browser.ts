@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { findChromium } from '../../scripts/stack/chromium.mjs';
+import { type Engine, startEngine } from '../support/engine.ts';
+import { startApiProcess, type TestApi } from '../support/processes.ts';
+
+/** The console as people have it: Chromium, on pages that an API process of their own serves, with a worker behind. */
+export interface Stage {
+  engine: Engine;
+  api: TestApi;
+  url: string;
+  /** A page of a new profile: nothing is kept between two. */
+  open: (path: string, options?: OpenOptions) => Promise<Visit>;
+  /** A call to the API as `fetch` does it, as nobody or as the owner of the token. */
+  call: (method: string, path: string, body?: unknown, token?: string) => Promise<Answer>;
+}
+
+export interface OpenOptions {
+  scheme?: 'light' | 'dark';
+  width?: number;
+  height?: number;
+  /** The session token that this browser holds. */
+  token?: string;
+}
+
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** What a developer would see in red: errors of scripts and of the policy, and answers of 400 and more. */
+  problems: string[];
+}
+
+interface Answer {
+  status: number;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+}
+
+const executablePath = findChromium(process.env);
+const MODE = process.env['CONSOLE_HEADED'] === 'on' ? { headless: false } : {};
+const STAGE_TIMEOUT_MS = 60_000;
+
+/**
+ * Tests in a real browser. `stage` is there once the tests run. Without a browser on the machine they are skipped, and
+ * say so.
+ */
+export function describeConsole(
+  name: string,
+  tests: (stage: () => Stage) => void,
+  { env = {} }: { env?: Record<string, string> } = {},
+): void {
+  if (executablePath === undefined) {
+    describe.skip(`${name} (no Chromium or Chrome on this machine: set CHROMIUM_PATH)`, () => {
+      tests(() => {
+        throw new Error('skipped');
+      });
+    });
+    return;
+  }
+  describe(name, () => {
+    let set: { stage: Stage; close: () => Promise<void> } | undefined;
+    beforeAll(async () => {
+      set = await setStage(executablePath, env);
+    }, STAGE_TIMEOUT_MS);
+    afterAll(async () => set?.close(), STAGE_TIMEOUT_MS);
+    tests(() => {
+      if (set === undefined) throw new Error('The stage is not set');
+      return set.stage;
+    });
+  });
+}
+
+async function setStage(
+  path: string,
+  env: Record<string, string>,
+): Promise<{ stage: Stage; close: () => Promise<void> }> {
+  const engine = await startEngine({ env });
+  const api = await startApiProcess(engine.env);
+  // As root Chromium has no sandbox; what it loads is ours.
+  const browser = await chromium.launch({
+    executablePath: path,
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    ...MODE,
+  });
+  const stage: Stage = {
+    engine,
+    api,
+    url: api.url,
+    open: (address, options) => visit(browser, api.url, address, options),
+    call: (method, address, body, token) => call(api.url + address, method, body, token),
+  };
+  const close = async (): Promise<void> => {
+    await browser.close();
+    await api.stop();
+    await engine.close();
+  };
+  return { stage, close };
+}
+
+async function visit(
+  browser: Browser,
+  url: string,
+  path: string,
+  { scheme = 'light', width = 1280, height = 900, token }: OpenOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    colorScheme: scheme,
+    viewport: { width, height },
+    reducedMotion: 'reduce',
+    timezoneId: 'Europe/Berlin',
+    locale: 'en-GB',
+  });
+  if (token !== undefined) {
+    await context.addInitScript((given) => {
+      if (localStorage.getItem('workflows.session') === null) {
+        localStorage.setItem('workflows.session', given);
+      }
+    }, token);
+  }
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    // Chromium repeats refused requests in words of its own; the answers below say which.
+    const repeated = message.text().startsWith('Failed to load resource');
+    if (message.type() === 'error' && !repeated) problems.push(`console: ${message.text()}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
+  });
+  await page.goto(url + path);
+  return { page, context, problems };
+}
+
+async function call(url: string, method: string, body?: unknown, token?: string): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+}
