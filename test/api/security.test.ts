@@ -30,6 +30,7 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/workflows/:wf/webhook/config', 'create_edit_workflows'],
   ['GET', '/api/runs', 'view'],
   ['GET', '/api/runs/:run', 'view'],
+  ['GET', '/api/runs/:run/events', 'view'],
   ['POST', '/api/runs/:run/approve', 'approve_gates'],
   ['POST', '/api/runs/:run/resume', 'cancel_resume'],
   ['POST', '/api/runs/:run/cancel', 'cancel_resume'],

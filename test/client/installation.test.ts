@@ -166,6 +166,22 @@ describe('lists', () => {
   });
 });
 
+test('the events of a run are gone through page by page, from wherever one was', async () => {
+  const { id } = await define(chain(3));
+  const run = await client.run(id, {}, quick);
+  const seen = [];
+  for await (const event of client.runEvents(run.id, { limit: 2 })) seen.push(event);
+  expect(seen.map(({ frame }) => frame.type)).toEqual([
+    ...Array.from({ length: 3 }, () => ['step_started', 'step_completed']).flat(),
+    'run_completed',
+  ]);
+  expect((await client.listRunEvents(run.id)).events).toEqual(seen);
+  const rest = [];
+  for await (const event of client.runEvents(run.id, { after: seen[2]!.seq })) rest.push(event);
+  expect(rest).toEqual(seen.slice(3));
+  await expect(client.listRunEvents('run_1')).rejects.toMatchObject({ status: 404 });
+});
+
 describe('a stream', () => {
   test('tells what happens from the moment it is open', async () => {
     const { id } = await define(gated());
