@@ -183,13 +183,14 @@ export function runMethods(send: Send) {
       runId: string,
       approved = true,
       input?: JsonObject,
-      { nodeId, ...options }: CallOptions & { nodeId?: string } = {},
+      { nodeId, reason, ...options }: CallOptions & { nodeId?: string; reason?: string } = {},
     ): Promise<Run> =>
       send('POST /api/runs/{id}/approve', [runId], {
         body: {
           approved,
           ...(input === undefined ? {} : { input }),
           ...(nodeId === undefined ? {} : { node_id: nodeId }),
+          ...(reason === undefined ? {} : { reason }),
         },
         options,
       }),

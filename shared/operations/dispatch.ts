@@ -184,14 +184,13 @@ function details(run: AdmittedRun): string {
  * and is told again after a reset.
  */
 async function signalDecision(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
-  const { input, ...decision } = row.payload;
-  // The column keeps an absent input as null; the workflow's history should not.
-  return signal(
-    deps,
-    row.run_id,
-    SIGNAL_DECISION,
-    input == null ? decision : { ...decision, input },
-  );
+  const { input, reason, ...decision } = row.payload;
+  // The column keeps what is absent as null; the workflow's history should not.
+  return signal(deps, row.run_id, SIGNAL_DECISION, {
+    ...decision,
+    ...(input == null ? {} : { input }),
+    ...(reason == null ? {} : { reason }),
+  });
 }
 
 async function signal(

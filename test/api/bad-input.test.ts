@@ -160,6 +160,9 @@ describe('fields of the wrong type are named', () => {
     ['POST /api/runs/:run/approve', { approved: 'yes' }, /approved must be a boolean/],
     ['POST /api/runs/:run/approve', { input: [] }, /input must be a JSON object/],
     ['POST /api/runs/:run/approve', { node_id: 5 }, /node_id must be a string/],
+    ['POST /api/runs/:run/approve', { reason: 5 }, /reason must be a string/],
+    ['POST /api/runs/:run/approve', { reason: null }, /reason must be a string/],
+    ['POST /api/runs/:run/approve', { reason: 'x'.repeat(1_001) }, /reason /],
     [
       'PUT /api/workspace/prices',
       { prices: [{ model: 'a/b' }] },
@@ -227,6 +230,16 @@ describe('queries and paths', () => {
         /^Not found$/,
       );
     },
+  );
+});
+
+test('a reason has at most 1,000 characters, not counting blanks around it', async () => {
+  const reason = ` ${'x'.repeat(1_000)} `;
+  // Understood, but no gate is open.
+  refused(
+    await send('POST /api/runs/:run/approve', JSON.stringify({ reason })),
+    409,
+    /not paused at a gate/,
   );
 });
 

@@ -124,6 +124,44 @@ describe('a run that waits at a gate', () => {
     });
   });
 
+  test('fails with the reason of the rejection, which is kept with the decision', async () => {
+    const runId = await start(gated, { ticket: 'hello' });
+    const asked = await engine.until(runId, ['paused']);
+    const gateOf = (run: typeof asked) => run.steps.find((step) => step.node_id === 'review');
+    expect(gateOf(asked)).not.toHaveProperty('decision');
+    const body = { approved: false, reason: '  too expensive: "€ 5"\n ' };
+    expect((await call('POST', `/api/runs/${runId}/approve`, body)).status).toBe(200);
+    const failed = await engine.until(runId, ['failed']);
+    const reason = 'too expensive: "€ 5"';
+    expect(failed.error).toBe(`Rejected at gate 'Review': ${reason}`);
+    expect(gateOf(failed)).toMatchObject({
+      status: 'failed',
+      error: failed.error,
+      decision: { approved: false, by: 'Owner', at: gateOf(failed)?.finished_at, reason },
+    });
+    const { body: log } = await call('GET', '/api/audit?limit=1');
+    expect(log.logs[0]).toMatchObject({
+      action: 'reject',
+      target_id: runId,
+      details: { node_id: 'review', step_key: 'review', reason },
+    });
+
+    await call('POST', `/api/runs/${runId}/resume`);
+    const again = await engine.until(runId, ['paused']);
+    expect(gateOf(again)).not.toHaveProperty('decision');
+    await call('POST', `/api/runs/${runId}/approve`, { input: { note: 'x' }, reason: ' ' });
+    const done = await engine.until(runId, ['success']);
+    expect(gateOf(done)?.decision).toEqual({
+      approved: true,
+      by: 'Owner',
+      at: gateOf(done)?.finished_at,
+      reason: null,
+    });
+    const { body: later } = await call('GET', '/api/audit?limit=1');
+    expect(later.logs[0]).toMatchObject({ action: 'approve', target_id: runId });
+    expect(later.logs[0].details).toEqual({ node_id: 'review', step_key: 'review' });
+  });
+
   test('takes a decision for a gate by name only if that one is open', async () => {
     const runId = await start(gated, { ticket: 'hello' });
     await engine.until(runId, ['paused']);

@@ -179,8 +179,10 @@ describe('a run', () => {
     expect((await ops(['runs', 'watch', paused.id])).code).toBe(0);
     expect((await ops(['approve', paused.id])).code).toBe(1);
     const other = (await ops(['run', 'Gated', '--wait', '-o', 'json'])).json();
-    expect((await ops(['reject', other.id])).code).toBe(0);
+    expect((await ops(['reject', other.id, '--reason', 'not now'])).code).toBe(0);
     expect((await ops(['runs', 'watch', other.id])).code).toBe(4);
+    const { error } = (await ops(['runs', 'show', other.id, '-o', 'json'])).json();
+    expect(error).toMatch(/: not now$/);
     const failed = (await ops(['run', 'Failing', '--wait', '-o', 'json'])).json();
     expect((await ops(['resume', failed.id])).code).toBe(0);
     expect((await ops(['runs', 'watch', failed.id])).code).toBe(0);

@@ -82,8 +82,11 @@ describe('a run', () => {
     const done = await client.waitForRun(paused.id, { pollInterval: 0.02 });
     expect(done).toMatchObject({ status: 'success', state: { note: 'fine' } });
     const other = await client.run(id, {}, quick);
-    await client.approve(other.id, false, undefined, { nodeId: 'gate' });
-    expect(await client.waitForRun(other.id)).toMatchObject({ status: 'failed' });
+    await client.approve(other.id, false, undefined, { nodeId: 'gate', reason: 'not now' });
+    expect(await client.waitForRun(other.id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/: not now$/),
+    });
   });
 
   test('is resumed after a failure', async () => {

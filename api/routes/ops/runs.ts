@@ -146,8 +146,8 @@ export function runRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'approve_gates' },
     handler: async (request) => {
-      const { approved = true, input, node_id: nodeId } = request.body ?? {};
-      return acts.decide(request.actor, request.params.id, { approved, input, nodeId });
+      const { approved = true, input, node_id: nodeId, reason } = request.body ?? {};
+      return acts.decide(request.actor, request.params.id, { approved, input, nodeId, reason });
     },
   });
 

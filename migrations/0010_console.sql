@@ -1,0 +1,2 @@
+-- What the person who decided gave as the reason.
+ALTER TABLE gates ADD COLUMN reason text;
