@@ -44,6 +44,11 @@ export const stepSchema = z
     finished_at: timestamp.nullable(),
     duration_ms: z.int().nullable(),
     queued_ms: z.int().nullable().optional().meta({ description: 'From ready to started' }),
+    retried_ms: z.int().nullable().meta({
+      description:
+        'The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a ' +
+        'first attempt, null where it was not written down',
+    }),
     cost_usd: dollars,
     model: z.string().optional(),
     usage: usageSchema.optional(),
