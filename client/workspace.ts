@@ -45,9 +45,11 @@ export function workspaceMethods(send: Send) {
 
     /** One page of the audit log, newest first. */
     listAudit,
-    /** The whole audit log, newest first. */
-    auditEntries: (): AsyncGenerator<AuditEntry, void> =>
-      byOffset(async (offset) => (await listAudit({ limit: PAGE, offset })).logs),
+    /** The whole audit log, or what of it passes the filters, newest first. */
+    auditEntries: (
+      query: Omit<QueryOf<'GET /api/audit'>, 'limit' | 'offset'> = {},
+    ): AsyncGenerator<AuditEntry, void> =>
+      byOffset(async (offset) => (await listAudit({ ...query, limit: PAGE, offset })).logs),
     /** Whether the log is as it was written. */
     verifyAudit: (options?: CallOptions): Promise<AuditVerification> =>
       send('GET /api/audit/verify', [], { options }),

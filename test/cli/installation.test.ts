@@ -262,6 +262,14 @@ describe('the rest of the workspace', () => {
     const { json } = await ops(['audit', 'list', '--limit', '3', '-o', 'json']);
     expect(json()).toHaveLength(3);
     expect(await ops(['audit', 'verify'])).toMatchObject({ code: 0 });
+    const made = ['audit', '--action', 'create', '--target-type', 'budget', '-o', 'json'];
+    const budgets = (await ops(made)).json();
+    expect(budgets).toMatchObject([{ action: 'create', target_type: 'budget' }]);
+    const [{ actor_id, target_id, created_at }] = budgets;
+    const same = ['--actor', actor_id, '--target', target_id, '--since', created_at];
+    expect((await ops([...made, ...same])).json()).toEqual(budgets);
+    expect((await ops([...made, '--until', created_at])).json()).toEqual([]);
+    expect((await ops(['audit', '--since', 'yesterday'])).code).toBe(1);
   });
 
   test('has keys, whose secrets no list shows', async () => {

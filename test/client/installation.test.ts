@@ -166,6 +166,11 @@ describe('lists', () => {
     for await (const entry of client.auditEntries()) entries.push(entry.id);
     expect(entries).toHaveLength((await client.listAudit({ limit: 1 })).total);
     expect(new Set(entries).size).toBe(entries.length);
+    const updates = [];
+    for await (const entry of client.auditEntries({ action: 'update', target_id: id })) {
+      updates.push(entry.target_id);
+    }
+    expect(updates).toEqual([id, id, id]);
   });
 });
 
