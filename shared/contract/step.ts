@@ -20,7 +20,10 @@ export const usageSchema = z.object({ input_tokens: z.int(), output_tokens: z.in
 export const decisionSchema = z
   .object({
     approved: z.boolean(),
-    by: z.string().nullable().meta({ description: 'The name of whoever decided, if they have one' }),
+    by: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name of whoever decided, if they have one' }),
     at: timestamp,
     reason: z.string().nullable(),
   })
@@ -44,11 +47,14 @@ export const stepSchema = z
     finished_at: timestamp.nullable(),
     duration_ms: z.int().nullable(),
     queued_ms: z.int().nullable().optional().meta({ description: 'From ready to started' }),
-    retried_ms: z.int().nullable().meta({
-      description:
-        'The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a ' +
-        'first attempt, null where it was not written down',
-    }),
+    retried_ms: z
+      .int()
+      .nullable()
+      .meta({
+        description:
+          'The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a ' +
+          'first attempt, null where it was not written down',
+      }),
     cost_usd: dollars,
     model: z.string().optional(),
     usage: usageSchema.optional(),

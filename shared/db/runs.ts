@@ -169,9 +169,7 @@ function toStep(row: StepRow): Step {
     output: row.output,
     error: row.error,
     policy: row.policy,
-    ...(row.decision === null
-      ? {}
-      : { decision: { ...row.decision, at: iso(row.decision.at) } }),
+    ...(row.decision === null ? {} : { decision: { ...row.decision, at: iso(row.decision.at) } }),
   };
 }
 

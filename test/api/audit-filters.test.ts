@@ -41,7 +41,10 @@ beforeAll(async () => {
     created_at: new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3) * 1_000).toISOString(),
   }));
   await insert(api.workspaceId, entries);
-  await insert('ws_other', entries.map((entry) => ({ ...entry, id: `${entry.id}_other` })));
+  await insert(
+    'ws_other',
+    entries.map((entry) => ({ ...entry, id: `${entry.id}_other` })),
+  );
   entries.reverse();
 });
 afterAll(async () => api.stop());
@@ -99,9 +102,16 @@ describe('the audit list', () => {
         total: expected.length,
       });
       const offset = Math.floor(Math.random() * (expected.length + 2));
-      expect({ filter, offset, ...(await list({ ...filter, limit: '7', offset: `${offset}` })) }).toEqual(
-        { filter, offset, ids: expected.slice(offset, offset + 7), total: expected.length },
-      );
+      expect({
+        filter,
+        offset,
+        ...(await list({ ...filter, limit: '7', offset: `${offset}` })),
+      }).toEqual({
+        filter,
+        offset,
+        ids: expected.slice(offset, offset + 7),
+        total: expected.length,
+      });
     }
   });
 
