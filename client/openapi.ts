@@ -922,6 +922,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspace/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how people are told of runs that need them */
+        get: operations["getAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspace/alerts/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test over every channel that is configured
+         * @description In the way of all alerts, so it arrives within seconds and is tried again.
+         */
+        post: operations["testAlerts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/usage": {
         parameters: {
             query?: never;
@@ -2153,6 +2190,18 @@ export interface components {
             eval_pass_rate: number | null;
             /** @description Runs that were scored by at least one check */
             evaluated_runs: number;
+        };
+        AlertChannel: {
+            /** @enum {string} */
+            channel: "chat" | "email";
+            configured: boolean;
+            /** @description What it tells of once it is configured: runs that failed or paused */
+            events: ("failed" | "paused")[];
+            /** @description The settings of the service that configure it */
+            hint: string;
+        };
+        AlertSettings: {
+            channels: components["schemas"]["AlertChannel"][];
         };
         Session: {
             /** @description For `Authorization: Bearer` */
@@ -4742,6 +4791,53 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Workspace"];
+                };
+            };
+        };
+    };
+    getAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertSettings"];
+                };
+            };
+        };
+    };
+    testAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Those over which a test is on its way */
+                        channels: ("chat" | "email")[];
+                    };
                 };
             };
         };

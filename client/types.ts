@@ -3,6 +3,8 @@ import type { components } from './openapi.ts';
 /** The nouns of the API by name. Times are ISO 8601 in UTC, money is in dollars, durations in milliseconds. */
 type Schemas = components['schemas'];
 
+export type AlertChannel = Schemas['AlertChannel'];
+export type AlertSettings = Schemas['AlertSettings'];
 export type ApiKey = Schemas['ApiKey'];
 export type Approval = Schemas['Approval'];
 export type AuditEntry = Schemas['AuditEntry'];

@@ -2,6 +2,7 @@ import { byOffset } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
 import type {
+  AlertSettings,
   AuditEntry,
   AuditList,
   AuditVerification,
@@ -42,6 +43,13 @@ export function workspaceMethods(send: Send) {
     getUsage: (options?: CallOptions): Promise<Usage> => send('GET /api/usage', [], { options }),
     getMetricsOverview: (options?: CallOptions): Promise<MetricsOverview> =>
       send('GET /api/metrics/overview', [], { options }),
+
+    /** Over which channels people are told of runs that failed or wait. */
+    getAlerts: (options?: CallOptions): Promise<AlertSettings> =>
+      send('GET /api/workspace/alerts', [], { options }),
+    /** Sends a test over every channel that is configured. Refused with 409 when none is. */
+    testAlerts: (options?: CallOptions): Promise<AnswerOf<'POST /api/workspace/alerts/test'>> =>
+      send('POST /api/workspace/alerts/test', [], { options }),
 
     /** One page of the audit log, newest first. */
     listAudit,

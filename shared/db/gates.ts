@@ -94,7 +94,8 @@ async function markPaused(
   const frame: StreamFrame = { run_id: call.run_id, type: 'run_paused', ...oldest };
   await appendFrames(tx, call.run_id, [frame]);
   if (!call.alerts) return;
-  await queueAlert(tx, { runId: call.run_id, event: 'paused', text: oldest.prompt });
+  const { node_id: nodeId, prompt: text } = oldest;
+  await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId });
 }
 
 const decisionRow = z.object({

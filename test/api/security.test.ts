@@ -39,6 +39,8 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/workspace', 'manage_workspace'],
   ['PUT', '/api/workspace/plan', 'manage_workspace'],
   ['POST', '/api/workspace/plan', 'manage_workspace'],
+  ['GET', '/api/workspace/alerts', 'view'],
+  ['POST', '/api/workspace/alerts/test', 'manage_workspace'],
   ['GET', '/api/usage', 'view'],
   ['GET', '/api/metrics/overview', 'view'],
   ['GET', '/api/audit', 'view'],

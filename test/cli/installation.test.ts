@@ -272,6 +272,13 @@ describe('the rest of the workspace', () => {
     expect((await ops(['audit', '--since', 'yesterday'])).code).toBe(1);
   });
 
+  test('has alerts, which say what they lack, and are refused a test then', async () => {
+    const { stdout } = await ops(['alerts', 'list']);
+    expect(stdout).toMatch(/chat +no +failed, paused +Set CHAT_WEBHOOK_URL/);
+    const { code, stderr } = await ops(['alerts', 'test']);
+    expect([code, stderr]).toEqual([1, 'ops: No channel for alerts is configured (409)\n']);
+  });
+
   test('has keys, whose secrets no list shows', async () => {
     const made = (await ops(['keys', 'create', 'Listed', '--role', 'viewer', '-o', 'json'])).json();
     const { stdout } = await ops(['keys', 'list']);
