@@ -53,12 +53,13 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_seq_key UNIQUE (seq)
 );
 
-CREATE INDEX audit_log_by_action ON public.audit_log USING btree (workspace_id, action, seq DESC) INCLUDE (created_at);
+CREATE INDEX audit_log_by_action ON public.audit_log USING btree (workspace_id, action, seq) INCLUDE (created_at);
 CREATE INDEX audit_log_by_actor ON public.audit_log USING btree (workspace_id, actor_id, seq DESC) WHERE (actor_id IS NOT NULL);
-CREATE INDEX audit_log_by_target ON public.audit_log USING btree (workspace_id, target_id, seq DESC) INCLUDE (created_at);
-CREATE INDEX audit_log_by_target_type ON public.audit_log USING btree (workspace_id, target_type, seq DESC) INCLUDE (created_at);
-CREATE INDEX audit_log_by_time ON public.audit_log USING btree (workspace_id, created_at DESC, seq DESC);
+CREATE INDEX audit_log_by_target ON public.audit_log USING btree (workspace_id, target_id, seq) INCLUDE (created_at);
+CREATE INDEX audit_log_by_target_type ON public.audit_log USING btree (workspace_id, target_type, seq) INCLUDE (created_at);
+CREATE INDEX audit_log_by_time ON public.audit_log USING btree (workspace_id, created_at, seq);
 CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, seq DESC);
+CREATE INDEX audit_log_counted ON public.audit_log USING btree (workspace_id, target_type, action);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_queue AFTER INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION queue_audit_entry();

@@ -59,7 +59,8 @@ const insert = async (workspaceId: string, rows: readonly Entry[]) =>
   `);
 
 const list = async (filter: Filter) => {
-  const { status, body } = await api.call('GET', `/api/audit?${new URLSearchParams(filter).toString()}`);
+  const query = new URLSearchParams(filter).toString();
+  const { status, body } = await api.call('GET', `/api/audit?${query}`);
   expect({ filter, status }).toEqual({ filter, status: 200 });
   return { ids: body.logs.map((entry: Entry) => entry.id) as string[], total: body.total };
 };
