@@ -120,6 +120,8 @@ describe('the audit list', () => {
     const expected = entries.filter(({ created_at }) => created_at >= '2026-01-01T00:01:00.000Z');
     const { total } = await list({ since: '2026-01-01T01:01:00+01:00' });
     expect(total).toBe(expected.length);
+    const ever = { since: '0000-01-01T00:00:00+14:00', until: '9999-12-31T23:59:59-14:00' };
+    expect((await list(ever)).total).toBe(ENTRIES);
   });
 
   test.each<Filter>([
