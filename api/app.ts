@@ -39,6 +39,7 @@ import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
 import { limitRate, rateLimitHeaders } from './rate-limit.ts';
 import { serveReference } from './reference.ts';
+import { alertRoutes } from './routes/ops/alerts.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';
 import { authRoutes } from './routes/ops/auth.ts';
@@ -97,6 +98,7 @@ const routes = [
   keyRoutes,
   dataKeyRoutes,
   workspaceRoutes,
+  alertRoutes,
   usageRoutes,
   auditRoutes,
   priceRoutes,

@@ -504,6 +504,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the stream of a run has said, oldest first
+         * @description The frames as they were emitted, each with its number and time. To follow a run without a stream, ask again with the greatest `seq` seen as `after`.
+         */
+        get: operations["listRunEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/approve": {
         parameters: {
             query?: never;
@@ -902,6 +922,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspace/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how people are told of runs that need them */
+        get: operations["getAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspace/alerts/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test over every channel that is configured
+         * @description In the way of all alerts, so it arrives within seconds and is tried again.
+         */
+        post: operations["testAlerts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/usage": {
         parameters: {
             query?: never;
@@ -943,7 +1000,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what was done, newest first */
+        /**
+         * List what was done, newest first
+         * @description An entry is listed when it passes every filter that is given.
+         */
         get: operations["listAudit"];
         put?: never;
         post?: never;
@@ -1511,6 +1571,7 @@ export interface components {
         AuditList: {
             /** @description Newest first */
             logs: components["schemas"]["AuditEntry"][];
+            /** @description How many entries pass the filters */
             total: number;
         };
         AuditVerification: {
@@ -1756,6 +1817,17 @@ export interface components {
              */
             created_at: string;
         };
+        Decision: {
+            approved: boolean;
+            /** @description The name of whoever decided, if they have one */
+            by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            reason: string | null;
+        };
         Step: {
             /** @description Node id and loop rounds: stable over retries and resumes */
             step_key: string;
@@ -1777,6 +1849,8 @@ export interface components {
             duration_ms: number | null;
             /** @description From ready to started */
             queued_ms?: number | null;
+            /** @description The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a first attempt, null where it was not written down */
+            retried_ms: number | null;
             /** @description US dollars, at most six decimals */
             cost_usd: number;
             model?: string;
@@ -1790,6 +1864,8 @@ export interface components {
             output: unknown;
             error: string | null;
             policy: components["schemas"]["PolicyVerdict"][];
+            /** @description Of a gate that was decided and has not been asked again since */
+            decision?: components["schemas"]["Decision"];
         };
         Checkpoint: {
             step_key: string;
@@ -2024,6 +2100,55 @@ export interface components {
             created_at: string;
             graph: components["schemas"]["Graph"];
         };
+        StreamFrame: {
+            run_id: string;
+            /** @constant */
+            type: "step_started";
+            node_id: string;
+            label: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "step_completed";
+            node_id: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "step_failed";
+            node_id: string;
+            error: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "run_paused";
+            node_id: string;
+            prompt: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "run_completed";
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "run_failed";
+            error: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "run_evaluated";
+            passed: number;
+            total: number;
+        };
+        RunEvent: {
+            /** @description Its number within the run; rises, and may leave some out */
+            seq: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            frame: components["schemas"]["StreamFrame"];
+        };
         Usage: {
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
@@ -2065,6 +2190,18 @@ export interface components {
             eval_pass_rate: number | null;
             /** @description Runs that were scored by at least one check */
             evaluated_runs: number;
+        };
+        AlertChannel: {
+            /** @enum {string} */
+            channel: "chat" | "email";
+            configured: boolean;
+            /** @description What it tells of once it is configured: runs that failed or paused */
+            events: ("failed" | "paused")[];
+            /** @description The settings of the service that configure it */
+            hint: string;
+        };
+        AlertSettings: {
+            channels: components["schemas"]["AlertChannel"][];
         };
         Session: {
             /** @description For `Authorization: Bearer` */
@@ -3665,6 +3802,38 @@ export interface operations {
             };
         };
     };
+    listRunEvents: {
+        parameters: {
+            query?: {
+                /** @description Events with a greater `seq` only */
+                after?: number;
+                /** @description Events per page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Oldest first */
+                        events: components["schemas"]["RunEvent"][];
+                        /** @description `after` of the next page; null on the last */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
     decideGate: {
         parameters: {
             query?: never;
@@ -3685,6 +3854,8 @@ export interface operations {
                     };
                     /** @description Which gate, when several are open */
                     node_id?: string;
+                    /** @description Why: kept with the decision, and told by the error of a run it fails */
+                    reason?: string;
                 };
             };
         };
@@ -4624,6 +4795,53 @@ export interface operations {
             };
         };
     };
+    getAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertSettings"];
+                };
+            };
+        };
+    };
+    testAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Those over which a test is on its way */
+                        channels: ("chat" | "email")[];
+                    };
+                };
+            };
+        };
+    };
     getUsage: {
         parameters: {
             query?: never;
@@ -4667,6 +4885,17 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
+                /** @description What was done */
+                action?: string;
+                /** @description The member who did it */
+                actor_id?: string;
+                /** @description What kind of thing it was done to */
+                target_type?: string;
+                target_id?: string;
+                /** @description Written at or after */
+                since?: string;
+                /** @description Written before */
+                until?: string;
                 /** @description Entries per page */
                 limit?: number;
                 /** @description How many of the newest entries to pass over */

@@ -3,6 +3,8 @@ import type { components } from './openapi.ts';
 /** The nouns of the API by name. Times are ISO 8601 in UTC, money is in dollars, durations in milliseconds. */
 type Schemas = components['schemas'];
 
+export type AlertChannel = Schemas['AlertChannel'];
+export type AlertSettings = Schemas['AlertSettings'];
 export type ApiKey = Schemas['ApiKey'];
 export type Approval = Schemas['Approval'];
 export type AuditEntry = Schemas['AuditEntry'];
@@ -30,6 +32,7 @@ export type PendingGate = Schemas['PendingGate'];
 export type Policies = Schemas['Policies'];
 export type Price = Schemas['Price'];
 export type Run = Schemas['Run'];
+export type RunEvent = Schemas['RunEvent'];
 export type RunSummary = Schemas['RunSummary'];
 export type Schedule = Schemas['Schedule'];
 export type Session = Schemas['Session'];
@@ -51,13 +54,6 @@ export type RunStatus = Run['status'];
 export type JsonObject = Record<string, unknown>;
 
 /** What a run's stream says. Frames carry ids, not payloads: read the run anew at each. */
-export type StreamFrame =
-  | { run_id: string; type: 'step_started'; node_id: string; label: string }
-  | { run_id: string; type: 'step_completed'; node_id: string }
-  | { run_id: string; type: 'step_failed'; node_id: string; error: string }
-  | { run_id: string; type: 'run_paused'; node_id: string; prompt: string }
-  | { run_id: string; type: 'run_completed' }
-  | { run_id: string; type: 'run_failed'; error: string }
-  | { run_id: string; type: 'run_evaluated'; passed: number; total: number };
+export type StreamFrame = Schemas['StreamFrame'];
 
 export type Capability = keyof Identity['capabilities'];

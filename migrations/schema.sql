@@ -53,8 +53,13 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_seq_key UNIQUE (seq)
 );
 
+CREATE INDEX audit_log_by_action ON public.audit_log USING btree (workspace_id, action, seq) INCLUDE (created_at);
 CREATE INDEX audit_log_by_actor ON public.audit_log USING btree (workspace_id, actor_id, seq DESC) WHERE (actor_id IS NOT NULL);
+CREATE INDEX audit_log_by_target ON public.audit_log USING btree (workspace_id, target_id, seq) INCLUDE (created_at);
+CREATE INDEX audit_log_by_target_type ON public.audit_log USING btree (workspace_id, target_type, seq) INCLUDE (created_at);
+CREATE INDEX audit_log_by_time ON public.audit_log USING btree (workspace_id, created_at, seq);
 CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, seq DESC);
+CREATE INDEX audit_log_counted ON public.audit_log USING btree (workspace_id, target_type, action);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_queue AFTER INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION queue_audit_entry();
@@ -554,6 +559,7 @@ CREATE TABLE gates (
   decided_at timestamp with time zone,
   decided_by text,
   decided_by_name text,
+  reason text,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT gates_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text])))
@@ -851,6 +857,7 @@ CREATE TABLE steps (
   output json,
   error text,
   policy json DEFAULT '[]'::json NOT NULL,
+  attempt_started_at timestamp with time zone,
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),

@@ -303,6 +303,11 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: { plan: 'enterprise' },
     entry: { action: 'plan_change', target_type: 'workspace', target_id: workspaceId },
   }),
+  // Nobody listens there, which the worker finds out.
+  'POST /api/workspace/alerts/test': async ({ workspaceId }) => ({
+    url: '/api/workspace/alerts/test',
+    entry: { action: 'alert_test', target_type: 'workspace', target_id: workspaceId },
+  }),
   'POST /api/runs/{id}/budget-override': async (kitchen) => {
     const id = await workflow(kitchen, 'costly');
     await kitchen.call('PUT', `/api/workflows/${id}`, { run_cap_usd: 0.01 });

@@ -210,6 +210,7 @@ describe('its examples', () => {
       'enableWebhook',
       'publishWorkflow',
       'resumeRun',
+      'testAlerts',
       'triggerSchedule',
       'validateWorkflow',
     ]);
