@@ -1201,6 +1201,97 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/data/entities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List records, newest first
+         * @description Newest is what was first observed last; with `updated_since`, what was updated last. Costs no credits.
+         */
+        get: operations["listEntities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/entities/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a record */
+        get: operations["getEntity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/entities/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the versions of a record and what each changed, newest first */
+        get: operations["getEntityHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what changed in records, attribute by attribute, newest first */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List intelligence events, newest first
+         * @description Marks none of them delivered.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/stream": {
         parameters: {
             query?: never;
@@ -2468,6 +2559,144 @@ export interface components {
                     paths: string[];
                 }[];
             };
+        };
+        Entity: {
+            id: string;
+            feed_id: string;
+            entity_type: string;
+            canonical_name: string;
+            aliases: unknown[];
+            attributes: {
+                [key: string]: unknown;
+            };
+            external_ids: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            status: string;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            confidence: number;
+            version: number;
+            /** @description Where it is known from */
+            source_evidence: ({
+                source_id?: string;
+                source_name?: string;
+                url?: string;
+                /** Format: date-time */
+                retrieved_at?: string;
+                synthetic?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_observed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_observed_at: string;
+            last_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            is_demo: boolean;
+        };
+        Change: {
+            id: string;
+            feed_id: string;
+            entity_id: string;
+            entity_type: string;
+            attribute: string;
+            old_value: unknown;
+            new_value: unknown;
+            /** @description Of the record, since this change */
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            source_id: string | null;
+        };
+        IntelligenceEvent: {
+            id: string;
+            feed_id: string;
+            event_type: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            occurred_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            detected_at: string;
+            primary_entity_id: string;
+            summary: string;
+            relevance_score: number | null;
+            opportunity_score: number | null;
+            confidence: number;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            match_reason: string | null;
+            /** @description Where it is known from */
+            source_evidence: ({
+                source_id?: string;
+                source_name?: string;
+                url?: string;
+                /** Format: date-time */
+                retrieved_at?: string;
+                synthetic?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description When a page of the list first held it */
+            delivered_at: string | null;
+            is_demo: boolean;
+        };
+        EntityList: {
+            entities: components["schemas"]["Entity"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        EntityHistory: {
+            /** @description Newest first */
+            versions: {
+                version: number;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                changed_at: string;
+                attributes: {
+                    [key: string]: unknown;
+                };
+                /** @description The attributes that this version changed */
+                changed: string[];
+            }[];
+            /** @description What these versions changed, attribute by attribute, newest version first */
+            changes: components["schemas"]["Change"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        ChangeList: {
+            changes: components["schemas"]["Change"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        IntelligenceEventList: {
+            events: components["schemas"]["IntelligenceEvent"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
         };
     };
     responses: never;
@@ -5389,6 +5618,154 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SourceDetail"];
+                };
+            };
+        };
+    };
+    listEntities: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                entity_type?: string;
+                /** @description The city, region or country, in whatever case */
+                geography?: string;
+                /** @description At least this confidence, from 0 to 1 */
+                confidence_min?: string;
+                /** @description Updated at or after. The list then begins with what was updated last */
+                updated_since?: string;
+                /** @description First observed at or after */
+                created_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityList"];
+                };
+            };
+        };
+    };
+    getEntity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Entity"];
+                };
+            };
+        };
+    };
+    getEntityHistory: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityHistory"];
+                };
+            };
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                /** @description Recorded at or after */
+                updated_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+                /** @description Of one record */
+                entity_id?: string;
+                entity_type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeList"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                event_type?: string;
+                /** @description At least this confidence, from 0 to 1 */
+                confidence_min?: string;
+                /** @description Detected at or after */
+                created_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+                /** @description Of one record */
+                entity_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IntelligenceEventList"];
                 };
             };
         };

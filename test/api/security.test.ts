@@ -7,6 +7,7 @@ import { capabilities, type Capability } from '../../shared/capabilities.ts';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { invite } from '../support/people.ts';
+import { addEntities, addFeed } from './data/records.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 /** Every route that is not public, with the capability it takes. */
@@ -102,6 +103,11 @@ const guarded: [string, string, Capability][] = [
   ['DELETE', '/api/data/sources/:src', 'manage_workspace'],
   ['POST', '/api/data/sources/:src/report', 'manage_workspace'],
   ['POST', '/api/data/ingest', 'manage_workspace'],
+  ['GET', '/api/data/entities', 'view'],
+  ['GET', '/api/data/entities/:ent', 'view'],
+  ['GET', '/api/data/entities/:ent/history', 'view'],
+  ['GET', '/api/data/changes', 'view'],
+  ['GET', '/api/data/events', 'view'],
   // What each of its tools takes is in mcp.test.ts.
   ['POST', '/api/mcp', 'view'],
 ];
@@ -170,7 +176,8 @@ const makeIds = async () => {
     .body.id as string;
   const dkey = (await api.call('POST', '/api/data/keys', bodies['POST /api/data/keys'])).body
     .id as string;
-  return { wf, run, bud, key, dkey, mem, tool, sch, tpl, feed, src };
+  const [ent = ''] = await addEntities(api, { ...api, id: feed, isDemo: false }, [{}]);
+  return { wf, run, bud, key, dkey, mem, tool, sch, tpl, feed, src, ent };
 };
 /** Each noun of a path by the id it has. */
 const at = (path: string, ids: Record<string, string>) =>
@@ -257,6 +264,7 @@ describe('a workspace', () => {
       tool: newId('tool'),
       sch: newId('schedule'),
       tpl: newId('template'),
+      ent: newId('entity'),
     };
     for (const [method, path] of guarded.filter(([, path]) => path.includes(':'))) {
       const body = bodies[`${method} ${path}`];
@@ -287,6 +295,7 @@ describe('a workspace', () => {
     expect((await api.call('GET', '/api/tools')).text).not.toContain(foreign.tool);
     expect((await api.call('GET', '/api/schedules')).text).not.toContain(foreign.sch);
     expect((await api.call('GET', '/api/templates')).text).not.toContain(foreign.tpl);
+    expect((await api.call('GET', '/api/data/entities?limit=100')).text).not.toContain(foreign.ent);
   });
 
   /** A workflow with a paused run and a price, in another workspace. */
@@ -343,7 +352,9 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO members (id, workspace_id, name, email, role, status)
       VALUES (${ids.mem}, ${ids.ws}, 'Eve', ${`${ids.mem}@example.com`}, 'viewer', 'pending')`);
-    return ids;
+    const feed = await addFeed({ db: api.db, workspaceId: ids.ws });
+    const [ent = ''] = await addEntities(api, feed, [{}]);
+    return { ...ids, ent };
   };
 });
 
