@@ -919,6 +919,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage/breakdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what runs cost, by workflow, by model and by day */
+        get: operations["getUsageBreakdown"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/metrics/overview": {
         parameters: {
             query?: never;
@@ -2156,6 +2173,49 @@ export interface components {
             eval_pass_rate: number | null;
             /** @description Runs that were scored by at least one check */
             evaluated_runs: number;
+        };
+        UsageBreakdown: {
+            /**
+             * Format: date-time
+             * @description First instant of the first day
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Now
+             */
+            until: string;
+            /** @description Runs created in these days that are kept, dearest first. Beyond 50, the last row is `other` */
+            by_workflow: {
+                /** @description Null: of all others */
+                workflow_id: string | null;
+                name: string;
+                runs: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+            }[];
+            /** @description The steps of these runs, likewise; beyond 50, the last row is `other` */
+            by_model: {
+                /** @description Null: attempts that failed for good, of whichever model */
+                model: string | null;
+                steps: number;
+                /** @description Of the attempts that ended the steps */
+                input_tokens: number;
+                /** @description Of the attempts that ended the steps */
+                output_tokens: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+                /** @description Steps whose cost is not known in full */
+                unpriced_steps: number;
+            }[];
+            /** @description Every day, oldest first, of all runs, deleted ones included */
+            by_day: {
+                /** Format: date */
+                date: string;
+                runs: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+            }[];
         };
         Session: {
             /** @description For `Authorization: Bearer` */
@@ -4869,6 +4929,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Usage"];
+                };
+            };
+        };
+    };
+    getUsageBreakdown: {
+        parameters: {
+            query?: {
+                /** @description How many days, UTC, today included */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageBreakdown"];
                 };
             };
         };

@@ -45,6 +45,7 @@ export type Step = Schemas['Step'];
 export type Template = Schemas['Template'];
 export type ToolTest = Schemas['ToolTest'];
 export type Usage = Schemas['Usage'];
+export type UsageBreakdown = Schemas['UsageBreakdown'];
 export type Webhook = Schemas['Webhook'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowVersion = Schemas['WorkflowVersion'];
