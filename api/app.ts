@@ -65,6 +65,8 @@ import { webhookRoutes } from './routes/ops/webhooks.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
 import { endpointRoutes } from './routes/v1/webhooks.ts';
 import { workspaceRoutes } from './routes/ops/workspace.ts';
+import { dataRecordRoutes } from './routes/ops/data-records.ts';
+import { dataEndpointRoutes } from './routes/ops/data-endpoints.ts';
 import { dataChangeRoutes } from './routes/v1/changes.ts';
 import { dataEntityRoutes } from './routes/v1/entities.ts';
 import { dataEventRoutes } from './routes/v1/events.ts';
@@ -108,6 +110,8 @@ const routes = [
   dataFeedRoutes,
   dataSourceRoutes,
   dataIngestRoutes,
+  dataRecordRoutes,
+  dataEndpointRoutes,
   streamRoutes,
   mcpRoutes,
 ];

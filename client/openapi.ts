@@ -976,6 +976,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage/breakdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what runs cost, by workflow, by model and by day */
+        get: operations["getUsageBreakdown"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/metrics/overview": {
         parameters: {
             query?: never;
@@ -1106,6 +1123,23 @@ export interface paths {
         };
         /** Read a budget's ledger for the current window */
         get: operations["getBudgetStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/budgets/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a budget's current window has spent, by day */
+        get: operations["getBudgetHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1255,6 +1289,254 @@ export interface paths {
          * @description Counts as a source check of the month. Three failures in a row make the source `failed`, which is told to webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).
          */
         post: operations["reportSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/entities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List records, newest first
+         * @description Newest is what was first observed last; with `updated_since`, what was updated last. Costs no credits.
+         */
+        get: operations["listEntities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/entities/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a record */
+        get: operations["getEntity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/entities/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the versions of a record and what each changed, newest first */
+        get: operations["getEntityHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what changed in records, attribute by attribute, newest first */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List intelligence events, newest first
+         * @description Marks none of them delivered.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List webhook endpoints of the data API, newest first */
+        get: operations["listEndpoints"];
+        put?: never;
+        /**
+         * Register a webhook endpoint
+         * @description Answers the secret that deliveries are signed with, this once. There are at most 50 for real records, and as many for made-up ones.
+         */
+        post: operations["createEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook endpoint */
+        get: operations["getEndpoint"];
+        /**
+         * Change the address or the events of a webhook endpoint
+         * @description Changes what the body names. What is pending goes to the new address.
+         */
+        put: operations["updateEndpoint"];
+        post?: never;
+        /** Delete a webhook endpoint and its pending deliveries */
+        delete: operations["deleteEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook endpoint; the new one is shown this once
+         * @description For 24 hours deliveries are signed with the one before, too.
+         */
+        post: operations["rotateEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was sent to a webhook endpoint, newest first, each with its attempts
+         * @description Kept for 30 days.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a delivery with its attempts */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a ping to a webhook endpoint
+         * @description An event of the type `ping`, whether the endpoint subscribes to it or not.
+         */
+        post: operations["pingEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver something once more
+         * @description A delivery that has ended, well or not, begins anew with all its attempts.
+         */
+        post: operations["redeliverDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver all dead letters of events since a time once more, oldest first */
+        post: operations["redeliverDeadLetters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2191,6 +2473,49 @@ export interface components {
             /** @description Runs that were scored by at least one check */
             evaluated_runs: number;
         };
+        UsageBreakdown: {
+            /**
+             * Format: date-time
+             * @description First instant of the first day
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Now
+             */
+            until: string;
+            /** @description Runs created in these days that are kept, dearest first. Beyond 50, the last row is `other` */
+            by_workflow: {
+                /** @description Null: of all others */
+                workflow_id: string | null;
+                name: string;
+                runs: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+            }[];
+            /** @description The steps of these runs, likewise; beyond 50, the last row is `other` */
+            by_model: {
+                /** @description Null: attempts that failed for good, of whichever model */
+                model: string | null;
+                steps: number;
+                /** @description Of the attempts that ended the steps */
+                input_tokens: number;
+                /** @description Of the attempts that ended the steps */
+                output_tokens: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+                /** @description Steps whose cost is not known in full */
+                unpriced_steps: number;
+            }[];
+            /** @description Every day, oldest first, of all runs, deleted ones included */
+            by_day: {
+                /** Format: date */
+                date: string;
+                runs: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+            }[];
+        };
         AlertChannel: {
             /** @enum {string} */
             channel: "chat" | "email";
@@ -2255,6 +2580,21 @@ export interface components {
             window_start: string | null;
             /** @description The first instant after the window; null for `total` */
             window_end: string | null;
+        };
+        BudgetHistory: {
+            /** @description Null for `total` */
+            window_start: string | null;
+            /** @description The first instant after the window; null for `total` */
+            window_end: string | null;
+            /** @description US dollars, at most six decimals */
+            limit_usd: number;
+            /** @description Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of `total` the last 90. What the window had seen before the budget was made is on the day it was made. */
+            days: {
+                /** Format: date */
+                date: string;
+                /** @description US dollars, at most six decimals */
+                spent_usd: number;
+            }[];
         };
         Budget: {
             id: string;
@@ -2605,6 +2945,245 @@ export interface components {
                     paths: string[];
                 }[];
             };
+        };
+        DataEndpoint: {
+            id: string;
+            url: string;
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            is_demo: boolean;
+        };
+        NewDataEndpoint: {
+            id: string;
+            url: string;
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            is_demo: boolean;
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
+        };
+        RotatedSecret: {
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until then every delivery is signed with the secret before, too
+             */
+            previous_secret_until: string;
+        };
+        DeliveryAttempt: {
+            /** @description Rises with each redelivery */
+            round: number;
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            started_at: string;
+            duration_ms: number;
+            /** @description Null without an answer */
+            status_code: number | null;
+            error: string | null;
+        };
+        WebhookDelivery: {
+            /** @description As in the header `X-Service-Delivery` */
+            id: string;
+            event_id: string;
+            /** @enum {string} */
+            type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
+            /**
+             * @description `dead`: given up
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "dead";
+            /** @description Why it was given up without an attempt */
+            reason: string | null;
+            /** @description In the current round */
+            attempts: number;
+            /** @description Of one that is pending */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            ended_at: string | null;
+            /** @description Every attempt, oldest first */
+            log: components["schemas"]["DeliveryAttempt"][];
+        };
+        WebhookDeliveryList: {
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        Redelivered: {
+            redelivered: number;
+            /** @description Dead letters for which there is no room among the pending ones; ask again later */
+            left: number;
+        };
+        Entity: {
+            id: string;
+            feed_id: string;
+            entity_type: string;
+            canonical_name: string;
+            aliases: unknown[];
+            attributes: {
+                [key: string]: unknown;
+            };
+            external_ids: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            status: string;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            confidence: number;
+            version: number;
+            /** @description Where it is known from */
+            source_evidence: ({
+                source_id?: string;
+                source_name?: string;
+                url?: string;
+                /** Format: date-time */
+                retrieved_at?: string;
+                synthetic?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_observed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_observed_at: string;
+            last_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            is_demo: boolean;
+        };
+        Change: {
+            id: string;
+            feed_id: string;
+            entity_id: string;
+            entity_type: string;
+            attribute: string;
+            old_value: unknown;
+            new_value: unknown;
+            /** @description Of the record, since this change */
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            source_id: string | null;
+        };
+        IntelligenceEvent: {
+            id: string;
+            feed_id: string;
+            event_type: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            occurred_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            detected_at: string;
+            primary_entity_id: string;
+            summary: string;
+            relevance_score: number | null;
+            opportunity_score: number | null;
+            confidence: number;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            match_reason: string | null;
+            /** @description Where it is known from */
+            source_evidence: ({
+                source_id?: string;
+                source_name?: string;
+                url?: string;
+                /** Format: date-time */
+                retrieved_at?: string;
+                synthetic?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description When a page of the list first held it */
+            delivered_at: string | null;
+            is_demo: boolean;
+        };
+        EntityList: {
+            entities: components["schemas"]["Entity"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        EntityHistory: {
+            /** @description Newest first */
+            versions: {
+                version: number;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                changed_at: string;
+                attributes: {
+                    [key: string]: unknown;
+                };
+                /** @description The attributes that this version changed */
+                changed: string[];
+            }[];
+            /** @description What these versions changed, attribute by attribute, newest version first */
+            changes: components["schemas"]["Change"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        ChangeList: {
+            changes: components["schemas"]["Change"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        IntelligenceEventList: {
+            events: components["schemas"]["IntelligenceEvent"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
         };
     };
     responses: never;
@@ -4862,6 +5441,29 @@ export interface operations {
             };
         };
     };
+    getUsageBreakdown: {
+        parameters: {
+            query?: {
+                /** @description How many days, UTC, today included */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageBreakdown"];
+                };
+            };
+        };
+    };
     getMetricsOverview: {
         parameters: {
             query?: never;
@@ -5147,6 +5749,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BudgetStatus"];
+                };
+            };
+        };
+    };
+    getBudgetHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetHistory"];
                 };
             };
         };
@@ -5618,6 +6242,443 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SourceDetail"];
+                };
+            };
+        };
+    };
+    listEntities: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                entity_type?: string;
+                /** @description The city, region or country, in whatever case */
+                geography?: string;
+                /** @description At least this confidence, from 0 to 1 */
+                confidence_min?: string;
+                /** @description Updated at or after. The list then begins with what was updated last */
+                updated_since?: string;
+                /** @description First observed at or after */
+                created_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityList"];
+                };
+            };
+        };
+    };
+    getEntity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Entity"];
+                };
+            };
+        };
+    };
+    getEntityHistory: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityHistory"];
+                };
+            };
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                /** @description Recorded at or after */
+                updated_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+                /** @description Of one record */
+                entity_id?: string;
+                entity_type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeList"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                event_type?: string;
+                /** @description At least this confidence, from 0 to 1 */
+                confidence_min?: string;
+                /** @description Detected at or after */
+                created_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+                /** @description Of one record */
+                entity_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IntelligenceEventList"];
+                };
+            };
+        };
+    };
+    listEndpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataEndpoint"][];
+                };
+            };
+        };
+    };
+    createEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Where events are sent to, with POST */
+                    url: string;
+                    /** @description What to tell; a `ping` is sent whether named or not */
+                    events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+                    /**
+                     * @description Hears of made-up records instead of real ones. Cannot be changed
+                     * @default false
+                     */
+                    is_demo?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewDataEndpoint"];
+                };
+            };
+        };
+    };
+    getEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataEndpoint"];
+                };
+            };
+        };
+    };
+    updateEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Where events are sent to, with POST */
+                    url?: string;
+                    /** @description What to tell; a `ping` is sent whether named or not */
+                    events?: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataEndpoint"];
+                };
+            };
+        };
+    };
+    deleteEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    rotateEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+                status?: "pending" | "delivered" | "dead";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    pingEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    redeliverDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    redeliverDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Dead letters of events since then
+                     */
+                    since: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redelivered"];
                 };
             };
         };

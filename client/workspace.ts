@@ -11,6 +11,7 @@ import type {
   MetricsOverview,
   Policies,
   Usage,
+  UsageBreakdown,
   Workspace,
 } from './types.ts';
 
@@ -41,6 +42,11 @@ export function workspaceMethods(send: Send) {
       send('POST /api/workspace/plan', [], { body: { plan }, options }),
     /** Runs and cost of the month so far, and the plan's limit. */
     getUsage: (options?: CallOptions): Promise<Usage> => send('GET /api/usage', [], { options }),
+    /** What runs of the last `days` days (30) cost, by workflow, by model and by day. */
+    getUsageBreakdown: (
+      query: QueryOf<'GET /api/usage/breakdown'> = {},
+      options?: CallOptions,
+    ): Promise<UsageBreakdown> => send('GET /api/usage/breakdown', [], { query, options }),
     getMetricsOverview: (options?: CallOptions): Promise<MetricsOverview> =>
       send('GET /api/metrics/overview', [], { options }),
 

@@ -207,9 +207,11 @@ CREATE TABLE data_changes (
   CONSTRAINT data_changes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
-CREATE INDEX data_changes_by_entity ON public.data_changes USING btree (entity_id);
 CREATE INDEX data_changes_newest ON public.data_changes USING btree (workspace_id, is_demo, changed_at, seq);
+CREATE INDEX data_changes_newest_of_entity ON public.data_changes USING btree (entity_id, changed_at, seq);
 CREATE INDEX data_changes_newest_of_feed ON public.data_changes USING btree (feed_id, changed_at, seq);
+CREATE INDEX data_changes_newest_of_feed_type ON public.data_changes USING btree (feed_id, entity_type, changed_at, seq);
+CREATE INDEX data_changes_newest_of_type ON public.data_changes USING btree (workspace_id, is_demo, entity_type, changed_at, seq);
 
 CREATE TABLE data_charges (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -403,8 +405,8 @@ CREATE TABLE data_events (
   CONSTRAINT data_events_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision)))
 );
 
-CREATE INDEX data_events_by_entity ON public.data_events USING btree (primary_entity_id);
 CREATE INDEX data_events_newest ON public.data_events USING btree (workspace_id, is_demo, detected_at, seq);
+CREATE INDEX data_events_newest_of_entity ON public.data_events USING btree (primary_entity_id, detected_at, seq);
 CREATE INDEX data_events_newest_of_feed ON public.data_events USING btree (feed_id, detected_at, seq);
 CREATE INDEX data_events_newest_of_feed_type ON public.data_events USING btree (feed_id, event_type, detected_at, seq);
 CREATE INDEX data_events_newest_of_type ON public.data_events USING btree (workspace_id, is_demo, event_type, detected_at, seq);
