@@ -1071,6 +1071,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/budgets/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a budget's current window has spent, by day */
+        get: operations["getBudgetHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/governance/events": {
         parameters: {
             query?: never;
@@ -1303,6 +1320,163 @@ export interface paths {
         get: operations["listEvents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List webhook endpoints of the data API, newest first */
+        get: operations["listEndpoints"];
+        put?: never;
+        /**
+         * Register a webhook endpoint
+         * @description Answers the secret that deliveries are signed with, this once. There are at most 50 for real records, and as many for made-up ones.
+         */
+        post: operations["createEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook endpoint */
+        get: operations["getEndpoint"];
+        /**
+         * Change the address or the events of a webhook endpoint
+         * @description Changes what the body names. What is pending goes to the new address.
+         */
+        put: operations["updateEndpoint"];
+        post?: never;
+        /** Delete a webhook endpoint and its pending deliveries */
+        delete: operations["deleteEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook endpoint; the new one is shown this once
+         * @description For 24 hours deliveries are signed with the one before, too.
+         */
+        post: operations["rotateEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was sent to a webhook endpoint, newest first, each with its attempts
+         * @description Kept for 30 days.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a delivery with its attempts */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a ping to a webhook endpoint
+         * @description An event of the type `ping`, whether the endpoint subscribes to it or not.
+         */
+        post: operations["pingEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver something once more
+         * @description A delivery that has ended, well or not, begins anew with all its attempts.
+         */
+        post: operations["redeliverDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver all dead letters of events since a time once more, oldest first */
+        post: operations["redeliverDeadLetters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2270,6 +2444,21 @@ export interface components {
             /** @description The first instant after the window; null for `total` */
             window_end: string | null;
         };
+        BudgetHistory: {
+            /** @description Null for `total` */
+            window_start: string | null;
+            /** @description The first instant after the window; null for `total` */
+            window_end: string | null;
+            /** @description US dollars, at most six decimals */
+            limit_usd: number;
+            /** @description Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of `total` the last 90. What the window had seen before the budget was made is on the day it was made. */
+            days: {
+                /** Format: date */
+                date: string;
+                /** @description US dollars, at most six decimals */
+                spent_usd: number;
+            }[];
+        };
         Budget: {
             id: string;
             name: string;
@@ -2619,6 +2808,107 @@ export interface components {
                     paths: string[];
                 }[];
             };
+        };
+        DataEndpoint: {
+            id: string;
+            url: string;
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            is_demo: boolean;
+        };
+        NewDataEndpoint: {
+            id: string;
+            url: string;
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            is_demo: boolean;
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
+        };
+        RotatedSecret: {
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until then every delivery is signed with the secret before, too
+             */
+            previous_secret_until: string;
+        };
+        DeliveryAttempt: {
+            /** @description Rises with each redelivery */
+            round: number;
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            started_at: string;
+            duration_ms: number;
+            /** @description Null without an answer */
+            status_code: number | null;
+            error: string | null;
+        };
+        WebhookDelivery: {
+            /** @description As in the header `X-Service-Delivery` */
+            id: string;
+            event_id: string;
+            /** @enum {string} */
+            type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
+            /**
+             * @description `dead`: given up
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "dead";
+            /** @description Why it was given up without an attempt */
+            reason: string | null;
+            /** @description In the current round */
+            attempts: number;
+            /** @description Of one that is pending */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            ended_at: string | null;
+            /** @description Every attempt, oldest first */
+            log: components["schemas"]["DeliveryAttempt"][];
+        };
+        WebhookDeliveryList: {
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        Redelivered: {
+            redelivered: number;
+            /** @description Dead letters for which there is no room among the pending ones; ask again later */
+            left: number;
         };
         Entity: {
             id: string;
@@ -5234,6 +5524,28 @@ export interface operations {
             };
         };
     };
+    getBudgetHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetHistory"];
+                };
+            };
+        };
+    };
     listGovernanceEvents: {
         parameters: {
             query?: {
@@ -5849,6 +6161,295 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IntelligenceEventList"];
+                };
+            };
+        };
+    };
+    listEndpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataEndpoint"][];
+                };
+            };
+        };
+    };
+    createEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Where events are sent to, with POST */
+                    url: string;
+                    /** @description What to tell; a `ping` is sent whether named or not */
+                    events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+                    /**
+                     * @description Hears of made-up records instead of real ones. Cannot be changed
+                     * @default false
+                     */
+                    is_demo?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewDataEndpoint"];
+                };
+            };
+        };
+    };
+    getEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataEndpoint"];
+                };
+            };
+        };
+    };
+    updateEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Where events are sent to, with POST */
+                    url?: string;
+                    /** @description What to tell; a `ping` is sent whether named or not */
+                    events?: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataEndpoint"];
+                };
+            };
+        };
+    };
+    deleteEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    rotateEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+                status?: "pending" | "delivered" | "dead";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    pingEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    redeliverDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    redeliverDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Dead letters of events since then
+                     */
+                    since: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redelivered"];
                 };
             };
         };

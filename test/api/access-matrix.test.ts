@@ -6,7 +6,7 @@ import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
 import { expectCommitted } from './committed-file.ts';
-import { addEntities } from './data/records.ts';
+import { addEndpoint, addEntities } from './data/records.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 // Every route asked with every kind of credential. What comes of it is a committed table: a route that is new, or that
@@ -95,6 +95,7 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
     }),
     'data/feeds': feed,
     'data/entities': entity,
+    'data/endpoints': await addEndpoint(required),
     'data/sources': await create('/api/data/sources', { name: 'x', type: 'x' }),
     templates: await create('/api/templates', { name: 'x', graph: oneStep }),
   };
@@ -106,6 +107,7 @@ const at = (path: string, id: string) =>
   path
     .replace('{id}', id)
     .replace('{version}', '1')
+    .replace('{delivery_id}', 'dlv_x')
     .replace(/\/diff$/, '/diff?from=1&to=1');
 
 /**

@@ -431,6 +431,49 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
       entry: onEndpoint('data_webhook_redeliver_all', endpointId),
     };
   },
+  'POST /api/data/endpoints': async () => ({
+    url: '/api/data/endpoints',
+    body: endpointInput,
+    entry: { action: 'data_webhook_create', target_type: 'data_webhook' },
+  }),
+  'PUT /api/data/endpoints/{id}': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return {
+      url: `/api/data/endpoints/${id}`,
+      body: { events: ['source.failed'] },
+      entry: onEndpoint('data_webhook_update', id),
+    };
+  },
+  'DELETE /api/data/endpoints/{id}': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/api/data/endpoints/${id}`, entry: onEndpoint('data_webhook_delete', id) };
+  },
+  'POST /api/data/endpoints/{id}/ping': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/api/data/endpoints/${id}/ping`, entry: onEndpoint('data_webhook_ping', id) };
+  },
+  'POST /api/data/endpoints/{id}/rotate-secret': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return {
+      url: `/api/data/endpoints/${id}/rotate-secret`,
+      entry: onEndpoint('data_webhook_rotate', id),
+    };
+  },
+  'POST /api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver': async (kitchen) => {
+    const { id, endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/api/data/endpoints/${endpointId}/deliveries/${id}/redeliver`,
+      entry: onEndpoint('data_webhook_redeliver', endpointId),
+    };
+  },
+  'POST /api/data/endpoints/{id}/redeliver': async (kitchen) => {
+    const { endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/api/data/endpoints/${endpointId}/redeliver`,
+      body: { since: '2026-01-01T00:00:00Z' },
+      entry: onEndpoint('data_webhook_redeliver_all', endpointId),
+    };
+  },
   'POST /api/data/keys': async () => ({
     url: '/api/data/keys',
     body: dataKey,

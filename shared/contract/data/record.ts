@@ -8,7 +8,7 @@ import {
   idFilter,
   typeFilter,
 } from './entity.ts';
-import { dataPageQuery } from './envelope.ts';
+import { dataPageQuery, nextPage } from './envelope.ts';
 import { eventListQuery, intelligenceEventSchema } from './event.ts';
 
 /**
@@ -16,17 +16,14 @@ import { eventListQuery, intelligenceEventSchema } from './event.ts';
  * without being metered.
  */
 
-const cursor = dataPageQuery.shape.cursor.meta({
-  description: '`next_cursor` of the page before, of the same filters',
-});
 const ofRecord = { entity_id: idFilter.meta({ description: 'Of one record' }) };
 
-export const recordListQuery = entityListQuery.extend({ cursor });
+export const recordListQuery = entityListQuery.extend(nextPage);
 export const recordListSchema = z
   .object({ entities: z.array(entitySchema), next_cursor: nextCursor })
   .meta({ id: 'EntityList' });
 
-export const recordHistoryQuery = dataPageQuery.extend({ cursor });
+export const recordHistoryQuery = dataPageQuery.extend(nextPage);
 export const recordHistorySchema = z
   .object({
     versions: z.array(entityVersionSchema).meta({ description: 'Newest first' }),
@@ -40,13 +37,13 @@ export const recordHistorySchema = z
 export const recordChangeQuery = changeListQuery.extend({
   ...ofRecord,
   entity_type: typeFilter,
-  cursor,
+  ...nextPage,
 });
 export const recordChangesSchema = z
   .object({ changes: z.array(changeSchema), next_cursor: nextCursor })
   .meta({ id: 'ChangeList' });
 
-export const recordEventQuery = eventListQuery.extend({ ...ofRecord, cursor });
+export const recordEventQuery = eventListQuery.extend({ ...ofRecord, ...nextPage });
 export const recordEventsSchema = z
   .object({ events: z.array(intelligenceEventSchema), next_cursor: nextCursor })
   .meta({ id: 'IntelligenceEventList' });
