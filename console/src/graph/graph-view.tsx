@@ -20,8 +20,10 @@ import { type CardNode, kindNames, NodeCard, type NodeCardData } from './node-ca
 
 const nodeTypes = { card: NodeCard };
 
-/** Beyond this, cards outside of the window are not drawn, and the picture opens on a part of the graph. */
+/** Beyond this, cards outside of the window are not drawn. */
 const MANY_NODES = 100;
+/** A graph larger than this, in the picture's own units, could not be read as a whole: it opens on a part of it. */
+const OPENING = { width: 2_000, height: 1_200 };
 
 /** Where connections are tied to a card. Told, so that the browser need not measure each card. */
 const handles = [
@@ -92,7 +94,6 @@ export function GraphView({
     );
   }
   const many = nodes.length > MANY_NODES;
-  const first = nodes.find(({ id }) => id === selected) ?? nodes[0];
   return (
     <Box h={height} className="graph-frame" aria-label="Graph" role="region" ref={frame}>
       <ReactFlow
@@ -106,11 +107,7 @@ export function GraphView({
         deleteKeyCode={null}
         onlyRenderVisibleElements={many}
         fitView
-        fitViewOptions={
-          many && first !== undefined
-            ? { maxZoom: 0.8, minZoom: 0.8, nodes: [{ id: first.id }] }
-            : { maxZoom: 1, padding: 0.15 }
-        }
+        fitViewOptions={{ maxZoom: 1, padding: 0.15, nodes: openingOf(nodes, selected) }}
         minZoom={0.05}
         onInit={setFlow}
         onNodesChange={follow}
@@ -163,6 +160,29 @@ function useNodes(
         return node;
       }),
     [drawing, places, cardOf, selected, drawn],
+  );
+}
+
+/** The nodes that the picture shows at first: all, or in a large graph those around the selected or the first one. */
+function openingOf(nodes: readonly CardNode[], selected: string | undefined): { id: string }[] {
+  const from = nodes.find(({ id }) => id === selected) ?? nodes[0];
+  if (from === undefined || isSmall(nodes)) return [...nodes];
+  const { x, y } = from.position;
+  return nodes.filter(
+    ({ position }) =>
+      position.x >= x - nodeSize.width &&
+      position.x <= x + OPENING.width - nodeSize.width &&
+      Math.abs(position.y - y) <= OPENING.height / 2,
+  );
+}
+
+/** Whether the whole graph can be read at once. */
+function isSmall(nodes: readonly CardNode[]): boolean {
+  const xs = nodes.map(({ position }) => position.x);
+  const ys = nodes.map(({ position }) => position.y);
+  return (
+    Math.max(...xs) - Math.min(...xs) <= OPENING.width &&
+    Math.max(...ys) - Math.min(...ys) <= OPENING.height
   );
 }
 

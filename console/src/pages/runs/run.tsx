@@ -1,5 +1,5 @@
 import './runs.css';
-import { Alert, Box, CloseButton, Drawer, Group, Stack, Tabs, Text } from '@mantine/core';
+import { Alert, Box, CloseButton, Drawer, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { lazy, Suspense, useMemo } from 'react';
@@ -86,6 +86,11 @@ function RunView({ run, liveness }: { run: Run; liveness: Liveness }) {
         </Stack>
         {wide && detail !== false && (
           <Box component="aside" aria-label="Selected step" className="run-aside" tabIndex={0}>
+            <CloseButton
+              aria-label="Close the step"
+              style={{ float: 'right' }}
+              onClick={() => select(undefined)}
+            />
             {detail}
           </Box>
         )}
@@ -96,8 +101,8 @@ function RunView({ run, liveness }: { run: Run; liveness: Liveness }) {
           onClose={() => select(undefined)}
           position="bottom"
           size="75%"
-          withCloseButton={false}
-          aria-label="Selected step"
+          title="Selected step"
+          closeButtonProps={{ 'aria-label': 'Close the step' }}
         >
           {detail}
         </Drawer>
@@ -119,12 +124,9 @@ function Selected({
 }) {
   if (step !== undefined) return <StepDetail run={run} step={step} select={select} />;
   return (
-    <Group justify="space-between" wrap="nowrap" align="flex-start">
-      <Text size="sm">
-        <Foreign>{id}</Foreign> {hasEnded(run) ? 'was not reached.' : 'has not been reached yet.'}
-      </Text>
-      <CloseButton aria-label="Close the step" onClick={() => select(undefined)} />
-    </Group>
+    <Text size="sm">
+      <Foreign>{id}</Foreign> {hasEnded(run) ? 'was not reached.' : 'has not been reached yet.'}
+    </Text>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Button, CloseButton, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Run, Step } from '../../../../client/index.ts';
 import { kindNames } from '../../graph/node-card.tsx';
@@ -24,12 +24,9 @@ export function StepDetail({
   const gate = run.pending_gates.find(({ step_key }) => step_key === step.step_key);
   return (
     <Stack gap="sm">
-      <Group justify="space-between" wrap="nowrap" align="flex-start">
-        <Title order={2} size="h5">
-          <Foreign>{step.label}</Foreign>
-        </Title>
-        <CloseButton aria-label="Close the step" onClick={() => select(undefined)} />
-      </Group>
+      <Title order={2} size="h5">
+        <Foreign>{step.label}</Foreign>
+      </Title>
       <Group gap="xs">
         <StateBadge state={step.status} />
         <Text size="sm" c="dimmed">
