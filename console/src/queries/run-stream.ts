@@ -4,7 +4,7 @@ import { type Run, StreamError } from '../../../client/index.ts';
 import { closeCodes } from '../../../shared/contract/stream.ts';
 import { api } from '../api.ts';
 import { coalesce } from './coalesce.ts';
-import { runKey, runQuery } from './runs.ts';
+import { runEventsQuery, runKey, runQuery } from './runs.ts';
 
 /** `ended`: nothing more is to come, or nobody will tell us. */
 export type Liveness = 'live' | 'reconnecting' | 'ended';
@@ -54,6 +54,8 @@ export function useRunStream(runId: string): { query: UseQueryResult<Run>; liven
     return () => {
       controller.abort();
       refetch.stop();
+      // What was read beside the run's last state may have been read a moment before it.
+      void queries.invalidateQueries({ queryKey: runEventsQuery(runId).queryKey });
     };
   }, [runId, followed, queries]);
   return { query, liveness: followed ? liveness : 'ended' };

@@ -52,10 +52,10 @@ export function nodeStates(
   const taken: NodeStates['taken'] = ({ source, target, conditionValue }) => {
     const step = latestOf(source);
     if (latestOf(target)?.status === 'skipped' || step?.status === 'skipped') return false;
-    if (loops.has(source) && conditionValue === 'true' && (rounds.get(source) ?? 0) > 0)
-      return true;
+    const intoRounds = loops.has(source) && conditionValue === 'true';
+    if (intoRounds && (rounds.get(source) ?? 0) > 0) return true;
     if (step?.status !== 'success') return over ? false : undefined;
-    if (loops.has(source)) return conditionValue !== 'true';
+    if (loops.has(source)) return !intoRounds;
     return conditionValue === undefined || resultOf(step) === (conditionValue === 'true');
   };
   return { stepsOf, latestOf, roundsOf: (nodeId) => rounds.get(nodeId), taken };

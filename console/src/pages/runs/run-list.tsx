@@ -147,7 +147,12 @@ function RunRow({ run }: { run: RunSummary }) {
         </TextLink>
       </Table.Td>
       <Table.Td>
-        <TextLink to="/workflows/$workflowId" params={{ workflowId: run.workflow_id }} size="sm">
+        <TextLink
+          to="/workflows/$workflowId"
+          params={{ workflowId: run.workflow_id }}
+          search={{ tab: undefined }}
+          size="sm"
+        >
           <Foreign>{run.workflow_name}</Foreign>
         </TextLink>
       </Table.Td>

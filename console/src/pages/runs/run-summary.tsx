@@ -20,7 +20,12 @@ export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
         {run.id}
       </Text>
       <Copy text={run.id} what="the id of the run" />
-      <TextLink to="/workflows/$workflowId" params={{ workflowId: run.workflow_id }} size="sm">
+      <TextLink
+        to="/workflows/$workflowId"
+        params={{ workflowId: run.workflow_id }}
+        search={{ tab: undefined }}
+        size="sm"
+      >
         Version {run.workflow_version} of the workflow
       </TextLink>
     </Group>
