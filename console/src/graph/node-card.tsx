@@ -1,36 +1,12 @@
 import './graph.css';
-import {
-  IconArrowsJoin,
-  IconArrowsSplit,
-  IconHandStop,
-  IconRepeat,
-  IconRobot,
-  IconTool,
-  type Icon,
-} from '@tabler/icons-react';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { memo, type ReactNode } from 'react';
 import type { NodeKind } from '../../../shared/contract/graph.ts';
 import { Foreign } from '../parts/foreign.tsx';
+import { kindIcons, kindNames } from './kinds.ts';
 import { nodeSize } from './layout.ts';
 
-export const kindIcons: Record<NodeKind, Icon> = {
-  agent: IconRobot,
-  tool: IconTool,
-  condition: IconArrowsSplit,
-  loop: IconRepeat,
-  human_gate: IconHandStop,
-  merge: IconArrowsJoin,
-};
-
-export const kindNames: Record<NodeKind, string> = {
-  agent: 'Agent',
-  tool: 'Tool',
-  condition: 'Condition',
-  loop: 'Loop',
-  human_gate: 'Human gate',
-  merge: 'Merge',
-};
+export { kindIcons, kindNames };
 
 /** What a card shows beside the node's name. `Node` of xyflow wants a type, not an interface. */
 export type NodeCardData = {

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Run, Step } from '../../../../client/index.ts';
-import { kindNames } from '../../graph/node-card.tsx';
+import { kindNames } from '../../graph/kinds.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { JsonView } from '../../parts/json-view.tsx';

@@ -5,7 +5,7 @@ import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { Step } from '../../../../client/index.ts';
 import { stepStatuses } from '../../../../shared/contract/step.ts';
-import { kindNames } from '../../graph/node-card.tsx';
+import { kindNames } from '../../graph/kinds.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
