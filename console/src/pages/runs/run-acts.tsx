@@ -88,8 +88,7 @@ function CancelButton({ run }: { run: Run }) {
     });
   return (
     <Button
-      color="red"
-      variant="outline"
+      variant="default"
       leftSection={<IconPlayerStop size={16} aria-hidden />}
       loading={cancel.isPending}
       onClick={ask}

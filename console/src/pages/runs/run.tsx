@@ -51,6 +51,13 @@ function RunView({ run, liveness }: { run: Run; liveness: Liveness }) {
   );
   const wide = useMediaQuery(WIDE, undefined, { getInitialValueInEffect: false });
   const detail = key !== undefined && <Selected run={run} step={chosen} id={key} select={select} />;
+  const close = (
+    <CloseButton
+      aria-label="Close the step"
+      style={{ float: 'right' }}
+      onClick={() => select(undefined)}
+    />
+  );
   return (
     <Page
       title={run.workflow_name}
@@ -86,26 +93,26 @@ function RunView({ run, liveness }: { run: Run; liveness: Liveness }) {
         </Stack>
         {wide && detail !== false && (
           <Box component="aside" aria-label="Selected step" className="run-aside" tabIndex={0}>
-            <CloseButton
-              aria-label="Close the step"
-              style={{ float: 'right' }}
-              onClick={() => select(undefined)}
-            />
+            {close}
             {detail}
           </Box>
         )}
       </div>
       {!wide && (
-        <Drawer
+        <Drawer.Root
           opened={detail !== false}
           onClose={() => select(undefined)}
           position="bottom"
           size="75%"
-          title="Selected step"
-          closeButtonProps={{ 'aria-label': 'Close the step' }}
         >
-          {detail}
-        </Drawer>
+          <Drawer.Overlay />
+          <Drawer.Content aria-label="Selected step">
+            <Drawer.Body>
+              {close}
+              {detail}
+            </Drawer.Body>
+          </Drawer.Content>
+        </Drawer.Root>
       )}
     </Page>
   );

@@ -83,7 +83,7 @@ export function StepTable({
         role="region"
         aria-label="Steps, scrollable"
       >
-        <Table className="steps-table" aria-label="Steps" aria-rowcount={rows.length + 1} miw={620}>
+        <Table className="steps-table" aria-label="Steps" aria-rowcount={rows.length + 1} miw={680}>
           <Table.Thead>
             <Table.Tr>
               {columns.map((column) => (

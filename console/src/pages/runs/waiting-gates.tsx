@@ -1,4 +1,4 @@
-import { Alert, Stack, Text } from '@mantine/core';
+import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import type { Run } from '../../../../client/index.ts';
 import { Foreign } from '../../parts/foreign.tsx';
@@ -9,18 +9,24 @@ import { When } from '../../parts/time.tsx';
 export function WaitingGates({ run }: { run: Run }) {
   if (run.pending_gates.length === 0) return null;
   return run.pending_gates.map((gate) => (
-    <Alert
+    <Paper
       key={gate.step_key}
-      color="yellow"
-      icon={<IconHandStop size={18} aria-hidden />}
-      title={<Foreign>{gate.label}</Foreign>}
+      withBorder
+      p="md"
+      style={{ borderColor: 'var(--mantine-color-yellow-filled)' }}
     >
       <Stack gap="xs">
+        <Group gap="xs">
+          <IconHandStop size={18} aria-hidden />
+          <Title order={2} size="h6">
+            <Foreign>{gate.label}</Foreign>
+          </Title>
+          <Text size="sm" c="dimmed">
+            waits since <When at={gate.since} ago />
+          </Text>
+        </Group>
         <Text size="sm" className="pre">
           <Foreign>{gate.prompt}</Foreign>
-        </Text>
-        <Text size="xs">
-          Waits since <When at={gate.since} ago />
         </Text>
         <TextLink
           to="/approvals/$runId/$nodeId"
@@ -30,6 +36,6 @@ export function WaitingGates({ run }: { run: Run }) {
           Decide this gate
         </TextLink>
       </Stack>
-    </Alert>
+    </Paper>
   ));
 }
