@@ -184,6 +184,20 @@ describeConsole('the pages of runs', (given) => {
     await context.close();
   });
 
+  test('decide a gate in place', async () => {
+    const runId = await start(graph);
+    await rest(runId, 'paused');
+    const { page, context, problems } = await stage.open(`/runs/${runId}?step=sign`);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByLabel('Reason').fill('as agreed');
+    await page.getByRole('button', { name: 'Send approval' }).click();
+    await expectText(state(page), 'success');
+    await expectText(detail(page), 'as agreed');
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
   test('find back to a stream that broke, and read what was missed', async () => {
     const runId = await start(graph);
     await rest(runId, 'paused');

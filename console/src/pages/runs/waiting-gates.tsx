@@ -1,6 +1,7 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import type { Run } from '../../../../client/index.ts';
+import { DecisionForm } from '../../parts/decision-form.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/time.tsx';
@@ -28,12 +29,13 @@ export function WaitingGates({ run }: { run: Run }) {
         <Text size="sm" className="pre">
           <Foreign>{gate.prompt}</Foreign>
         </Text>
+        <DecisionForm runId={run.id} gate={gate} />
         <TextLink
           to="/approvals/$runId/$nodeId"
           params={{ runId: run.id, nodeId: gate.node_id }}
           size="sm"
         >
-          Decide this gate
+          A page of its own, with what led to the question
         </TextLink>
       </Stack>
     </Paper>
