@@ -1,7 +1,6 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { type Run, StreamError } from '../../../client/index.ts';
-import { closeCodes } from '../../../shared/contract/stream.ts';
 import { api } from '../api.ts';
 import { coalesce } from './coalesce.ts';
 import { runEventsQuery, runKey, runQuery } from './runs.ts';
@@ -16,11 +15,8 @@ const LONGEST_DELAY_MS = 15_000;
 const POLL_MS = 5_000;
 const SLOW_POLL_MS = 30_000;
 
-const final: readonly number[] = [
-  closeCodes.unauthenticated,
-  closeCodes.forbidden,
-  closeCodes.not_found,
-];
+/** Close codes after which nothing is to be had: no valid token, not permitted, no such run. */
+const final: readonly number[] = [4401, 4403, 4404];
 
 /**
  * A run, kept true: read anew whenever its stream says that something happened, and once the stream is open. A stream

@@ -2,8 +2,7 @@ import { Group, Select, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import type { RunSummary } from '../../../../client/index.ts';
-import { runStatuses, triggers } from '../../../../shared/contract/run.ts';
+import type { RunStatus, RunSummary } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
@@ -18,11 +17,14 @@ import { workflowsQuery } from '../../queries/workflows.ts';
 
 const route = getRouteApi('/inside/runs');
 
+const states: readonly RunStatus[] = ['pending', 'running', 'paused', 'success', 'failed'];
+const triggers: readonly RunSummary['trigger'][] = ['manual', 'webhook', 'mcp', 'schedule'];
+
 /** All runs, newest first. What is looked for is in the address. */
 export function RunListPage() {
   const { status, trigger, workflow_id } = route.useSearch();
   const filter = {
-    status: runStatuses.find((each) => each === status),
+    status: states.find((each) => each === status),
     trigger: triggers.find((each) => each === trigger),
     workflow_id,
   };
@@ -67,7 +69,7 @@ function Filters() {
         label="State"
         placeholder="Any"
         clearable
-        data={[...runStatuses]}
+        data={[...states]}
         value={search.status ?? null}
         onChange={set('status')}
         w={150}

@@ -4,7 +4,6 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { Step } from '../../../../client/index.ts';
-import { stepStatuses } from '../../../../shared/contract/step.ts';
 import { kindNames } from '../../graph/kinds.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
@@ -16,6 +15,14 @@ import { chosenSteps, type StepChoice, type StepOrder } from './step-rows.ts';
 import type { Selection } from './use-selection.ts';
 
 const ROW_HEIGHT = 38;
+const states: readonly Step['status'][] = [
+  'running',
+  'success',
+  'failed',
+  'paused',
+  'skipped',
+  'cancelled',
+];
 const columns: readonly { order: StepOrder | undefined; name: string; numbers?: boolean }[] = [
   { order: 'name', name: 'Step' },
   { order: undefined, name: 'Kind' },
@@ -65,10 +72,10 @@ export function StepTable({
           label="State"
           placeholder="Any"
           clearable
-          data={[...stepStatuses]}
+          data={[...states]}
           value={choice.state ?? null}
           onChange={(value) =>
-            setChoice({ ...choice, state: stepStatuses.find((each) => each === value) })
+            setChoice({ ...choice, state: states.find((each) => each === value) })
           }
         />
         <Text size="sm" c="dimmed" pb={8} role="status">
