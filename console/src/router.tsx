@@ -23,6 +23,12 @@ const root = createRootRoute({
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
+interface RunSearch {
+  status?: string | undefined;
+  trigger?: string | undefined;
+  workflow_id?: string | undefined;
+}
+
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
@@ -67,7 +73,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/runs',
-    validateSearch: (search) => ({
+    validateSearch: (search): RunSearch => ({
       status: text(search['status']),
       trigger: text(search['trigger']),
       workflow_id: text(search['workflow_id']),
@@ -77,7 +83,10 @@ const pages = [
   createRoute({
     ...within,
     path: '/runs/$runId',
-    validateSearch: (search) => ({ step: text(search['step']), tab: text(search['tab']) }),
+    validateSearch: (search): { step?: string | undefined; tab?: string | undefined } => ({
+      step: text(search['step']),
+      tab: text(search['tab']),
+    }),
     component: lazyRouteComponent(() => import('./pages/runs/run.tsx'), 'RunPage'),
   }),
   createRoute({

@@ -6,7 +6,8 @@ export const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 5 },
   autoContrast: true,
-  luminanceThreshold: 0.35,
+  // Below it white text has a contrast of 4.5, from it on black text has.
+  luminanceThreshold: 0.18,
   defaultRadius: 'md',
   cursorType: 'pointer',
   fontFamily:
