@@ -1,0 +1,160 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { chromium, type Browser } from 'playwright-core';
+import { createClient, type Client } from '../client/index.ts';
+import { messageOf } from '../shared/errors.ts';
+import { findApi } from './running-service.ts';
+import { findChromium } from './stack/chromium.mjs';
+
+/**
+ * `npm run screenshots [-- --api <url>] [--all <folder>]`: pictures of the console's pages from a running service in
+ * open mode, with whatever it holds. Without `--all` those that the README shows, to docs/screenshots; with it every
+ * page in both colour schemes and at the width of a phone.
+ */
+const projectDir = join(import.meta.dirname, '..');
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+/** Charts and graphs come after the page's own data. */
+const SETTLE_MS = 1_200;
+
+interface Shot {
+  name: string;
+  path: string;
+  readme?: boolean;
+}
+
+interface Look {
+  folder: string;
+  suffix: string;
+  scheme: 'light' | 'dark';
+  viewport: { width: number; height: number };
+  fullPage: boolean;
+}
+
+/** Every page worth a picture. What has an id shows the newest of its kind. */
+async function shotsOf(client: Client): Promise<Shot[]> {
+  const { runs } = await client.listRuns({ limit: 50 });
+  const { approvals } = await client.listApprovals();
+  const workflows = await client.listWorkflows();
+  const members = await client.listMembers();
+  const run = runs.find(({ status }) => status === 'paused') ?? runs[0];
+  const failed = runs.find(({ status }) => status === 'failed');
+  const looped = runs.find(({ workflow_name: name }) => /loop/i.test(name));
+  const gate = approvals[0];
+  const workflow = workflows.find(({ id }) => id === run?.workflow_id) ?? workflows[0];
+  const part = (shot: Shot | false | undefined): Shot[] => (shot ? [shot] : []);
+  return [
+    { name: 'overview', path: '/', readme: true },
+    { name: 'runs', path: '/runs' },
+    ...part(run && { name: 'run', path: `/runs/${run.id}`, readme: true }),
+    ...part(failed && { name: 'run-failed', path: `/runs/${failed.id}` }),
+    ...part(looped && { name: 'run-loop', path: `/runs/${looped.id}` }),
+    { name: 'approvals', path: '/approvals', readme: true },
+    ...part(gate && { name: 'gate', path: `/approvals/${gate.run_id}/${gate.node_id}` }),
+    { name: 'workflows', path: '/workflows' },
+    ...part(workflow && { name: 'workflow', path: `/workflows/${workflow.id}` }),
+    ...['versions', 'triggers', 'checks', 'settings'].flatMap((tab) =>
+      part(workflow && { name: `workflow-${tab}`, path: `/workflows/${workflow.id}?tab=${tab}` }),
+    ),
+    ...part(workflow && { name: 'editor', path: `/workflows/${workflow.id}/edit`, readme: true }),
+    { name: 'templates', path: '/templates' },
+    { name: 'schedules', path: '/schedules' },
+    { name: 'tools', path: '/tools' },
+    { name: 'budgets', path: '/budgets', readme: true },
+    { name: 'usage', path: '/usage' },
+    { name: 'policies', path: '/policies' },
+    { name: 'governance', path: '/governance' },
+    { name: 'audit', path: '/audit' },
+    { name: 'members', path: '/members' },
+    ...part(members[0] && { name: 'member', path: `/members/${members[0].id}` }),
+    { name: 'keys', path: '/keys' },
+    { name: 'account', path: '/account' },
+    { name: 'settings', path: '/settings' },
+    { name: 'data-feeds', path: '/data', readme: true },
+    { name: 'data-entities', path: '/data/entities' },
+    { name: 'data-changes', path: '/data/changes' },
+    { name: 'data-keys', path: '/data/keys' },
+    { name: 'data-endpoints', path: '/data/endpoints' },
+    { name: 'login', path: '/login' },
+    { name: 'signup', path: '/signup' },
+    { name: 'invite', path: '/invite' },
+  ];
+}
+
+async function take(browser: Browser, api: string, shots: Shot[], look: Look): Promise<void> {
+  mkdirSync(look.folder, { recursive: true });
+  const { scheme, viewport } = look;
+  const context = await browser.newContext({
+    colorScheme: scheme,
+    viewport,
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+  });
+  const page = await context.newPage();
+  for (const { name, path } of shots) {
+    await page.goto(api + path);
+    await page.waitForSelector('h1');
+    await page.waitForTimeout(SETTLE_MS);
+    const file = join(look.folder, `${name}${look.suffix}.png`);
+    await page.screenshot({ path: file, fullPage: look.fullPage });
+    console.log(file);
+  }
+  await context.close();
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { api: { type: 'string' }, all: { type: 'string' } },
+  });
+  const executablePath = findChromium(process.env);
+  if (executablePath === undefined) throw new Error('No Chromium or Chrome: set CHROMIUM_PATH');
+  const api = findApi(values.api);
+  const shots = await shotsOf(createClient({ baseUrl: api }));
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  try {
+    if (values.all === undefined) {
+      const folder = join(projectDir, 'docs/screenshots');
+      const look = {
+        folder,
+        suffix: '',
+        scheme: 'light',
+        viewport: DESKTOP,
+        fullPage: false,
+      } as const;
+      await take(
+        browser,
+        api,
+        shots.filter(({ readme }) => readme),
+        look,
+      );
+      return;
+    }
+    const folder = values.all;
+    for (const scheme of ['light', 'dark'] as const) {
+      await take(browser, api, shots, {
+        folder,
+        suffix: `-${scheme}`,
+        scheme,
+        viewport: DESKTOP,
+        fullPage: true,
+      });
+    }
+    await take(browser, api, shots, {
+      folder,
+      suffix: '-phone',
+      scheme: 'light',
+      viewport: PHONE,
+      fullPage: true,
+    });
+  } finally {
+    await browser.close();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(messageOf(error));
+  process.exitCode = 1;
+}
