@@ -48,17 +48,6 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
   const connect = (source: string, target: string): void =>
     change({ type: 'connect', source, target, branch: freeBranch(graph, source) });
 
-  const actions = (
-    <EditorToolbar
-      draft={draft}
-      drawing={drawing}
-      places={places}
-      selected={selection.nodes.length === 1 ? selection.nodes[0] : undefined}
-      change={change}
-      onAdded={(id) => choose({ nodes: [id], edges: [] }, 'id')}
-      saving={saving}
-    />
-  );
   return (
     <Page
       title={`Edit ${workflow.name}`}
@@ -70,7 +59,15 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
       wide
     >
       {saving.overtaken}
-      {actions}
+      <EditorToolbar
+        draft={draft}
+        drawing={drawing}
+        places={places}
+        selected={selection.nodes.length === 1 ? selection.nodes[0] : undefined}
+        change={change}
+        onAdded={(id) => choose({ nodes: [id], edges: [] }, 'id')}
+        saving={saving}
+      />
       <Group align="flex-start" gap="md" wrap="wrap">
         <Box flex="3 1 420px" miw={0} w="100%">
           {places === undefined ? (
@@ -95,7 +92,8 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
           )}
           <HiddenParts hidden={graph.nodes.length - drawing.nodes.length} />
         </Box>
-        <Box flex="2 1 320px" miw={0} maw="100%" ref={side}>
+        {/* The drawing's delete key is not meant for what has the focus here. */}
+        <Box flex="2 1 320px" miw={0} maw="100%" ref={side} className="nokey">
           <Tabs value={panel} onChange={setPanel} keepMounted={false}>
             <Tabs.List mb="sm">
               <Tabs.Tab value="chosen">Selection</Tabs.Tab>

@@ -4,11 +4,12 @@ import {
   Background,
   type Connection,
   Controls,
+  type EdgeChange,
   type NodeChange,
   ReactFlow,
-  type EdgeChange,
+  type ReactFlowInstance,
 } from '@xyflow/react';
-import { useMemo, useState } from 'react';
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import type { Drawing } from '../../graph/drawn.ts';
 import { edgeOf } from '../../graph/graph-view.tsx';
 import { nodeSize, type Places } from '../../graph/layout.ts';
@@ -99,6 +100,11 @@ export function EditorCanvas({
       })),
     [drawing, selection.edges],
   );
+  const frame = useRef<HTMLDivElement>(null);
+  const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
+  const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
+  useBroughtIntoView(flow, frame, only === undefined ? undefined : places.get(only));
+
   const onNodesChange = (changes: NodeChange<CardNode>[]): void => {
     const moves = changes.filter((change) => change.type === 'position');
     const moved = new Map(
@@ -119,7 +125,7 @@ export function EditorCanvas({
     onSelect((current) => ({ ...current, edges: chosenBy(changes, current.edges) }));
   };
   return (
-    <Box h={height} aria-label="Drawing" role="region">
+    <Box h={height} aria-label="Drawing" role="region" ref={frame}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -129,6 +135,7 @@ export function EditorCanvas({
         fitView
         fitViewOptions={{ maxZoom: 1, padding: 0.2 }}
         minZoom={0.05}
+        onInit={setFlow}
         deleteKeyCode={DELETE_KEYS}
         onNodesChange={onNodesChange}
         onEdgesChange={onEdgesChange}
@@ -146,6 +153,27 @@ export function EditorCanvas({
       </ReactFlow>
     </Box>
   );
+}
+
+/** Moves the picture when what was chosen elsewhere, or has just been added, is outside of it. */
+function useBroughtIntoView(
+  flow: ReactFlowInstance<CardNode> | undefined,
+  frame: RefObject<HTMLElement | null>,
+  place: Place | undefined,
+): void {
+  const { x, y } = place ?? {};
+  useEffect(() => {
+    const box = frame.current;
+    if (flow === undefined || box === null || x === undefined || y === undefined) return;
+    const { x: left, y: top, zoom } = flow.getViewport();
+    const inside =
+      x * zoom + left >= 0 &&
+      y * zoom + top >= 0 &&
+      (x + nodeSize.width) * zoom + left <= box.clientWidth &&
+      (y + nodeSize.height) * zoom + top <= box.clientHeight;
+    if (inside) return;
+    void flow.setCenter(x + nodeSize.width / 2, y + nodeSize.height / 2, { zoom });
+  }, [flow, frame, x, y]);
 }
 
 function MistakeMark({ count }: { count: MistakeCount }) {

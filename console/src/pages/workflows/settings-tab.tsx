@@ -13,7 +13,7 @@ import { Section } from '../../parts/page.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { schedulesKey } from '../../queries/schedules.ts';
-import { workflowsKey } from '../../queries/workflows.ts';
+import { workflowsKey, workflowsQuery } from '../../queries/workflows.ts';
 
 /** What a workflow is called, what a run may cost, and the end of it. */
 export function SettingsTab({ workflow }: { workflow: Workflow }) {
@@ -97,7 +97,7 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
 function DeleteButton({ workflow }: { workflow: Workflow }) {
   const navigate = useNavigate();
   const remove = useAct(() => api().deleteWorkflow(workflow.id), {
-    changes: [runsKey, schedulesKey],
+    changes: [runsKey, schedulesKey, workflowsQuery.queryKey],
     done: 'Deleted',
     onDone: () => void navigate({ to: '/workflows' }),
   });
