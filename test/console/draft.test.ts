@@ -65,7 +65,12 @@ describe('changing a draft', () => {
     const draft = draftOf(graph);
     const same: DraftAction = { type: 'set', id: 'write', field: 'prompt', value: agent.prompt };
     expect(changeDraft(draft, same)).toBe(draft);
-    const nothing: DraftAction = { type: 'set', id: 'write', field: 'retry.backoff', value: undefined };
+    const nothing: DraftAction = {
+      type: 'set',
+      id: 'write',
+      field: 'retry.backoff',
+      value: undefined,
+    };
     expect(changeDraft(draft, nothing)).toBe(draft);
   });
 
@@ -88,12 +93,18 @@ describe('changing a draft', () => {
     const edge = { type: 'connect', source: 'write', target: 'end' } as const;
     expect(changeDraft(draft, edge)).toBe(draft);
     expect(changeDraft(draft, { ...edge, target: 'nowhere' })).toBe(draft);
-    expect(changeDraft(draft, { ...edge, source: 'check', branch: 'false' }).graph.edges).toHaveLength(3);
+    expect(
+      changeDraft(draft, { ...edge, source: 'check', branch: 'false' }).graph.edges,
+    ).toHaveLength(3);
   });
 
   test('the result that takes an edge is changed and taken away', () => {
     const other = after({ type: 'branch', edge: 0, branch: 'false' });
-    expect(other.graph.edges[0]).toEqual({ source: 'check', target: 'write', condition_value: 'false' });
+    expect(other.graph.edges[0]).toEqual({
+      source: 'check',
+      target: 'write',
+      condition_value: 'false',
+    });
     const always = changeDraft(other, { type: 'branch', edge: 0, branch: undefined });
     expect(always.graph.edges[0]).toEqual({ source: 'check', target: 'write' });
   });
@@ -129,7 +140,12 @@ describe('changing a draft', () => {
 });
 
 describe('undo', () => {
-  const type = (value: string): DraftAction => ({ type: 'set', id: 'write', field: 'prompt', value });
+  const type = (value: string): DraftAction => ({
+    type: 'set',
+    id: 'write',
+    field: 'prompt',
+    value,
+  });
 
   test('typing in one field is one step, and another field begins the next', () => {
     const draft = after(type('a'), type('ab'), type('abc'), {
@@ -170,20 +186,31 @@ describe('undo', () => {
     const branch = fc.constantFrom('true' as const, 'false' as const, undefined);
     const action: fc.Arbitrary<DraftAction> = fc.oneof(
       fc.record({ type: fc.constant('add' as const), id, kind: fc.constant('agent' as const) }),
-      fc.record({ type: fc.constant('set' as const), id, field: fc.constantFrom('label', 'retry.backoff'), value: fc.constantFrom('x', 'y', undefined) }),
+      fc.record({
+        type: fc.constant('set' as const),
+        id,
+        field: fc.constantFrom('label', 'retry.backoff'),
+        value: fc.constantFrom('x', 'y', undefined),
+      }),
       fc.record({ type: fc.constant('rename' as const), id, to: id }),
       fc.record({ type: fc.constant('connect' as const), source: id, target: id, branch }),
       fc.record({ type: fc.constant('branch' as const), edge: fc.nat(3), branch }),
-      fc.record({ type: fc.constant('remove' as const), nodes: fc.array(id, { maxLength: 2 }), edges: fc.array(fc.nat(3), { maxLength: 2 }) }),
+      fc.record({
+        type: fc.constant('remove' as const),
+        nodes: fc.array(id, { maxLength: 2 }),
+        edges: fc.array(fc.nat(3), { maxLength: 2 }),
+      }),
     );
     fc.assert(
       fc.property(fc.array(action, { maxLength: 30 }), (actions) => {
         const end = after(...actions);
         let back = end;
-        for (let step = 0; step < actions.length; step += 1) back = changeDraft(back, { type: 'undo' });
+        for (let step = 0; step < actions.length; step += 1)
+          back = changeDraft(back, { type: 'undo' });
         expect(back.graph).toBe(graph);
         let forth = back;
-        for (let step = 0; step < actions.length; step += 1) forth = changeDraft(forth, { type: 'redo' });
+        for (let step = 0; step < actions.length; step += 1)
+          forth = changeDraft(forth, { type: 'redo' });
         expect(forth.graph).toBe(end.graph);
       }),
     );

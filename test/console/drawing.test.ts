@@ -12,7 +12,11 @@ import { checkDraft, inputKeys } from '../../console/src/pages/workflows/checker
 import { countByNode, countWords } from '../../console/src/pages/workflows/mistakes.ts';
 import { fieldAt, fieldsOf } from '../../console/src/pages/workflows/node-fields.ts';
 import { edgeKey, mergeVersions } from '../../console/src/pages/workflows/version-diff.ts';
-import { curlOf, exampleEvent, signedCurlOf } from '../../console/src/pages/workflows/webhook-curl.ts';
+import {
+  curlOf,
+  exampleEvent,
+  signedCurlOf,
+} from '../../console/src/pages/workflows/webhook-curl.ts';
 import {
   evaluationCheckSchema,
   graphNodeSchema,
@@ -33,8 +37,14 @@ describe('the form of a node', () => {
       const named = Object.keys(shape).filter(
         (key) => !['id', 'label', 'kind', 'position'].includes(key),
       );
-      const wanted = named.flatMap((key) => nested[key]?.map((inner) => `${key}.${inner}`) ?? [key]);
-      expect(fieldsOf(kind).map(({ name }) => name).sort()).toEqual(wanted.sort());
+      const wanted = named.flatMap(
+        (key) => nested[key]?.map((inner) => `${key}.${inner}`) ?? [key],
+      );
+      expect(
+        fieldsOf(kind)
+          .map(({ name }) => name)
+          .sort(),
+      ).toEqual(wanted.sort());
     },
   );
 
@@ -91,7 +101,12 @@ test('the input has the keys that are read and that no node sets, in the order o
       { id: 'triage', kind: 'agent', prompt: 'Sort {ticket.title} for {team}', output_key: 'kind' },
       { id: 'urgent', kind: 'condition', expression: "kind == 'urgent' and score > limit" },
       { id: 'broken', kind: 'condition', expression: 'and and' },
-      { id: 'get', kind: 'tool', tool_name: 'http_request', params: { url: 'https://h/{ticket.id}' } },
+      {
+        id: 'get',
+        kind: 'tool',
+        tool_name: 'http_request',
+        params: { url: 'https://h/{ticket.id}' },
+      },
       { id: 'note', kind: 'human_gate', prompt: '{triage} {get.body}' },
       'scribble',
     ],
@@ -166,7 +181,13 @@ describe('checks', () => {
   });
 
   test('another type drops what it has no use for', () => {
-    const text: Check = { name: 'x', type: 'contains', value: 'v', target: 't', case_sensitive: true };
+    const text: Check = {
+      name: 'x',
+      type: 'contains',
+      value: 'v',
+      target: 't',
+      case_sensitive: true,
+    };
     expect(retyped(text, 'regex')).toEqual({ ...text, type: 'regex' });
     expect(retyped(text, 'max_cost_usd')).toEqual({ name: 'x', type: 'max_cost_usd' });
     expect(retyped({ name: 'x', type: 'max_cost_usd', value: 1 }, 'max_duration_ms')).toEqual({

@@ -29,7 +29,13 @@ interface Violation {
 
 const linear = {
   nodes: [
-    { id: 'write', kind: 'agent', prompt: 'Write about {topic}', model: 'mock', mock: { output: 'done' } },
+    {
+      id: 'write',
+      kind: 'agent',
+      prompt: 'Write about {topic}',
+      model: 'mock',
+      mock: { output: 'done' },
+    },
     { id: 'end', kind: 'merge' },
   ],
   edges: [{ source: 'write', target: 'end' }],
@@ -77,7 +83,7 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByLabel('Prompt', { exact: true }).focus();
     await page.keyboard.type('Answer {ticket}');
     await addByKeys(page, 2);
-    await page.getByRole('heading', { name: 'Node', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'Condition', exact: true }).waitFor();
     // A condition begins with an expression; the one that is typed stands before it.
     await page.getByRole('textbox', { name: 'Expression' }).focus();
     await page.keyboard.press('Control+A');
@@ -229,7 +235,10 @@ describeConsole('Workflows in the console', (stage) => {
   test('have versions, whose differences are seen and which are restored', async () => {
     const id = await made('Versioned');
     const changed = {
-      nodes: [{ ...linear.nodes[0], prompt: 'Sing' }, { id: 'fin', kind: 'merge' }],
+      nodes: [
+        { ...linear.nodes[0], prompt: 'Sing' },
+        { id: 'fin', kind: 'merge' },
+      ],
       edges: [{ source: 'write', target: 'fin' }],
     };
     await stage().call('PUT', `/api/workflows/${id}`, { graph: changed });
@@ -238,12 +247,18 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByRole('link', { name: 'Changes from version 1 to 2' }).click();
     await page.getByRole('heading', { name: 'From version 1 to 2' }).waitFor();
     for (const [name, fate] of [
-      ...[['write', 'changed'], ['fin', 'added'], ['end', 'removed']],
+      ...[
+        ['write', 'changed'],
+        ['fin', 'added'],
+        ['end', 'removed'],
+      ],
     ] as const) {
       await page.locator(`.react-flow__node[data-id="${name}"]`).getByText(fate).waitFor();
     }
     const before = page.getByLabel('write before', { exact: true });
-    expect(JSON.parse((await before.textContent()) ?? '')).toEqual({ prompt: 'Write about {topic}' });
+    expect(JSON.parse((await before.textContent()) ?? '')).toEqual({
+      prompt: 'Write about {topic}',
+    });
 
     await page.getByRole('link', { name: 'Version 1', exact: true }).click();
     await page.getByRole('button', { name: 'Restore version 1' }).click();

@@ -3,7 +3,6 @@ import {
   Fieldset,
   Group,
   NativeSelect,
-  NumberInput,
   Stack,
   Switch,
   Text,
@@ -11,7 +10,15 @@ import {
 } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { CodeEditor } from '../../parts/code-editor.tsx';
-import { type Check, checkProblem, checkTypes, type CheckType, retyped, subjectOf } from './check.ts';
+import {
+  type Check,
+  checkProblem,
+  checkTypes,
+  type CheckType,
+  retyped,
+  subjectOf,
+} from './check.ts';
+import { NumberField } from './number-field.tsx';
 
 /** The form of one check, by its type. */
 export function CheckFields({
@@ -41,9 +48,7 @@ export function CheckFields({
             label="Passes when"
             data={Object.entries(checkTypes).map(([value, { label }]) => ({ value, label }))}
             value={check.type}
-            onChange={(event) =>
-              onChange(retyped(check, event.currentTarget.value as CheckType))
-            }
+            onChange={(event) => onChange(retyped(check, event.currentTarget.value as CheckType))}
           />
         </Group>
         <CheckValue check={check} onChange={onChange} />
@@ -72,14 +77,12 @@ function CheckValue({ check, onChange }: { check: Check; onChange: (check: Check
   switch (subjectOf(check.type)) {
     case 'number':
       return (
-        <NumberInput
+        <NumberField
           label={label}
           required
           min={0}
-          value={check.value ?? ''}
-          onChange={(value) =>
-            onChange({ ...check, value: typeof value === 'number' ? value : undefined })
-          }
+          value={check.value}
+          onChange={(value) => onChange({ ...check, value })}
         />
       );
     case 'expression':

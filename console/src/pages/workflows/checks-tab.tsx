@@ -23,7 +23,8 @@ export function ChecksTab({ workflow }: { workflow: Workflow }) {
   return (
     <Section title="Checks">
       <Text size="sm" c="dimmed">
-        They score every run that succeeds. The result is shown with the run and does not change its state.
+        They score every run that succeeds. The result is shown with the run and does not change its
+        state.
       </Text>
       {mayEdit ? (
         <ChecksForm workflow={workflow} />

@@ -1,8 +1,8 @@
 import { Box, Group, Tabs, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useReducer, useRef, useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { type Drawing, drawingOf } from '../../graph/drawn.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { LoadingRows } from '../../parts/loading.tsx';
 import { Page } from '../../parts/page.tsx';
 import { changeDraft, draftOf, freeBranch } from './draft.ts';
@@ -38,11 +38,14 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
   useLeaveGuard(saving.unsaved);
   useUndoKeys(change, saving.save);
 
-  const choose = useCallback((next: Selection, field?: string): void => {
-    setSelection(next);
-    setPanel('chosen');
-    focusField(field);
-  }, [focusField]);
+  const choose = useCallback(
+    (next: Selection, field?: string): void => {
+      setSelection(next);
+      setPanel('chosen');
+      focusField(field);
+    },
+    [focusField],
+  );
   const edgeIndexes = (ids: readonly string[]): number[] =>
     drawing.edges.filter(({ id }) => ids.includes(id)).map(({ at }) => at);
   const connect = (source: string, target: string): void =>
@@ -52,9 +55,9 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
     <Page
       title={`Edit ${workflow.name}`}
       about={
-        <Link to="/workflows/$workflowId" params={{ workflowId: workflow.id }}>
+        <TextLink to="/workflows/$workflowId" params={{ workflowId: workflow.id }}>
           Back to the workflow
-        </Link>
+        </TextLink>
       }
       wide
     >
@@ -139,8 +142,8 @@ function HiddenParts({ hidden }: { hidden: number }) {
   if (hidden === 0) return null;
   return (
     <Text size="sm" c="dimmed" mt="xs">
-      {hidden} of the nodes cannot be drawn: an id is missing or doubled, or the kind is unknown. They
-      are in the JSON.
+      {hidden} of the nodes cannot be drawn: an id is missing or doubled, or the kind is unknown.
+      They are in the JSON.
     </Text>
   );
 }

@@ -108,7 +108,9 @@ export function EditorCanvas({
   const onNodesChange = (changes: NodeChange<CardNode>[]): void => {
     const moves = changes.filter((change) => change.type === 'position');
     const moved = new Map(
-      moves.flatMap(({ id, position }) => (position === undefined ? [] : [[id, position] as const])),
+      moves.flatMap(({ id, position }) =>
+        position === undefined ? [] : [[id, position] as const],
+      ),
     );
     if (moves.some(({ dragging }) => dragging === true)) {
       setDragged(new Map([...dragged, ...moved]));

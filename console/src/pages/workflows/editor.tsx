@@ -1,6 +1,7 @@
+import { Alert } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { Alert } from '@mantine/core';
+import { Failure } from '../../parts/failure.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LoadingPage } from '../../parts/loading.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -21,6 +22,13 @@ export function EditorPage() {
         <Alert>
           Changing workflows takes the capability create_edit_workflows, which you do not hold.
         </Alert>
+      </Page>
+    );
+  }
+  if (query.data === undefined && query.error !== null) {
+    return (
+      <Page title="Editor">
+        <Failure error={query.error} onRetry={() => void query.refetch()} />
       </Page>
     );
   }

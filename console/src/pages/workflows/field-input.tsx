@@ -1,9 +1,10 @@
-import { Autocomplete, NumberInput, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { Autocomplete, TagsInput, Textarea, TextInput } from '@mantine/core';
 import { useMemo } from 'react';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { anObject, JsonField } from './json-field.tsx';
 import { jsonText } from './json-text.ts';
 import type { NodeField } from './node-fields.ts';
+import { NumberField } from './number-field.tsx';
 
 export interface FieldMark {
   message: string;
@@ -54,14 +55,13 @@ export function FieldInput({
       return <ExpressionInput {...{ field, value, onChange, marks, error }} />;
     case 'number':
       return (
-        <NumberInput
+        <NumberField
           {...common}
-          value={typeof value === 'number' ? value : ''}
+          value={value}
           min={field.least}
           max={field.most}
           allowDecimal={field.whole !== true}
-          clampBehavior="none"
-          onChange={(next) => onChange(typeof next === 'number' ? next : undefined)}
+          onChange={onChange}
         />
       );
     case 'object':

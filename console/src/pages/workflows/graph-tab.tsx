@@ -1,10 +1,10 @@
 import { Alert, Box, Group, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { GraphView } from '../../graph/graph-view.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { Section } from '../../parts/page.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { nodeOf } from './draft.ts';
@@ -33,9 +33,9 @@ export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
     return (
       <Empty title="The graph is empty">
         {mayEdit && (
-          <Link to="/workflows/$workflowId/edit" params={{ workflowId: id }}>
+          <TextLink to="/workflows/$workflowId/edit" params={{ workflowId: id }}>
             Draw it in the editor
-          </Link>
+          </TextLink>
         )}
       </Empty>
     );

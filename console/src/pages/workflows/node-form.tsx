@@ -3,7 +3,6 @@ import { IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import type { Graph } from '../../../../client/index.ts';
 import { drawingOf } from '../../graph/drawn.ts';
-import { kindNames } from '../../graph/node-card.tsx';
 import { type DraftAction, nodeOf } from './draft.ts';
 import { EdgeFields } from './edge-fields.tsx';
 import { FieldInput, type FieldMark } from './field-input.tsx';
@@ -65,7 +64,7 @@ export function NodeForm({
       />
       <TextInput
         label="Label"
-        description={`What people see. Without one it is the id. A ${kindNames[drawn.kind].toLowerCase()}.`}
+        description="What people see. Without one it is the id."
         data-field="label"
         value={labelOf(node)}
         error={textOf(marks.get('label'))}

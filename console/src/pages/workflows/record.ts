@@ -9,8 +9,7 @@ export function valueAt(record: JsonRecord, path: string): unknown {
   return path
     .split('.')
     .reduce<unknown>(
-      (value, name) =>
-        isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined,
+      (value, name) => (isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined),
       record,
     );
 }

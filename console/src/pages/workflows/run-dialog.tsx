@@ -32,8 +32,7 @@ function RunForm({ workflow, onClose }: { workflow: Workflow; onClose: () => voi
   const navigate = useNavigate();
   const checker = useChecker();
   const suggested = useMemo(
-    () =>
-      Object.fromEntries((checker?.inputKeys(workflow.graph) ?? []).map((key) => [key, ''])),
+    () => Object.fromEntries((checker?.inputKeys(workflow.graph) ?? []).map((key) => [key, ''])),
     [checker, workflow.graph],
   );
   const [typed, setTyped] = useState<JsonObject>();
@@ -41,7 +40,12 @@ function RunForm({ workflow, onClose }: { workflow: Workflow; onClose: () => voi
   const start = useAct((input: JsonObject) => api().triggerRun(workflow.id, input), {
     changes: [runsKey, workflowsKey],
     quiet: true,
-    onDone: ({ id }) => void navigate({ to: '/runs/$runId', params: { runId: id } }),
+    onDone: ({ id }) =>
+      void navigate({
+        to: '/runs/$runId',
+        params: { runId: id },
+        search: { step: undefined, tab: undefined },
+      }),
   });
   const keys = Object.keys(suggested);
   return (

@@ -1,8 +1,8 @@
-import { Anchor, Table } from '@mantine/core';
+import { Table } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { RunSummary, Workflow } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LoadMore } from '../../parts/load-more.tsx';
 import { dollarsText } from '../../parts/numbers.ts';
@@ -12,6 +12,7 @@ import { durationText, When } from '../../parts/time.tsx';
 import { runsQuery } from '../../queries/runs.ts';
 
 const READ_EVERY_MS = 5_000;
+const NO_SEARCH = { step: undefined, tab: undefined };
 
 /** What became of a workflow, newest first. */
 export function RunsTab({ workflow }: { workflow: Workflow }) {
@@ -23,13 +24,13 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
     <Section
       title="Runs"
       actions={
-        <Anchor
-          component={Link}
-          {...{ to: '/runs', search: { workflow_id: workflow.id } }}
+        <TextLink
+          to="/runs"
+          search={{ workflow_id: workflow.id, status: undefined, trigger: undefined }}
           size="sm"
         >
           With all filters
-        </Anchor>
+        </TextLink>
       }
     >
       <Loaded query={query}>
@@ -68,14 +69,15 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
           {runs.map((run) => (
             <Table.Tr key={run.id}>
               <Table.Td>
-                <Anchor
-                  component={Link}
-                  {...{ to: '/runs/$runId', params: { runId: run.id } }}
+                <TextLink
+                  to="/runs/$runId"
+                  params={{ runId: run.id }}
+                  search={NO_SEARCH}
                   ff="monospace"
                   size="sm"
                 >
                   {run.id}
-                </Anchor>
+                </TextLink>
               </Table.Td>
               <Table.Td>
                 <StateBadge state={run.status} />

@@ -1,4 +1,11 @@
-import { Autocomplete, Modal, NativeSelect, SegmentedControl, Text, TextInput } from '@mantine/core';
+import {
+  Autocomplete,
+  Modal,
+  NativeSelect,
+  SegmentedControl,
+  Text,
+  TextInput,
+} from '@mantine/core';
 import { useState } from 'react';
 import type { JsonObject, Schedule, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
@@ -11,9 +18,7 @@ import { isRecord } from './record.ts';
 
 /** The schedule to be changed; or what a new one is for: a workflow, or one to be chosen. */
 export type ScheduleTarget =
-  | { schedule: Schedule }
-  | { workflowId: string }
-  | { workflows: readonly Workflow[] };
+  { schedule: Schedule } | { workflowId: string } | { workflows: readonly Workflow[] };
 
 /** Makes a schedule, or changes one. */
 export function ScheduleDialog({

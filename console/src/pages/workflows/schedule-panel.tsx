@@ -43,7 +43,9 @@ export function SchedulePanel({ workflowId }: { workflowId: string }) {
           const own = schedules.filter((each) => each.workflow_id === workflowId);
           return own.length === 0 ? (
             <Empty title="No schedule starts it">
-              <Text size="sm">A schedule starts runs at given times, in a time zone of your choice.</Text>
+              <Text size="sm">
+                A schedule starts runs at given times, in a time zone of your choice.
+              </Text>
             </Empty>
           ) : (
             <ScheduleTable schedules={own} />

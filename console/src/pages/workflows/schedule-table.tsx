@@ -1,17 +1,20 @@
-import { ActionIcon, Anchor, Code, Menu, Stack, Switch, Table, Text } from '@mantine/core';
+import { ActionIcon, Code, Menu, Stack, Switch, Table, Text } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schedule } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { useAct } from '../../parts/act.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/time.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { schedulesKey } from '../../queries/schedules.ts';
 import { ScheduleDialog } from './schedule-dialog.tsx';
+
+const NO_SEARCH = { step: undefined, tab: undefined };
 
 /** Schedules with what they did and do next. `workflowNames` adds a column that says of which workflow they are. */
 export function ScheduleTable({
@@ -94,13 +97,14 @@ function WorkflowLink({
   names: ReadonlyMap<string, string>;
 }) {
   return (
-    <Anchor
-      component={Link}
+    <TextLink
       size="sm"
-      {...{ to: '/workflows/$workflowId', params: { workflowId }, search: { tab: 'triggers' } }}
+      to="/workflows/$workflowId"
+      params={{ workflowId }}
+      search={{ tab: 'triggers' }}
     >
       <Foreign>{names.get(workflowId) ?? workflowId}</Foreign>
-    </Anchor>
+    </TextLink>
   );
 }
 
@@ -116,14 +120,15 @@ function LastTick({ schedule }: { schedule: Schedule }) {
           {runId !== null && (
             <>
               {' · '}
-              <Anchor
-                component={Link}
-                {...{ to: '/runs/$runId', params: { runId } }}
+              <TextLink
+                to="/runs/$runId"
+                params={{ runId }}
+                search={NO_SEARCH}
                 size="sm"
                 aria-label={`The latest run of ${nameOf(schedule)}`}
               >
                 run
-              </Anchor>
+              </TextLink>
             </>
           )}
         </Text>
@@ -159,7 +164,8 @@ function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => 
   const navigate = useNavigate();
   const trigger = useAct(() => api().triggerSchedule(schedule.id), {
     changes: [schedulesKey, runsKey],
-    onDone: ({ id }) => void navigate({ to: '/runs/$runId', params: { runId: id } }),
+    onDone: ({ id }) =>
+      void navigate({ to: '/runs/$runId', params: { runId: id }, search: NO_SEARCH }),
   });
   const remove = useAct(() => api().deleteSchedule(schedule.id), {
     changes: [schedulesKey],
@@ -183,7 +189,8 @@ function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => 
               title: 'Delete the schedule?',
               consequence: (
                 <>
-                  <Foreign>{nameOf(schedule)}</Foreign> starts no more runs. Those it has started go on.
+                  <Foreign>{nameOf(schedule)}</Foreign> starts no more runs. Those it has started go
+                  on.
                 </>
               ),
               act: 'Delete',

@@ -2,6 +2,7 @@ import { Button, NativeSelect, Stack, Text, Title } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import type { Graph } from '../../../../client/index.ts';
 import type { Drawing } from '../../graph/drawn.ts';
+import { kindNames } from '../../graph/node-card.tsx';
 import type { DraftAction } from './draft.ts';
 import { EdgeRow } from './edge-fields.tsx';
 import type { Selection } from './editor-canvas.tsx';
@@ -37,7 +38,13 @@ export function SelectionPanel({
   return (
     <Stack gap="sm">
       <Title order={2} size="h6">
-        {node !== undefined ? 'Node' : edge !== undefined ? 'Edge' : 'Nothing chosen'}
+        {node !== undefined
+          ? kindNames[node.kind]
+          : edge !== undefined
+            ? 'Edge'
+            : nodes.length > 1
+              ? 'Several nodes'
+              : 'Nothing chosen'}
       </Title>
       <NativeSelect
         label="Chosen node"
@@ -94,8 +101,8 @@ export function SelectionPanel({
       )}
       {nodes.length + edges.length === 0 && (
         <Text size="sm" c="dimmed">
-          Choose a node or an edge in the drawing, or add one. Drag from the right end of a node to the
-          left end of another to connect them. The delete key removes what is chosen.
+          Choose a node or an edge in the drawing, or add one. Drag from the right end of a node to
+          the left end of another to connect them. The delete key removes what is chosen.
         </Text>
       )}
     </Stack>

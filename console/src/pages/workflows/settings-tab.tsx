@@ -29,7 +29,9 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
       </Section>
       {mayDelete && (
         <Section title="Delete">
-          <Text size="sm">Deleting takes the workflow, its versions and its runs. Nothing brings them back.</Text>
+          <Text size="sm">
+            Deleting takes the workflow, its versions and its runs. Nothing brings them back.
+          </Text>
           <DeleteButton workflow={workflow} />
         </Section>
       )}
@@ -112,8 +114,8 @@ function DeleteButton({ workflow }: { workflow: Workflow }) {
             title: 'Delete the workflow?',
             consequence: (
               <>
-                <Foreign>{workflow.name}</Foreign> and its {countText(workflow.stats.total)} runs are
-                deleted, with its versions, schedules and webhook. Nothing brings them back.
+                <Foreign>{workflow.name}</Foreign> and its {countText(workflow.stats.total)} runs
+                are deleted, with its versions, schedules and webhook. Nothing brings them back.
               </>
             ),
             act: 'Delete',

@@ -32,7 +32,5 @@ export function useFieldFocus(form: RefObject<HTMLElement | null>) {
 function controlOf(form: HTMLElement | null, field: string): HTMLElement | undefined {
   const part = form?.querySelector<HTMLElement>(`[data-field="${CSS.escape(field)}"]`);
   if (part == null) return undefined;
-  return part.matches(FOCUSABLE)
-    ? part
-    : (part.querySelector<HTMLElement>(FOCUSABLE) ?? undefined);
+  return part.matches(FOCUSABLE) ? part : (part.querySelector<HTMLElement>(FOCUSABLE) ?? undefined);
 }

@@ -26,7 +26,8 @@ export function useMistakes(graph: Graph): {
   const [settled] = useDebouncedValue(graph, PAUSE_MS);
   return useMemo(() => {
     // Without the workspace's own tools all of theirs would be called unknown.
-    if (checker === undefined || registered === undefined) return { mistakes: undefined, tools: [] };
+    if (checker === undefined || registered === undefined)
+      return { mistakes: undefined, tools: [] };
     const names = registered.map(({ name }) => name);
     return { mistakes: checker.checkDraft(settled, names), tools: checker.toolNames(names) };
   }, [checker, registered, settled]);

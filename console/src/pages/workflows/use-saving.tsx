@@ -18,11 +18,7 @@ export interface Saving {
  * Saves a draft as the next version. Looks first whether somebody else has saved since the draft was loaded, and asks
  * then. `workflow` is what is known of it now, `load` begins anew with another graph.
  */
-export function useSaving(
-  workflow: Workflow,
-  graph: Graph,
-  load: (graph: Graph) => void,
-): Saving {
+export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph) => void): Saving {
   const [base, setBase] = useState({ version: workflow.version, graph: workflow.graph });
   const unsaved = graph !== base.graph;
   const put = useAct((next: Graph) => api().updateWorkflow(workflow.id, { graph: next }), {
@@ -73,15 +69,7 @@ export function useSaving(
   };
 }
 
-function Overtaken({
-  theirs,
-  mine,
-  onTake,
-}: {
-  theirs: number;
-  mine: number;
-  onTake: () => void;
-}) {
+function Overtaken({ theirs, mine, onTake }: { theirs: number; mine: number; onTake: () => void }) {
   return (
     <Alert color="yellow" role="status" title="Somebody else has saved">
       <Stack gap="xs">

@@ -46,9 +46,13 @@ export function mergeVersions(from: Graph, to: Graph): MergedGraph {
     edges: edgeFates,
     changes: [
       ...changesOf('node', nodes.added, nodes.removed),
-      ...nodes.changed.map(({ id }) => changeOf('node', id, byId(from.nodes, id), byId(to.nodes, id))),
+      ...nodes.changed.map(({ id }) =>
+        changeOf('node', id, byId(from.nodes, id), byId(to.nodes, id)),
+      ),
       ...changesOf('edge', edges.added, edges.removed),
-      ...edges.changed.map(({ id }) => changeOf('edge', id, byId(from.edges, id), byId(to.edges, id))),
+      ...edges.changed.map(({ id }) =>
+        changeOf('edge', id, byId(from.edges, id), byId(to.edges, id)),
+      ),
     ],
   };
 }
@@ -84,7 +88,9 @@ function changeOf(
     (key) => !same(before[key], after[key]),
   );
   const only = (fields: JsonObject): JsonObject =>
-    Object.fromEntries(keys.filter((key) => Object.hasOwn(fields, key)).map((key) => [key, fields[key]]));
+    Object.fromEntries(
+      keys.filter((key) => Object.hasOwn(fields, key)).map((key) => [key, fields[key]]),
+    );
   return { part, name, fate: 'changed', before: only(before), after: only(after) };
 }
 

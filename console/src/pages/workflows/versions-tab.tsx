@@ -1,6 +1,6 @@
-import { Anchor, Badge, Button, Group, NativeSelect, Stack, Table } from '@mantine/core';
+import { Badge, Button, Group, NativeSelect, Stack, Table } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { AnswerOf, Graph, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { GraphView } from '../../graph/graph-view.tsx';
@@ -8,6 +8,7 @@ import { useAct } from '../../parts/act.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LoadMore } from '../../parts/load-more.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -18,9 +19,14 @@ import { DiffView } from './diff-view.tsx';
 
 type VersionLine = AnswerOf<'GET /api/workflows/{id}/versions'>['versions'][number];
 
+const READ_EVERY_MS = 10_000;
+
 /** All versions, the one that is looked at, and what leads to it from another. */
 export function VersionsTab({ workflow }: { workflow: Workflow }) {
-  const query = useInfiniteQuery(versionsQuery(workflow.id));
+  const query = useInfiniteQuery({
+    ...versionsQuery(workflow.id),
+    refetchInterval: READ_EVERY_MS,
+  });
   const { version, against } = useSearch({ from: '/inside/workflows/$workflowId' });
   return (
     <Loaded query={query}>
@@ -33,7 +39,12 @@ export function VersionsTab({ workflow }: { workflow: Workflow }) {
               <LoadMore query={query} />
             </Section>
             {version !== undefined && (
-              <ShownVersion workflow={workflow} version={version} against={against} />
+              <ShownVersion
+                workflow={workflow}
+                known={versions.map((each) => each.version)}
+                version={version}
+                against={against}
+              />
             )}
           </Stack>
         );
@@ -85,23 +96,25 @@ function VersionTable({
               <Table.Td className="numbers">{edges}</Table.Td>
               <Table.Td>
                 <Group gap="sm">
-                  <Anchor
-                    component={Link}
-                    {...{ to, params, search: { tab: 'versions', version } }}
+                  <TextLink
+                    to={to}
+                    params={params}
+                    search={{ tab: 'versions', version }}
                     size="sm"
                     aria-label={`Version ${version}`}
                   >
                     Graph
-                  </Anchor>
+                  </TextLink>
                   {version > 1 && (
-                    <Anchor
-                      component={Link}
-                      {...{ to, params, search: { tab: 'versions', version, against: version - 1 } }}
+                    <TextLink
+                      to={to}
+                      params={params}
+                      search={{ tab: 'versions', version, against: version - 1 }}
                       size="sm"
                       aria-label={`Changes from version ${version - 1} to ${version}`}
                     >
                       Changes
-                    </Anchor>
+                    </TextLink>
                   )}
                 </Group>
               </Table.Td>
@@ -115,10 +128,13 @@ function VersionTable({
 
 function ShownVersion({
   workflow,
+  known,
   version,
   against,
 }: {
   workflow: Workflow;
+  /** The versions that the list shows, newest first. */
+  known: readonly number[];
   version: number;
   against: number | undefined;
 }) {
@@ -128,7 +144,7 @@ function ShownVersion({
     ...versionQuery(workflow.id, against ?? version),
     enabled: against !== undefined,
   });
-  const others = Array.from({ length: workflow.version }, (_, at) => workflow.version - at)
+  const others = [...new Set([...known, ...(against === undefined ? [] : [against])])]
     .filter((each) => each !== version)
     .map((each) => ({ value: String(each), label: `version ${each}` }));
   return (

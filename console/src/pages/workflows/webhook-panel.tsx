@@ -51,8 +51,8 @@ function Address({ workflow, webhook }: { workflow: Workflow; webhook: Webhook }
   if (webhook.url === null) {
     return (
       <Text size="sm">
-        Once it is enabled, programs without an API key can start runs by sending JSON to an address of
-        its own.
+        Once it is enabled, programs without an API key can start runs by sending JSON to an address
+        of its own.
       </Text>
     );
   }
@@ -62,7 +62,9 @@ function Address({ workflow, webhook }: { workflow: Workflow; webhook: Webhook }
       <Snippet text={webhook.url} what="the address" />
       <Text size="sm" c="dimmed">
         Whoever knows the address can start runs
-        {signed ? ', if they sign what they send with its last part.' : '. Keep it like a password.'}
+        {signed
+          ? ', if they sign what they send with its last part.'
+          : '. Keep it like a password.'}
       </Text>
       <Text size="sm">{signed ? 'Signed and sent from a shell:' : 'Sent from a shell:'}</Text>
       <Snippet

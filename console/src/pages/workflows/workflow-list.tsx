@@ -1,11 +1,12 @@
-import { Anchor, Badge, Button, Group, Table, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Table, Text, TextInput } from '@mantine/core';
 import { IconPlus, IconSearch } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
+import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
 import { Page } from '../../parts/page.tsx';
@@ -77,9 +78,9 @@ function NoWorkflows({ mayEdit }: { mayEdit: boolean }) {
           ? 'Begin with a template, which runs at once, or draw one of your own.'
           : 'Somebody who may edit workflows has to make the first one.'}
       </Text>
-      <Button component={Link} {...{ to: '/templates' }} variant="default">
+      <ButtonLink to="/templates" variant="default">
         Look at the templates
-      </Button>
+      </ButtonLink>
     </Empty>
   );
 }
@@ -127,14 +128,18 @@ function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
   );
 }
 
-function WorkflowRow({ workflow: { id, name, description, stats, status } }: { workflow: Workflow }) {
+function WorkflowRow({
+  workflow: { id, name, description, stats, status },
+}: {
+  workflow: Workflow;
+}) {
   const finished = stats.success + stats.failed;
   return (
     <Table.Tr>
       <Table.Td miw={220} maw={420}>
-        <Anchor component={Link} {...{ to: '/workflows/$workflowId', params: { workflowId: id } }}>
+        <TextLink to="/workflows/$workflowId" params={{ workflowId: id }}>
           <Foreign>{name}</Foreign>
-        </Anchor>
+        </TextLink>
         {description !== '' && (
           <Text size="xs" c="dimmed" lineClamp={1}>
             <Foreign>{description}</Foreign>
@@ -145,7 +150,9 @@ function WorkflowRow({ workflow: { id, name, description, stats, status } }: { w
         <WorkflowState status={status} />
       </Table.Td>
       <Table.Td className="numbers">{countText(stats.total)}</Table.Td>
-      <Table.Td className="numbers">{finished === 0 ? '–' : percentText(stats.success_rate)}</Table.Td>
+      <Table.Td className="numbers">
+        {finished === 0 ? '–' : percentText(stats.success_rate)}
+      </Table.Td>
       <Table.Td className="numbers">
         {stats.avg_cost_usd === null ? '–' : dollarsText(stats.avg_cost_usd)}
       </Table.Td>

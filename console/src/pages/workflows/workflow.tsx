@@ -1,12 +1,14 @@
 import { Badge, Button, Group, Tabs, Text } from '@mantine/core';
 import { IconPencil, IconPlayerPlay, IconRocket } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Foreign } from '../../parts/foreign.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { ButtonLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LoadingPage } from '../../parts/loading.tsx';
 import { Page } from '../../parts/page.tsx';
@@ -36,6 +38,13 @@ const tabs: readonly { id: string; label: string; show: (workflow: Workflow) => 
 export function WorkflowPage() {
   const { workflowId } = useParams({ from: '/inside/workflows/$workflowId' });
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: READ_EVERY_MS });
+  if (query.data === undefined && query.error !== null) {
+    return (
+      <Page title="Workflow">
+        <Failure error={query.error} onRetry={() => void query.refetch()} />
+      </Page>
+    );
+  }
   return (
     <Loaded query={query} loading={<LoadingPage />}>
       {(workflow) => <OneWorkflow key={workflow.id} workflow={workflow} />}
@@ -109,14 +118,14 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
   return (
     <>
       {mayEdit && (
-        <Button
-          component={Link}
-          {...{ to: '/workflows/$workflowId/edit', params: { workflowId: workflow.id } }}
+        <ButtonLink
+          to="/workflows/$workflowId/edit"
+          params={{ workflowId: workflow.id }}
           variant="default"
           leftSection={<IconPencil size={16} aria-hidden />}
         >
           Edit
-        </Button>
+        </ButtonLink>
       )}
       {mayPublish && workflow.status === 'draft' && (
         <Button
