@@ -204,13 +204,9 @@ describe('undo', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 30 }), (actions) => {
         const end = after(...actions);
-        let back = end;
-        for (let step = 0; step < actions.length; step += 1)
-          back = changeDraft(back, { type: 'undo' });
+        const back = actions.reduce((draft) => changeDraft(draft, { type: 'undo' }), end);
         expect(back.graph).toBe(graph);
-        let forth = back;
-        for (let step = 0; step < actions.length; step += 1)
-          forth = changeDraft(forth, { type: 'redo' });
+        const forth = actions.reduce((draft) => changeDraft(draft, { type: 'redo' }), back);
         expect(forth.graph).toBe(end.graph);
       }),
     );

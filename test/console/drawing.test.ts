@@ -158,8 +158,8 @@ describe('what leads from one version to another', () => {
 
 describe('checks', () => {
   test('every type of the contract has a form', () => {
-    const types = evaluationCheckSchema.options.flatMap(({ shape }) =>
-      'values' in shape.type ? [...shape.type.values] : [],
+    const types = evaluationCheckSchema.options.flatMap(({ shape: { type } }): string[] =>
+      'options' in type ? type.options : [...type.values],
     );
     expect(Object.keys(checkTypes).sort()).toEqual(types.sort());
   });

@@ -216,14 +216,8 @@ function placed(graph: Graph, places: ReadonlyMap<string, Place>): Graph {
 }
 
 function withNodes(graph: Graph, change: (node: JsonRecord) => JsonRecord): Graph {
-  let touched = false;
-  const nodes = graph.nodes.map((node) => {
-    if (!isRecord(node)) return node;
-    const next = change(node);
-    touched ||= next !== node;
-    return next;
-  });
-  return touched ? { ...graph, nodes } : graph;
+  const nodes = graph.nodes.map((node) => (isRecord(node) ? change(node) : node));
+  return nodes.some((node, at) => node !== graph.nodes[at]) ? { ...graph, nodes } : graph;
 }
 
 const idOf = (node: unknown): unknown => (isRecord(node) ? node['id'] : undefined);

@@ -7,7 +7,7 @@ import type { Mistake } from './mistakes.ts';
 
 const PAUSE_MS = 250;
 
-const loadChecker = (): Promise<typeof import('./checker.ts')> => import('./checker.ts');
+const loadChecker = () => import('./checker.ts');
 
 /** The rules of graphs, once they are loaded. */
 export const useChecker = () =>
@@ -26,8 +26,9 @@ export function useMistakes(graph: Graph): {
   const [settled] = useDebouncedValue(graph, PAUSE_MS);
   return useMemo(() => {
     // Without the workspace's own tools all of theirs would be called unknown.
-    if (checker === undefined || registered === undefined)
+    if (checker === undefined || registered === undefined) {
       return { mistakes: undefined, tools: [] };
+    }
     const names = registered.map(({ name }) => name);
     return { mistakes: checker.checkDraft(settled, names), tools: checker.toolNames(names) };
   }, [checker, registered, settled]);
