@@ -43,7 +43,7 @@ export function DiffView({ from, to }: { from: Graph; to: Graph }) {
     <Stack gap="md">
       <Group gap="xs">
         {(['added', 'removed', 'changed'] as const).map((fate) => (
-          <Badge key={fate} color={colours[fate]} variant="light" tt="none">
+          <Badge key={fate} color={colours[fate]} variant="light" c="bright" tt="none">
             {merged.changes.filter((change) => change.fate === fate).length} {fate}
           </Badge>
         ))}

@@ -72,7 +72,14 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
         saving={saving}
       />
       <Group align="flex-start" gap="md" wrap="wrap">
-        <Box flex="3 1 420px" miw={0} w="100%">
+        <Box
+          flex="3 1 420px"
+          miw={0}
+          w="100%"
+          // Long forms are scrolled beside the drawing where there is room for both.
+          pos={{ base: 'static', lg: 'sticky' }}
+          top={72}
+        >
           {places === undefined ? (
             <LoadingRows />
           ) : (
@@ -90,7 +97,7 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
               onRemove={({ nodes, edges }) =>
                 change({ type: 'remove', nodes, edges: edgeIndexes(edges) })
               }
-              height="min(70vh, 720px)"
+              height="min(68vh, 760px)"
             />
           )}
           <HiddenParts hidden={graph.nodes.length - drawing.nodes.length} />

@@ -71,7 +71,13 @@ export function EditorToolbar({
       >
         Save
       </Button>
-      <Badge role="status" variant="light" tt="none" color={saving.unsaved ? 'yellow' : 'gray'}>
+      <Badge
+        role="status"
+        variant="light"
+        c="bright"
+        tt="none"
+        color={saving.unsaved ? 'yellow' : 'gray'}
+      >
         {saving.unsaved ? 'Not saved' : 'Saved'}
       </Badge>
     </Group>

@@ -37,6 +37,7 @@ export function MistakeList({
                 <Badge
                   size="sm"
                   variant="light"
+                  c="bright"
                   tt="none"
                   flex="none"
                   color={mistake.severity === 'error' ? 'red' : 'yellow'}

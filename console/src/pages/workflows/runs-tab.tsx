@@ -54,7 +54,7 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
   return (
     <Table.ScrollContainer minWidth={640} tabIndex={0} aria-label="Runs, to be scrolled">
       <Table aria-label="Runs of the workflow">
-        <Table.Thead>
+        <Table.Thead style={{ whiteSpace: 'nowrap' }}>
           <Table.Tr>
             <Table.Th>Run</Table.Th>
             <Table.Th>State</Table.Th>

@@ -37,7 +37,7 @@ export function ScheduleTable({
       )}
       <Table.ScrollContainer minWidth={860} tabIndex={0} aria-label="Schedules, to be scrolled">
         <Table aria-label="Schedules" verticalSpacing="sm">
-          <Table.Thead>
+          <Table.Thead style={{ whiteSpace: 'nowrap' }}>
             <Table.Tr>
               <Table.Th>Schedule</Table.Th>
               {workflowNames !== undefined && <Table.Th>Workflow</Table.Th>}

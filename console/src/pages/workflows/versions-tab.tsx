@@ -67,7 +67,7 @@ function VersionTable({
   return (
     <Table.ScrollContainer minWidth={560} tabIndex={0} aria-label="Versions, to be scrolled">
       <Table aria-label="Versions of the workflow">
-        <Table.Thead>
+        <Table.Thead style={{ whiteSpace: 'nowrap' }}>
           <Table.Tr>
             <Table.Th>Version</Table.Th>
             <Table.Th>Saved</Table.Th>
@@ -83,7 +83,7 @@ function VersionTable({
                 <Group gap="xs">
                   {version}
                   {version === workflow.version && (
-                    <Badge size="sm" variant="light" tt="none">
+                    <Badge size="sm" variant="light" c="bright" tt="none">
                       newest
                     </Badge>
                   )}

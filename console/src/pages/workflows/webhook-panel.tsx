@@ -23,7 +23,7 @@ export function WebhookPanel({ workflow }: { workflow: Workflow }) {
       title="Webhook"
       actions={
         query.data !== undefined && (
-          <Badge variant="light" tt="none" color={query.data.enabled ? 'teal' : 'gray'}>
+          <Badge variant="light" c="bright" tt="none" color={query.data.enabled ? 'teal' : 'gray'}>
             {query.data.enabled ? 'enabled' : 'disabled'}
           </Badge>
         )

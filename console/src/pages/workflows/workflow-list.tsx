@@ -99,7 +99,7 @@ function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
     <>
       <Table.ScrollContainer minWidth={820} tabIndex={0} aria-label="Workflows, to be scrolled">
         <Table aria-label="Workflows" verticalSpacing="sm">
-          <Table.Thead>
+          <Table.Thead style={{ whiteSpace: 'nowrap' }}>
             <Table.Tr>
               <Table.Th>Workflow</Table.Th>
               <Table.Th>State</Table.Th>
@@ -159,7 +159,7 @@ function WorkflowRow({
       <Table.Td className="numbers">
         {stats.avg_duration_ms === null ? '–' : durationText(stats.avg_duration_ms)}
       </Table.Td>
-      <Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
         {stats.last_run_at === null ? 'never' : <When at={stats.last_run_at} ago />}
       </Table.Td>
     </Table.Tr>
@@ -169,7 +169,14 @@ function WorkflowRow({
 /** Whether a workflow is published, as a word on a colour. */
 export function WorkflowState({ status }: { status: Workflow['status'] }) {
   return (
-    <Badge variant="light" tt="none" color={status === 'published' ? 'teal' : 'gray'}>
+    <Badge
+      variant="light"
+      c="bright"
+      tt="none"
+      flex="none"
+      miw="max-content"
+      color={status === 'published' ? 'teal' : 'gray'}
+    >
       {status}
     </Badge>
   );
