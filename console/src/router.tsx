@@ -29,6 +29,16 @@ interface RunSearch {
   workflow_id?: string | undefined;
 }
 
+const ordinal = (value: unknown): number | undefined =>
+  Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined;
+
+interface WorkflowSearch {
+  tab?: string | undefined;
+  /** Which version is looked at, and which one it is compared with. */
+  version?: number | undefined;
+  against?: number | undefined;
+}
+
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
@@ -102,6 +112,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/workflows',
+    validateSearch: (search): { q?: string | undefined } => ({ q: text(search['q']) }),
     component: lazyRouteComponent(
       () => import('./pages/workflows/workflow-list.tsx'),
       'WorkflowListPage',
@@ -110,7 +121,11 @@ const pages = [
   createRoute({
     ...within,
     path: '/workflows/$workflowId',
-    validateSearch: (search) => ({ tab: text(search['tab']) }),
+    validateSearch: (search): WorkflowSearch => ({
+      tab: text(search['tab']),
+      version: ordinal(search['version']),
+      against: ordinal(search['against']),
+    }),
     component: lazyRouteComponent(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
   }),
   createRoute({
