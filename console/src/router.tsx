@@ -8,6 +8,7 @@ import {
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
 import { LoadingPage } from './parts/loading.tsx';
+import { endSession, sessionToken } from './session.ts';
 import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
 import { Shell } from './shell/shell.tsx';
 
@@ -26,7 +27,7 @@ const text = (value: unknown): string | undefined =>
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: (search) => ({ next: text(search['next']) }),
+  validateSearch: (search): { next?: string | undefined } => ({ next: text(search['next']) }),
   component: lazyRouteComponent(() => import('./pages/sign-in/login.tsx'), 'LoginPage'),
 });
 const signup = createRoute({
@@ -37,7 +38,7 @@ const signup = createRoute({
 const invite = createRoute({
   getParentRoute: () => root,
   path: '/invite',
-  validateSearch: (search) => ({ code: text(search['code']) }),
+  validateSearch: (search): { code?: string | undefined } => ({ code: text(search['code']) }),
   component: lazyRouteComponent(() => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
 });
 
@@ -47,7 +48,13 @@ const inside = createRoute({
   id: 'inside',
   component: Shell,
   beforeLoad: async ({ location }) => {
-    const identity = await queryClient.query({ ...identityQuery, staleTime: 'static' });
+    const read = () => queryClient.query({ ...identityQuery, staleTime: 'static' });
+    let identity = await read();
+    if (identity === null && sessionToken() !== undefined) {
+      // Without the refused token this may be a service where nobody signs in.
+      endSession();
+      identity = await read();
+    }
     if (identity === null) {
       // The router's way to go elsewhere.
       // eslint-disable-next-line @typescript-eslint/only-throw-error
@@ -77,7 +84,10 @@ const pages = [
   createRoute({
     ...within,
     path: '/runs/$runId',
-    validateSearch: (search) => ({ step: text(search['step']), tab: text(search['tab']) }),
+    validateSearch: (search): { step?: string | undefined; tab?: string | undefined } => ({
+      step: text(search['step']),
+      tab: text(search['tab']),
+    }),
     component: lazyRouteComponent(() => import('./pages/runs/run.tsx'), 'RunPage'),
   }),
   createRoute({
