@@ -1,13 +1,13 @@
 import { Badge, type BadgeProps } from '@mantine/core';
 import { stateColours } from '../theme.ts';
 
-/** The state of a run or step as a word on a colour: never by colour alone. */
+/** The state of a run or step as a word on a colour: never by colour alone, and readable on each of them. */
 export function StateBadge({
   state,
   ...props
 }: { state: keyof typeof stateColours } & Omit<BadgeProps, 'color' | 'children'>) {
   return (
-    <Badge variant="light" color={stateColours[state]} tt="none" fw={600} {...props}>
+    <Badge variant="light" color={stateColours[state]} c="bright" tt="none" fw={600} {...props}>
       {state}
     </Badge>
   );
