@@ -1,7 +1,7 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { ApiError, ConnectionError } from '../../client/index.ts';
 import { connectionLost, connectionWorks } from './connection.ts';
-import { onSessionChange, sessionToken, signOut } from './session.ts';
+import { endSession, onSessionChange, sessionToken } from './session.ts';
 
 /**
  * The state that belongs to the server. The client itself sends reads again, so nothing is tried twice here; a
@@ -21,7 +21,8 @@ onSessionChange(() => queryClient.clear());
 function noticed(error: Error): void {
   if (error instanceof ConnectionError) return connectionLost(askAgain);
   if (error instanceof ApiError) connectionWorks();
-  if (error instanceof ApiError && error.status === 401 && sessionToken() !== undefined) signOut();
+  if (error instanceof ApiError && error.status === 401 && sessionToken() !== undefined)
+    endSession();
 }
 
 function askAgain(): void {

@@ -8,6 +8,7 @@ import {
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
 import { LoadingPage } from './parts/loading.tsx';
+import { endSession, sessionToken } from './session.ts';
 import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
 import { Shell } from './shell/shell.tsx';
 
@@ -42,7 +43,7 @@ interface WorkflowSearch {
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: (search) => ({ next: text(search['next']) }),
+  validateSearch: (search): { next?: string | undefined } => ({ next: text(search['next']) }),
   component: lazyRouteComponent(() => import('./pages/sign-in/login.tsx'), 'LoginPage'),
 });
 const signup = createRoute({
@@ -53,7 +54,7 @@ const signup = createRoute({
 const invite = createRoute({
   getParentRoute: () => root,
   path: '/invite',
-  validateSearch: (search) => ({ code: text(search['code']) }),
+  validateSearch: (search): { code?: string | undefined } => ({ code: text(search['code']) }),
   component: lazyRouteComponent(() => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
 });
 
@@ -63,7 +64,13 @@ const inside = createRoute({
   id: 'inside',
   component: Shell,
   beforeLoad: async ({ location }) => {
-    const identity = await queryClient.query({ ...identityQuery, staleTime: 'static' });
+    const read = () => queryClient.query({ ...identityQuery, staleTime: 'static' });
+    let identity = await read();
+    if (identity === null && sessionToken() !== undefined) {
+      // Without the refused token this may be a service where nobody signs in.
+      endSession();
+      identity = await read();
+    }
     if (identity === null) {
       // The router's way to go elsewhere.
       // eslint-disable-next-line @typescript-eslint/only-throw-error

@@ -6,6 +6,7 @@ import { useSyncExternalStore } from 'react';
  */
 const KEY = 'workflows.session';
 const listeners = new Set<() => void>();
+let ended = false;
 
 /** The token, or undefined when nobody is signed in. */
 export function sessionToken(): string | undefined {
@@ -14,26 +15,34 @@ export function sessionToken(): string | undefined {
 
 export function signIn(token: string): void {
   localStorage.setItem(KEY, token);
+  ended = false;
   tell();
 }
 
-export function signOut(): void {
+export const signOut = (): void => forget(false);
+
+/** Forgets a token that the service refuses: it expired, or was ended from elsewhere. */
+export const endSession = (): void => forget(true);
+
+function forget(byItself: boolean): void {
   localStorage.removeItem(KEY);
+  ended = byItself;
   tell();
 }
+
+/** Whether the last session ended by itself, for the sign-in page to tell. */
+export const sessionEnded = (): boolean => ended;
 
 /** Calls back when this tab or another one signs in or out. Returns how to stop that. */
 export function onSessionChange(listener: () => void): () => void {
-  const other = (event: StorageEvent): void => {
-    if (event.key === KEY || event.key === null) listener();
-  };
   listeners.add(listener);
-  window.addEventListener('storage', other);
-  return () => {
-    listeners.delete(listener);
-    window.removeEventListener('storage', other);
-  };
+  return () => listeners.delete(listener);
 }
+
+// One listener for all: between two of the window's own, the page would be drawn with half of them told.
+window.addEventListener('storage', ({ key }) => {
+  if (key === KEY || key === null) tell();
+});
 
 export const useSessionToken = (): string | undefined =>
   useSyncExternalStore(onSessionChange, sessionToken);

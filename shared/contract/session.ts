@@ -1,10 +1,7 @@
 import { z } from 'zod';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../password-length.ts';
 import { timestamp } from './common.ts';
 import { emailInput, heldCapabilities, memberName, memberSchema, roleSchema } from './member.ts';
-
-export const MIN_PASSWORD_LENGTH = 10;
-/** Bounds what is hashed; nobody types more. */
-export const MAX_PASSWORD_LENGTH = 256;
 
 const newPassword = z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH);
 /** One that is compared, not kept: what is too short for a new one is simply wrong. */

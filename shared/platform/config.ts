@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { AlertChannel } from '../alerts.ts';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../contract/session.ts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../password-length.ts';
 
 /**
  * The one place that reads the environment. Names carry their unit; an empty variable counts as unset.

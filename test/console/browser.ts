@@ -39,6 +39,7 @@ interface Answer {
 const executablePath = findChromium(process.env);
 const MODE = process.env['CONSOLE_HEADED'] === 'on' ? { headless: false } : {};
 const STAGE_TIMEOUT_MS = 60_000;
+const ACT_TIMEOUT_MS = 12_000;
 
 /**
  * Tests in a real browser. `stage` is there once the tests run. Without a browser on the machine they are skipped, and
@@ -117,6 +118,8 @@ async function visit(
       }
     }, token);
   }
+  // Below the time of a test, so that what was waited for is told.
+  context.setDefaultTimeout(ACT_TIMEOUT_MS);
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));

@@ -10,6 +10,7 @@ import {
   ScrollArea,
   Text,
   Tooltip,
+  VisuallyHidden,
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core';
@@ -19,8 +20,9 @@ import { useQuery, useInfiniteQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { useConnectionLost } from '../connection.ts';
+import { LoadingPage } from '../parts/loading.tsx';
 import { Foreign } from '../parts/foreign.tsx';
-import { useIdentity } from '../queries/identity.ts';
+import { identityQuery, useIdentity } from '../queries/identity.ts';
 import { approvalsQuery } from '../queries/runs.ts';
 import { workspaceQuery } from '../queries/workspace.ts';
 import { signOut, useSessionToken } from '../session.ts';
@@ -32,7 +34,7 @@ const APPROVALS_EVERY_MS = 10_000;
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
-  useLeaveWhenSignedOut();
+  const signedIn = useSomebody();
   useEffect(close, [path, close]);
   return (
     <AppShell
@@ -53,22 +55,22 @@ export function Shell() {
               size="sm"
               aria-label="Navigation"
             />
-            <WorkspaceName />
+            {signedIn && <WorkspaceName />}
           </Group>
           <Group gap="xs" wrap="nowrap">
             <SchemeSwitch />
-            <UserMenu />
+            {signedIn && <UserMenu />}
           </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar aria-label="Pages">
         <ScrollArea px="xs" py="sm">
-          <Navigation path={path} />
+          {signedIn && <Navigation path={path} />}
         </ScrollArea>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <ConnectionNotice />
-        <Outlet />
+        {signedIn ? <Outlet /> : <LoadingPage />}
       </AppShell.Main>
     </AppShell>
   );
@@ -120,9 +122,10 @@ function WaitingGates() {
   if (shown === 0) return null;
   const more = data?.pages.at(-1)?.next_cursor != null;
   return (
-    <Badge size="sm" variant="filled" color="yellow" autoContrast aria-label={`${shown} waiting`}>
+    <Badge size="sm" variant="filled" color="yellow" autoContrast>
       {shown}
       {more ? '+' : ''}
+      <VisuallyHidden> waiting</VisuallyHidden>
     </Badge>
   );
 }
@@ -148,7 +151,7 @@ function SchemeSwitch() {
 
 function UserMenu() {
   const identity = useIdentity();
-  const signedIn = useSessionToken() !== undefined;
+  const signedIn = identity.credential === 'session';
   const navigate = useNavigate();
   return (
     <Menu position="bottom-end" width={220}>
@@ -181,11 +184,17 @@ function ConnectionNotice() {
   );
 }
 
-/** Ends up at the sign-in page when the session ends, in this tab or in another one. */
-function useLeaveWhenSignedOut(): void {
+/**
+ * Whether it is known who acts. When the session ends, in this tab or in another one, nothing of the page stays, and
+ * the way leads to the sign-in page.
+ */
+function useSomebody(): boolean {
   const token = useSessionToken();
+  const { data: identity } = useQuery(identityQuery);
   const router = useRouter();
+  const nobody = identity === null;
   useEffect(() => {
     void router.invalidate();
-  }, [token, router]);
+  }, [token, nobody, router]);
+  return identity != null;
 }

@@ -1,5 +1,8 @@
-import { Page } from '../../parts/page.tsx';
+import { useParams } from '@tanstack/react-router';
+import { Inbox } from './inbox.tsx';
 
+/** One gate by its address, as an alert links to it. */
 export function GatePage() {
-  return <Page title="Gate">{null}</Page>;
+  const chosen = useParams({ from: '/inside/approvals/$runId/$nodeId' });
+  return <Inbox chosen={chosen} />;
 }

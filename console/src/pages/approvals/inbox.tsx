@@ -1,5 +1,131 @@
-import { Page } from '../../parts/page.tsx';
+import { Grid, Paper, Stack, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useCallback, useEffect, useRef } from 'react';
+import type { Approval } from '../../../../client/index.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { LoadMore } from '../../parts/load-more.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { useShortcuts } from '../../parts/shortcuts.ts';
+import { approvalsQuery } from '../../queries/runs.ts';
+import { GateDetail } from './gate-detail.tsx';
+import { GateList } from './gate-list.tsx';
+import { ShortcutHelp } from './shortcut-help.tsx';
+import { gateKey, useTellVanished } from './vanished.ts';
+
+const POLL_MS = 5_000;
+/** From here on list and gate stand side by side. */
+const WIDE = '(min-width: 62em)';
+
+/** Which gate is looked at. */
+export interface Chosen {
+  runId: string;
+  nodeId: string;
+}
 
 export function InboxPage() {
-  return <Page title="Inbox">{null}</Page>;
+  return <Inbox chosen={undefined} />;
 }
+
+/**
+ * What waits for a person, beside the gate that is looked at. On a narrow screen the gate stands first,
+ * and the list below it. The address says which gate, so that it can be sent to somebody.
+ */
+export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
+  const query = useInfiniteQuery({ ...approvalsQuery, refetchInterval: POLL_MS });
+  const waiting = query.data?.pages.flatMap((page) => page.approvals);
+  const wide = useMediaQuery(WIDE, true, { getInitialValueInEffect: false });
+  const { go, decided, keyed } = useMoves(waiting, chosen, wide);
+  const first = waiting?.[0];
+  useEffect(() => {
+    // Side by side, one of them is always open.
+    if (wide && chosen === undefined && first !== undefined) go(first);
+  }, [wide, chosen, first, go]);
+  const nothing = waiting?.length === 0;
+  const list = (
+    <Loaded query={query}>
+      {() =>
+        nothing ? (
+          <NothingWaits />
+        ) : (
+          <Stack gap="sm">
+            <GateList gates={waiting ?? []} chosen={chosen} focusChosen={keyed} />
+            <LoadMore query={query} />
+          </Stack>
+        )
+      }
+    </Loaded>
+  );
+  const detail = chosen !== undefined && (
+    <Paper withBorder p={{ base: 'sm', sm: 'lg' }}>
+      <GateDetail key={`${chosen.runId} ${chosen.nodeId}`} {...chosen} onDecided={decided} />
+    </Paper>
+  );
+  return (
+    <Page
+      title="Approvals"
+      about="Runs that wait for a person, the longest wait first."
+      actions={wide && !nothing && <ShortcutHelp />}
+    >
+      {detail === false ? (
+        list
+      ) : wide ? (
+        <Grid gap="lg">
+          <Grid.Col span={4}>{list}</Grid.Col>
+          <Grid.Col span={8}>{detail}</Grid.Col>
+        </Grid>
+      ) : (
+        <>
+          {detail}
+          <Section title="All that waits">{list}</Section>
+        </>
+      )}
+    </Page>
+  );
+}
+
+/** Going through the list: by key, and on from a gate that was decided. */
+function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, wide: boolean) {
+  const navigate = useNavigate();
+  /** Whether the keyboard is what moved, so that the focus follows. */
+  const keyed = useRef(false);
+  const own = useTellVanished(waiting);
+  const go = useCallback(
+    ({ run_id: runId, node_id: nodeId }: Approval) => {
+      void navigate({ to: '/approvals/$runId/$nodeId', params: { runId, nodeId }, replace: true });
+    },
+    [navigate],
+  );
+  const at =
+    waiting?.findIndex(
+      ({ run_id, node_id }) => run_id === chosen?.runId && node_id === chosen.nodeId,
+    ) ?? -1;
+  const step = (by: number): void => {
+    const next = waiting?.[at === -1 ? 0 : at + by];
+    if (next === undefined) return;
+    keyed.current = true;
+    go(next);
+  };
+  useShortcuts({ j: () => step(1), k: () => step(-1) });
+  const decided = (): void => {
+    const gate = waiting?.[at];
+    if (gate !== undefined) own.add(gateKey(gate));
+    // On a phone what comes next would stand where the finger is: there the gate says what became of it.
+    if (wide && waiting !== undefined && at !== -1) {
+      const next = waiting[at + 1] ?? waiting[at - 1];
+      keyed.current = true;
+      if (next !== undefined) go(next);
+    }
+  };
+  return { go, decided, keyed };
+}
+
+const NothingWaits = () => (
+  <Empty title="Nothing waits for you">
+    <Text size="sm" c="dimmed">
+      A run that comes to a human gate shows up here by itself.
+    </Text>
+  </Empty>
+);

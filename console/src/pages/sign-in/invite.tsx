@@ -1,5 +1,76 @@
-import { Page } from '../../parts/page.tsx';
+import { Button, Stack, Text, TextInput } from '@mantine/core';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { signIn } from '../../session.ts';
+import { NewPassword } from './new-password.tsx';
+import { SignInFrame } from './sign-in-frame.tsx';
 
 export function InvitePage() {
-  return <Page title="Invite">{null}</Page>;
+  const given = useSearch({ from: '/invite' }).code;
+  const navigate = useNavigate();
+  const [code, setCode] = useState(given ?? '');
+  const [name, setName] = useState('');
+  const [password, setPassword] = useState('');
+  const join = useAct(
+    () =>
+      api().acceptInvite({
+        invite_code: code.trim(),
+        password,
+        ...(name.trim() !== '' && { name: name.trim() }),
+      }),
+    {
+      changes: [],
+      quiet: true,
+      onDone: ({ token }) => {
+        signIn(token);
+        // The code is used up: it need not stay in the history of the browser.
+        void navigate({ to: '/', replace: true });
+      },
+    },
+  );
+  return (
+    <SignInFrame
+      title="Join the workspace"
+      about="Your invitation works once. Choose a password and you are in."
+    >
+      <form
+        aria-label="Join the workspace"
+        onSubmit={(event) => {
+          event.preventDefault();
+          join.mutate(undefined);
+        }}
+      >
+        <Stack gap="md">
+          <TextInput
+            label="Invite code"
+            autoComplete="off"
+            required
+            maxLength={200}
+            value={code}
+            onChange={(event) => setCode(event.currentTarget.value)}
+          />
+          <TextInput
+            label="Name"
+            description="As it was given when you were invited, unless you write another."
+            autoComplete="name"
+            maxLength={200}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <NewPassword value={password} onChange={setPassword} />
+          {join.error !== null && <Failure error={join.error} />}
+          <Button type="submit" loading={join.isPending}>
+            Join
+          </Button>
+        </Stack>
+      </form>
+      <Text size="sm">
+        You have joined already? <TextLink to="/login">Sign in</TextLink>.
+      </Text>
+    </SignInFrame>
+  );
 }

@@ -1,5 +1,73 @@
-import { Page } from '../../parts/page.tsx';
+import { Alert, Button, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useRouter, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import type { Identity } from '../../../../client/index.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { identityQuery } from '../../queries/identity.ts';
+import { sessionEnded, useSessionToken } from '../../session.ts';
+import { LoginForm } from './login-form.tsx';
+import { nextPath } from './next-path.ts';
+import { SignInFrame } from './sign-in-frame.tsx';
 
+/** Who is signed in already, here or in another tab, is led on at once. */
 export function LoginPage() {
-  return <Page title="Login">{null}</Page>;
+  const { next } = useSearch({ from: '/login' });
+  const router = useRouter();
+  useSessionToken();
+  const identity = useQuery(identityQuery);
+  const signedIn = identity.data?.credential === 'session';
+  useEffect(() => {
+    if (signedIn) router.history.replace(nextPath(next, window.location.origin));
+  }, [signedIn, next, router]);
+  return (
+    <SignInFrame title="Sign in">
+      {sessionEnded() && (
+        <Alert color="yellow" role="status" title="Your session has ended">
+          It expired, or was ended from elsewhere. Sign in again and go on where you were.
+        </Alert>
+      )}
+      <Loaded query={identity}>
+        {(somebody) => (somebody === null ? <SignIn /> : <OpenMode owner={somebody} next={next} />)}
+      </Loaded>
+    </SignInFrame>
+  );
+}
+
+function SignIn() {
+  return (
+    <>
+      <LoginForm />
+      <Text size="sm">
+        No account yet? <TextLink to="/signup">Sign up</TextLink> or{' '}
+        <TextLink to="/invite">use an invite code</TextLink>.
+      </Text>
+    </>
+  );
+}
+
+/** What a service says where requests without a credential act as its owner. */
+function OpenMode({ owner, next }: { owner: Identity; next: string | undefined }) {
+  const router = useRouter();
+  const [form, setForm] = useState(false);
+  return (
+    <>
+      <Text size="sm">
+        This service is in open mode: nobody has to sign in. You act as{' '}
+        <Foreign>{owner.name ?? 'the owner'}</Foreign>, who owns the workspace.
+      </Text>
+      <Button onClick={() => router.history.push(nextPath(next, window.location.origin))}>
+        Go on
+      </Button>
+      {form ? (
+        <LoginForm />
+      ) : (
+        <Button variant="subtle" onClick={() => setForm(true)}>
+          Sign in as a member all the same
+        </Button>
+      )}
+    </>
+  );
 }

@@ -1,0 +1,64 @@
+import { Text } from '@mantine/core';
+import { type RefObject, useEffect, useRef } from 'react';
+import type { Approval } from '../../../../client/index.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { ItemLink } from '../../parts/links.tsx';
+import { durationText, useNow } from '../../parts/time.tsx';
+import type { Chosen } from './inbox.tsx';
+import { gateKey } from './vanished.ts';
+
+/** Open gates as links, each to its own address. */
+export function GateList({
+  gates,
+  chosen,
+  focusChosen,
+}: {
+  gates: readonly Approval[];
+  chosen: Chosen | undefined;
+  /** Set when the focus is to follow the choice, once. */
+  focusChosen: RefObject<boolean>;
+}) {
+  const now = useNow();
+  const current = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (!focusChosen.current) return;
+    focusChosen.current = false;
+    current.current?.focus();
+  }, [chosen?.runId, chosen?.nodeId, focusChosen]);
+  return (
+    <nav aria-label="Waiting gates">
+      {gates.map((gate) => {
+        const { run_id: runId, node_id: nodeId } = gate;
+        const active = runId === chosen?.runId && nodeId === chosen.nodeId;
+        return (
+          <ItemLink
+            key={gateKey(gate)}
+            ref={active ? current : undefined}
+            to="/approvals/$runId/$nodeId"
+            params={{ runId, nodeId }}
+            active={active}
+            aria-current={active ? 'true' : undefined}
+            variant="light"
+            label={
+              <Text size="sm" fw={600} component="span">
+                <Foreign>{gate.label}</Foreign>
+              </Text>
+            }
+            description={<Description gate={gate} now={now} />}
+          />
+        );
+      })}
+    </nav>
+  );
+}
+
+function Description({ gate, now }: { gate: Approval; now: number }) {
+  return (
+    <Text size="xs" component="span" c="var(--mantine-color-text)" style={{ display: 'block' }}>
+      <Foreign>{gate.workflow_name}</Foreign> · waits {durationText(now - Date.parse(gate.since))}
+      <Text size="xs" component="span" lineClamp={2} c="dimmed">
+        <Foreign>{gate.prompt}</Foreign>
+      </Text>
+    </Text>
+  );
+}

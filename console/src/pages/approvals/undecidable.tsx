@@ -1,0 +1,60 @@
+import { Alert, Text } from '@mantine/core';
+import type { Run, Step } from '../../../../client/index.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { When } from '../../parts/time.tsx';
+
+/** Why a gate cannot be decided, or not now: it was decided, or its run is elsewhere. */
+export function Undecidable({ run, step }: { run: Run; step: Step | undefined }) {
+  return (
+    <Alert color="gray" title={titleOf(run, step)}>
+      {step?.decision !== undefined && <Decided decision={step.decision} />}
+      <Text size="sm">
+        {stateOf(run, step)}{' '}
+        <TextLink to="/runs/$runId" params={{ runId: run.id }}>
+          Open the run
+        </TextLink>
+      </Text>
+    </Alert>
+  );
+}
+
+function titleOf(run: Run, step: Step | undefined): string {
+  if (step?.decision !== undefined) {
+    return step.decision.approved ? 'Already approved' : 'Already rejected';
+  }
+  if (step === undefined) return 'The run has not come to this gate';
+  return run.status === 'running' ? 'Not at this moment' : 'No longer waiting';
+}
+
+function Decided({ decision }: { decision: NonNullable<Step['decision']> }) {
+  return (
+    <>
+      <Text size="sm">
+        By <Foreign>{decision.by ?? 'a key without a member'}</Foreign>, <When at={decision.at} />.
+      </Text>
+      {decision.reason !== null && (
+        <Text size="sm" className="pre" component="div">
+          <Foreign>{decision.reason}</Foreign>
+        </Text>
+      )}
+    </>
+  );
+}
+
+function stateOf({ status, failure }: Run, step: Step | undefined): string {
+  switch (status) {
+    case 'pending':
+      return 'The run has not begun.';
+    case 'running':
+      return step?.status === 'paused'
+        ? 'The run is at work on another decision. This one can be made as soon as it rests.'
+        : 'The run is at work.';
+    case 'paused':
+      return 'The run waits at another gate.';
+    case 'success':
+      return 'The run has finished.';
+    case 'failed':
+      return failure?.kind === 'cancelled' ? 'The run was cancelled.' : 'The run has failed.';
+  }
+}

@@ -1,0 +1,42 @@
+import type { Graph, Step } from '../../../../client/index.ts';
+import { drawingOf } from '../../graph/drawn.ts';
+
+/** Kinds that only pass on what others made. */
+const passing: readonly Step['kind'][] = ['condition', 'loop', 'merge'];
+
+/**
+ * The latest steps that a gate's answer is about: of the nodes before it, seen through conditions, loops and merges,
+ * those that have put something out. In the order of the run.
+ */
+export function stepsBefore(graph: Graph, nodeId: string, steps: readonly Step[]): Step[] {
+  const { nodes, edges } = drawingOf(graph);
+  const kinds = new Map(nodes.map(({ id, kind }) => [id, kind]));
+  const makers = new Set<string>();
+  const seen = new Set([nodeId]);
+  const open = [nodeId];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const { source } of edges.filter(({ target }) => target === at)) {
+      if (seen.has(source)) continue;
+      seen.add(source);
+      const kind = kinds.get(source);
+      if (kind !== undefined && passing.includes(kind)) open.push(source);
+      else makers.add(source);
+    }
+  }
+  const latest = new Map<string, Step>();
+  for (const step of steps) {
+    if (makers.has(step.node_id) && step.status === 'success') latest.set(step.node_id, step);
+  }
+  return steps.filter((step) => latest.get(step.node_id) === step);
+}
+
+/** What becomes of a run whose gate is rejected, in words. */
+export function rejectionOf(graph: Graph, nodeId: string): string {
+  const { edges } = drawingOf(graph);
+  const answered = edges.some(
+    ({ source, conditionValue }) => source === nodeId && conditionValue === 'false',
+  );
+  return answered
+    ? 'The run goes on, the way that the workflow has for a no.'
+    : 'The run fails, since the workflow has no way for a no. Resumed, it asks again.';
+}

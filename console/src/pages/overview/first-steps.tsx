@@ -1,0 +1,36 @@
+import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { TextLink } from '../../parts/links.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Section } from '../../parts/page.tsx';
+import { useMay } from '../../queries/identity.ts';
+import { templatesQuery } from '../../queries/templates.ts';
+import { TemplateCards } from '../templates/gallery.tsx';
+
+const SHOWN = 3;
+
+/** What a workspace shows where nothing has run yet. */
+export function FirstSteps() {
+  const templates = useQuery(templatesQuery);
+  const mayMake = useMay('create_edit_workflows');
+  const mayRun = useMay('run_workflows') && mayMake;
+  return (
+    <Section
+      title="Nothing has run yet"
+      actions={
+        <Text size="sm">
+          <TextLink to="/templates">All templates</TextLink>
+        </Text>
+      }
+    >
+      <Text size="sm">
+        {mayRun
+          ? 'Take a template and watch it work: one click makes a workflow of it and runs it.'
+          : 'These are the templates that somebody with the permission to run workflows can begin with.'}
+      </Text>
+      <Loaded query={templates}>
+        {(all) => <TemplateCards templates={all.slice(0, SHOWN)} />}
+      </Loaded>
+    </Section>
+  );
+}

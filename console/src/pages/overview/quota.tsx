@@ -1,0 +1,51 @@
+import { Progress, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { Usage } from '../../../../client/index.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+import { countText, dollarsText } from '../../parts/numbers.ts';
+import { Section } from '../../parts/page.tsx';
+import { usageQuery } from '../../queries/workspace.ts';
+
+const POLL_MS = 30_000;
+/** Percent from which somebody should think of the plan. */
+const NEAR = 80;
+/** The quota is counted in months of UTC. */
+const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'long', timeZone: 'UTC' });
+
+export function Quota() {
+  const usage = useQuery({ ...usageQuery, refetchInterval: POLL_MS });
+  return (
+    <Section title="This month">
+      <Loaded query={usage}>{(data) => <Used usage={data} />}</Loaded>
+    </Section>
+  );
+}
+
+function Used({ usage }: { usage: Usage }) {
+  const { runs_used: used, runs_limit: limit } = usage;
+  const cost = `They cost ${dollarsText(usage.cost_usd)}.`;
+  if (limit === null) {
+    return (
+      <Text size="sm">
+        {countText(used)} runs. The plan {usage.plan} has no limit. {cost}
+      </Text>
+    );
+  }
+  const percent = Math.min(100, (used / limit) * 100);
+  return (
+    <Stack gap={6} maw={560}>
+      <Progress.Root size="lg">
+        <Progress.Section
+          value={percent}
+          color={percent >= 100 ? 'red' : percent >= NEAR ? 'yellow' : 'indigo'}
+          aria-label="Runs of the month's quota"
+        />
+      </Progress.Root>
+      <Text size="sm">
+        {countText(used)} of {countText(limit)} runs of the plan {usage.plan}. {cost}{' '}
+        {used >= limit && 'No more can be started this month. '}
+        The count begins anew after {day.format(new Date(usage.period_end))} (UTC).
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,85 @@
+import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { RunSummary } from '../../../../client/index.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { dollarsText } from '../../parts/numbers.ts';
+import { Section } from '../../parts/page.tsx';
+import { When } from '../../parts/time.tsx';
+import { recentFailuresQuery } from '../../queries/failures.ts';
+import { useMay } from '../../queries/identity.ts';
+
+const POLL_MS = 10_000;
+
+/** Runs that failed by themselves, and which of them can be taken up again. */
+export function RecentFailures() {
+  const query = useQuery({ ...recentFailuresQuery, refetchInterval: POLL_MS });
+  return (
+    <Section
+      title="Failures worth a look"
+      actions={
+        <Text size="sm">
+          <TextLink
+            to="/runs"
+            search={{ status: 'failed', trigger: undefined, workflow_id: undefined }}
+          >
+            All failed runs
+          </TextLink>
+        </Text>
+      }
+    >
+      <Loaded query={query}>
+        {(runs) =>
+          runs.length === 0 ? (
+            <Empty title="Nothing has failed" />
+          ) : (
+            <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+              {runs.map((run) => (
+                <li key={run.id}>
+                  <Failed run={run} />
+                </li>
+              ))}
+            </Stack>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function Failed({ run }: { run: RunSummary }) {
+  const mayResume = useMay('cancel_resume');
+  return (
+    <Paper withBorder px="md" py="sm">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" fw={600}>
+          <TextLink to="/runs/$runId" params={{ runId: run.id }}>
+            <Foreign>{run.workflow_name}</Foreign>
+          </TextLink>
+        </Text>
+        <Text size="xs" c="dimmed">
+          <When at={run.finished_at ?? run.created_at} ago /> · {dollarsText(run.cost_usd)}
+        </Text>
+      </Group>
+      <Text size="sm" lineClamp={2}>
+        <Foreign>{run.error ?? 'No error was written down.'}</Foreign>
+      </Text>
+      <Group gap="xs" mt={4}>
+        {run.failure?.kind === 'budget' && (
+          <Badge variant="light" color="orange" c="bright" tt="none">
+            stopped by a budget
+          </Badge>
+        )}
+        {run.resumable && mayResume && (
+          <Text size="xs">
+            <TextLink to="/runs/$runId" params={{ runId: run.id }}>
+              Look and resume
+            </TextLink>
+          </Text>
+        )}
+      </Group>
+    </Paper>
+  );
+}

@@ -1,0 +1,52 @@
+import { Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Empty } from '../../parts/empty.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { ItemLink, TextLink } from '../../parts/links.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Section } from '../../parts/page.tsx';
+import { durationText, useNow } from '../../parts/time.tsx';
+import { approvalsQuery } from '../../queries/runs.ts';
+
+const SHOWN = 5;
+
+/** The gates that have waited longest. The frame around the page keeps them fresh. */
+export function WaitingGates() {
+  const query = useInfiniteQuery(approvalsQuery);
+  const now = useNow();
+  return (
+    <Section
+      title="Waiting for a person"
+      actions={
+        <Text size="sm">
+          <TextLink to="/approvals">All approvals</TextLink>
+        </Text>
+      }
+    >
+      <Loaded query={query}>
+        {({ pages }) => {
+          const gates = pages.flatMap((page) => page.approvals).slice(0, SHOWN);
+          if (gates.length === 0) return <Empty title="Nothing waits" />;
+          return (
+            <nav aria-label="Longest waiting gates">
+              {gates.map(({ run_id: runId, node_id: nodeId, ...gate }) => (
+                <ItemLink
+                  key={`${runId} ${gate.step_key}`}
+                  to="/approvals/$runId/$nodeId"
+                  params={{ runId, nodeId }}
+                  label={<Foreign>{gate.label}</Foreign>}
+                  description={
+                    <>
+                      <Foreign>{gate.workflow_name}</Foreign> · waits{' '}
+                      {durationText(now - Date.parse(gate.since))}
+                    </>
+                  }
+                />
+              ))}
+            </nav>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}

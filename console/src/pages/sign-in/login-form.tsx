@@ -1,0 +1,49 @@
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { signIn } from '../../session.ts';
+
+export function LoginForm() {
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const login = useAct(() => api().login(email, password), {
+    changes: [],
+    quiet: true,
+    onDone: ({ token }) => signIn(token),
+  });
+  return (
+    <form
+      aria-label="Sign in"
+      onSubmit={(event) => {
+        event.preventDefault();
+        login.mutate(undefined);
+      }}
+    >
+      <Stack gap="md">
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          autoFocus
+          maxLength={254}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        {login.error !== null && <Failure error={login.error} />}
+        <Button type="submit" loading={login.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,26 @@
+import { PasswordInput } from '@mantine/core';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../../shared/password-length.ts';
+
+/** A field for a password that is being chosen. The browser refuses one that is too short before it is sent. */
+export function NewPassword({
+  value,
+  onChange,
+  label = 'Password',
+}: {
+  value: string;
+  onChange: (value: string) => void;
+  label?: string;
+}) {
+  return (
+    <PasswordInput
+      label={label}
+      description={`At least ${MIN_PASSWORD_LENGTH} characters. A few words are easier to keep than signs.`}
+      autoComplete="new-password"
+      required
+      minLength={MIN_PASSWORD_LENGTH}
+      maxLength={MAX_PASSWORD_LENGTH}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,76 @@
+import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { Template } from '../../../../client/index.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Miniature } from './miniature.tsx';
+import { TemplatePreview } from './template-preview.tsx';
+import { useTemplateActs } from './use-template.ts';
+
+/** A template, what it looks like, and one click to a running example. */
+export function TemplateCard({ template }: { template: Template }) {
+  const { make, makeAndRun, remove } = useTemplateActs(template);
+  const [previewed, { open, close }] = useDisclosure(false);
+  const busy = make?.isPending === true || makeAndRun?.isPending === true;
+  return (
+    <Card withBorder component="article" aria-label={template.name}>
+      <Card.Section p="sm" bg="var(--mantine-color-default-hover)">
+        <Miniature graph={template.graph} />
+      </Card.Section>
+      <Stack gap="xs" mt="sm" justify="space-between" flex={1}>
+        <div>
+          <Title order={3} size="h5">
+            <Foreign>{template.name}</Foreign>
+          </Title>
+          <Text size="sm" c="dimmed" lineClamp={3}>
+            <Foreign>{template.description}</Foreign>
+          </Text>
+        </div>
+        <Group gap="xs">
+          {makeAndRun !== undefined && (
+            <Button
+              size="xs"
+              loading={makeAndRun.isPending}
+              disabled={busy}
+              onClick={() => makeAndRun.mutate(undefined)}
+            >
+              Use and run
+            </Button>
+          )}
+          {make !== undefined && (
+            <Button
+              size="xs"
+              variant="default"
+              loading={make.isPending}
+              disabled={busy}
+              onClick={() => make.mutate(undefined)}
+            >
+              Use
+            </Button>
+          )}
+          <Button size="xs" variant="subtle" onClick={open}>
+            Preview
+          </Button>
+          {remove !== undefined && (
+            <Button
+              size="xs"
+              variant="subtle"
+              loading={remove.isPending}
+              onClick={() =>
+                confirm({
+                  title: `Delete ‘${template.name}’?`,
+                  consequence: 'Workflows that were made from it stay as they are.',
+                  act: 'Delete',
+                  onConfirm: () => remove.mutate(undefined),
+                })
+              }
+            >
+              Delete
+            </Button>
+          )}
+        </Group>
+      </Stack>
+      <TemplatePreview template={template} opened={previewed} onClose={close} />
+    </Card>
+  );
+}

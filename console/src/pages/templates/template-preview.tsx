@@ -1,0 +1,61 @@
+import { List, Modal, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import type { Template } from '../../../../client/index.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+
+const GraphView = lazy(async () => ({
+  default: (await import('../../graph/graph-view.tsx')).GraphView,
+}));
+const GRAPH_HEIGHT = 320;
+
+/** All of a template: its graph, its checks and what it is tried with. */
+export function TemplatePreview({
+  template,
+  opened,
+  onClose,
+}: {
+  template: Template;
+  opened: boolean;
+  onClose: () => void;
+}) {
+  const checks = template.checks.map(nameOf).filter((name) => name !== undefined);
+  return (
+    <Modal opened={opened} onClose={onClose} size="xl" title={<Foreign>{template.name}</Foreign>}>
+      <Stack gap="md">
+        <Text size="sm">
+          <Foreign>{template.description}</Foreign>
+        </Text>
+        <Suspense fallback={<Skeleton h={GRAPH_HEIGHT} />}>
+          <GraphView graph={template.graph} height={GRAPH_HEIGHT} />
+        </Suspense>
+        {checks.length > 0 && (
+          <div>
+            <Title order={3} size="h6">
+              Checks of each run
+            </Title>
+            <List size="sm">
+              {checks.map((name) => (
+                <List.Item key={name}>
+                  <Foreign>{name}</Foreign>
+                </List.Item>
+              ))}
+            </List>
+          </div>
+        )}
+        <div>
+          <Title order={3} size="h6">
+            Input to try it with
+          </Title>
+          <JsonView value={template.sample_input} what="the sample input" />
+        </div>
+      </Stack>
+    </Modal>
+  );
+}
+
+/** A check is kept as it was written. */
+function nameOf(check: unknown): string | undefined {
+  if (typeof check !== 'object' || check === null || !('name' in check)) return undefined;
+  return typeof check.name === 'string' ? check.name : undefined;
+}

@@ -1,0 +1,57 @@
+import { notifications } from '@mantine/notifications';
+import { useNavigate } from '@tanstack/react-router';
+import type { Run, Template, Workflow } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { describeError } from '../../parts/describe-error.ts';
+import { useMay } from '../../queries/identity.ts';
+import { runsKey } from '../../queries/runs.ts';
+import { templatesQuery } from '../../queries/templates.ts';
+import { workflowsKey } from '../../queries/workflows.ts';
+import { metricsQuery, usageQuery } from '../../queries/workspace.ts';
+
+/** What can be done with a template, each undefined for who may not. */
+export function useTemplateActs(template: Template) {
+  const mayMake = useMay('create_edit_workflows');
+  const mayRun = useMay('run_workflows') && mayMake;
+  const navigate = useNavigate();
+  const toEditor = ({ id: workflowId }: Workflow): void =>
+    void navigate({ to: '/workflows/$workflowId/edit', params: { workflowId } });
+
+  const make = useAct(() => api().instantiateTemplate(template.id), {
+    changes: [workflowsKey],
+    done: `‘${template.name}’ is a workflow now`,
+    onDone: toEditor,
+  });
+  const makeAndRun = useAct(() => instantiateAndRun(template), {
+    changes: [workflowsKey, runsKey, metricsQuery.queryKey, usageQuery.queryKey],
+    onDone: ({ workflow, run, refusal }) => {
+      if (run !== undefined)
+        return void navigate({ to: '/runs/$runId', params: { runId: run.id } });
+      const title = 'The workflow is made, but it was not run';
+      notifications.show({ color: 'red', title, message: describeError(refusal) });
+      toEditor(workflow);
+    },
+  });
+  const remove = useAct(() => api().deleteTemplate(template.id), {
+    changes: [templatesQuery.queryKey],
+    done: `‘${template.name}’ is deleted`,
+  });
+  return {
+    make: mayMake ? make : undefined,
+    makeAndRun: mayRun ? makeAndRun : undefined,
+    remove: mayMake && !template.built_in ? remove : undefined,
+  };
+}
+
+/** Of the two the run may be refused, by a quota or a budget; the workflow is there all the same. */
+async function instantiateAndRun(
+  template: Template,
+): Promise<{ workflow: Workflow; run?: Run; refusal?: unknown }> {
+  const workflow = await api().instantiateTemplate(template.id);
+  try {
+    return { workflow, run: await api().triggerRun(workflow.id, template.sample_input) };
+  } catch (refusal) {
+    return { workflow, refusal };
+  }
+}

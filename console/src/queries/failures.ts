@@ -1,0 +1,22 @@
+import { queryOptions } from '@tanstack/react-query';
+import type { RunSummary } from '../../../client/index.ts';
+import { api } from '../api.ts';
+import { runsKey } from './runs.ts';
+
+const LOOKED_THROUGH = 25;
+const SHOWN = 5;
+
+/** What people did on purpose is no failure to look into. */
+const meant: readonly (NonNullable<RunSummary['failure']>['kind'] | undefined)[] = [
+  'cancelled',
+  'rejected',
+];
+
+/** The newest runs that failed other than by somebody's decision. */
+export const recentFailuresQuery = queryOptions({
+  queryKey: [...runsKey, 'failures'],
+  queryFn: async ({ signal }) => {
+    const { runs } = await api().listRuns({ status: 'failed', limit: LOOKED_THROUGH }, { signal });
+    return runs.filter(({ failure }) => !meant.includes(failure?.kind)).slice(0, SHOWN);
+  },
+});

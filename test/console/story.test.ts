@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { echo, edge, eventually, mock } from '../support/engine.ts';
+import { addMember } from '../support/people.ts';
+import { startApiProcess } from '../support/processes.ts';
+import { expectAccessible } from './axe.ts';
+import { describeConsole, type Stage } from './browser.ts';
+
+/** What people do with the service in a day, by the clicks and keys that it takes. */
+
+const heading = (page: Page, name: string | RegExp, level = 1) =>
+  page.getByRole('heading', { name, level });
+
+const gate = (label: string) =>
+  ({ id: 'ask', kind: 'human_gate', label, prompt: `${label} {draft}` }) as const;
+
+/** A run that waits at a gate of this label. */
+async function waitingRun({ engine }: Stage, label: string): Promise<string> {
+  const workflowId = await engine.define(
+    { nodes: [echo('draft', "'Dear Ann'"), gate(label)], edges: [edge('draft', 'ask')] },
+    'Letters',
+  );
+  const runId = await engine.trigger(workflowId);
+  await engine.until(runId, ['paused']);
+  return runId;
+}
+
+/** How buttons begin that change something. */
+const changing =
+  /^(add|approve|reject|resume|cancel|override|delete|remove|create|new|save|publish|invite|revoke|rotate|register|use|run|edit)\b/i;
+
+describeConsole('the console', (stage) => {
+  test('leads an empty workspace from a template to a run that a person has approved', async () => {
+    const { open, engine } = stage();
+    const { page, problems } = await open('/');
+    await heading(page, 'Nothing has run yet', 2).waitFor();
+    await expectAccessible(page);
+    const card = page.getByRole('article', { name: 'Support triage' });
+    await card.getByRole('button', { name: 'Use and run' }).click();
+
+    await page.waitForURL(/\/runs\/run_/);
+    const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await page.getByRole('link', { name: 'Decide this gate' }).click();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByLabel('Reason').fill('a good customer');
+    await page.getByRole('button', { name: 'Send approval' }).click();
+    await page.getByText('Already approved').waitFor();
+    await page.getByText('a good customer').waitFor();
+    await page.getByRole('link', { name: 'Open the run' }).click();
+    await page.getByText('success', { exact: true }).first().waitFor();
+    expect(await engine.run(runId)).toMatchObject({ status: 'success' });
+    expect(problems).toEqual([]);
+  });
+
+  let tools: ToolServer;
+  beforeAll(async () => {
+    tools = await startToolServer();
+  });
+  afterAll(() => tools.close());
+
+  test('shows a run that failed, which goes on from where it stopped', async () => {
+    const { open, engine } = stage();
+    const nodes = [tools.node('fetch'), tools.node('book')];
+    const workflowId = await engine.define({ nodes, edges: [edge('fetch', 'book')] }, 'Bookings');
+    tools.answer('book', { status: 500 });
+    await engine.until(await engine.trigger(workflowId), ['failed']);
+    tools.answer('book', {});
+
+    const { page } = await open('/');
+    await page.getByRole('link', { name: 'Look and resume' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('1 finished step stays').waitFor();
+    await dialog.getByRole('button', { name: 'Resume' }).click();
+    await page.getByText('success', { exact: true }).first().waitFor();
+    expect(tools.calls('fetch')).toHaveLength(1);
+    expect(tools.calls('book')).toHaveLength(2);
+  });
+
+  test('shows a run that its cap has stopped, which goes on once somebody overrides it', async () => {
+    const { open, engine, call } = stage();
+    const nodes = [mock('first', { cost_usd: 0.6 }), mock('second', { cost_usd: 0.1 })];
+    const workflowId = await engine.define({ nodes, edges: [edge('first', 'second')] }, 'Costly');
+    await call('PUT', `/api/workflows/${workflowId}`, { run_cap_usd: 0.5 });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['failed']);
+
+    const { page } = await open('/');
+    await page.getByText('stopped by a budget').waitFor();
+    await page.getByRole('link', { name: 'Costly' }).first().click();
+    await page.getByRole('button', { name: 'Override the budget' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('month-end close');
+    await dialog.getByRole('button', { name: 'Override and resume' }).click();
+    await page.getByText('success', { exact: true }).first().waitFor();
+    expect(await engine.run(runId)).toMatchObject({ status: 'success', cost_cap_usd: null });
+  });
+
+  test('has an inbox that is worked through by keyboard alone', async () => {
+    const { open, engine, call } = stage();
+    const first = await waitingRun(stage(), 'First letter?');
+    const second = await waitingRun(stage(), 'Second letter?');
+    const third = await waitingRun(stage(), 'Third letter?');
+    const { page, problems } = await open('/approvals');
+    const { keyboard } = page;
+    await heading(page, 'First letter?', 2).waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Output of draft').getByText('Dear Ann').waitFor();
+
+    await keyboard.press('j');
+    await heading(page, 'Second letter?', 2).waitFor();
+    await keyboard.press('k');
+    await heading(page, 'First letter?', 2).waitFor();
+    await keyboard.press('a');
+    // Letters that are shortcuts elsewhere are text here.
+    await keyboard.type('a jar, roar');
+    expect(await page.getByLabel('Reason').inputValue()).toBe('a jar, roar');
+    await keyboard.press('Escape');
+    await keyboard.press('r');
+    await keyboard.type('too late');
+    await keyboard.press('Control+Enter');
+    await page.getByText('Rejected: First letter?').waitFor();
+
+    await heading(page, 'Second letter?', 2).waitFor();
+    await keyboard.press('a');
+    await keyboard.press('Control+Enter');
+    await heading(page, 'Third letter?', 2).waitFor();
+    expect(await engine.until(first, ['failed'])).toMatchObject({
+      failure: { kind: 'rejected' },
+      error: expect.stringContaining('too late'),
+    });
+    await engine.until(second, ['success']);
+    expect(await engine.run(third)).toMatchObject({ status: 'paused' });
+    await call('POST', `/api/runs/${third}/approve`);
+    expect(problems).toEqual([]);
+  });
+
+  test('says when a gate was decided elsewhere, and by whom', async () => {
+    const { open, call } = stage();
+    const runId = await waitingRun(stage(), 'Who is faster?');
+    const { page } = await open(`/approvals/${runId}/ask`);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    const decided = await call('POST', `/api/runs/${runId}/approve`, { reason: 'was quicker' });
+    expect(decided.status).toBe(200);
+    // Before the page has noticed.
+    await page.getByRole('button', { name: 'Send approval' }).click();
+    await page.getByText('Already approved').waitFor();
+    await page.getByText('was quicker').waitFor();
+    await page.getByRole('alert').getByText('No longer waiting').waitFor();
+  });
+
+  test('takes the input of a decision as a JSON object and nothing else', async () => {
+    const { open, engine } = stage();
+    const runId = await waitingRun(stage(), 'Which tone?');
+    const { page } = await open(`/approvals/${runId}/ask`);
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('button', { name: 'Add input' }).click();
+    const editor = page.getByRole('textbox', { name: 'Input' });
+    await editor.fill('[1]');
+    await page.getByRole('button', { name: 'Send approval' }).click();
+    await page.getByText('It has to be a JSON object').waitFor();
+    await editor.fill('{"tone": "warm"}');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Already approved').waitFor();
+    const run = await engine.until(runId, ['success']);
+    expect(run.state).toMatchObject({ tone: 'warm' });
+  });
+
+  test('says what it cannot reach, and goes on by itself once it can', async () => {
+    const { engine, open } = stage();
+    const first = await startApiProcess(engine.env);
+    const port = new URL(first.url).port;
+    const { page } = await open('/');
+    await page.goto(`${first.url}/approvals`);
+    await page.getByText('Nothing waits for you').waitFor();
+    await first.kill();
+    await page.getByText('The service cannot be reached').first().waitFor();
+    const runId = await waitingRun(stage(), 'Are we back?');
+    const again = await startApiProcess({ ...engine.env, API_PORT: port });
+    try {
+      await heading(page, 'Are we back?', 2).waitFor();
+      const notice = page.getByText('The service cannot be reached');
+      await eventually(async () => (await notice.count()) === 0);
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await page.getByRole('button', { name: 'Send approval' }).click();
+      await engine.until(runId, ['success']);
+    } finally {
+      await again.stop();
+    }
+  });
+
+  test('shows a viewer no button that would be refused, and no page that is', async () => {
+    const { open, call, engine } = stage();
+    const runId = await waitingRun(stage(), 'May I?');
+    const { workflow_id: workflowId } = await engine.run(runId);
+    const caller = { call } as unknown as Parameters<typeof addMember>[0];
+    const { token } = await addMember(caller, { role: 'viewer' });
+    const { page, problems } = await open('/', { token });
+    await heading(page, 'Overview').waitFor();
+    const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+    const paths = await links.evaluateAll((all) =>
+      all.map((link) => new URL((link as HTMLAnchorElement).href).pathname),
+    );
+    expect(paths).toContain('/approvals');
+    const found: string[] = [];
+    const deep = [`/runs/${runId}`, `/approvals/${runId}/ask`, `/workflows/${workflowId}`];
+    for (const path of [...paths, ...deep]) {
+      await page.goto(stage().url + path);
+      await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor();
+      await eventually(async () => (await page.getByText('Loading').count()) === 0);
+      const buttons = page.getByRole('main').getByRole('button');
+      const names = await buttons.evaluateAll((all) =>
+        all.map((button) => button.getAttribute('aria-label') ?? button.textContent.trim()),
+      );
+      found.push(...names.filter((name) => changing.test(name)).map((name) => `${path}: ${name}`));
+    }
+    expect(found).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.goto(`${stage().url}/approvals/${runId}/ask`);
+    await page.getByText('You can see this gate but not decide it').waitFor();
+    await page.keyboard.press('a');
+    expect(await page.getByLabel('Reason').count()).toBe(0);
+  });
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 360],
+    ['dark', 360],
+  ] as const)('keeps nobody out, %s and %i pixels wide', async (scheme, width) => {
+    const runId = await waitingRun(stage(), `Readable, ${scheme} at ${width}?`);
+    for (const path of ['/', '/approvals', `/approvals/${runId}/ask`, '/templates', '/login']) {
+      const { page, context, problems } = await stage().open(path, { scheme, width });
+      await heading(page, /./).waitFor();
+      await eventually(async () => (await page.getByText('Loading').count()) === 0);
+      await expectAccessible(page);
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect([path, overflow]).toEqual([path, 0]);
+      expect(problems).toEqual([]);
+      await context.close();
+    }
+  });
+});
