@@ -1,4 +1,5 @@
 import { json, jsonParseLinter } from '@codemirror/lang-json';
+import { syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, linter, lintGutter } from '@codemirror/lint';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
@@ -6,6 +7,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { basicSetup } from 'codemirror';
 import { useEffect, useRef } from 'react';
 import { styleNonce } from '../document.ts';
+import { darkCodeColours } from './code-colours.ts';
 
 export interface CodeSurfaceProps {
   /** What the field is called by those who hear it. */
@@ -52,6 +54,7 @@ export function CodeSurface({
           EditorView.contentAttributes.of({ 'aria-label': label }),
           EditorState.readOnly.of(readOnly),
           look(dark, minHeight, maxHeight),
+          dark ? syntaxHighlighting(darkCodeColours) : [],
           ...languageOf(language, marks),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) change.current?.(update.state.doc.toString());
