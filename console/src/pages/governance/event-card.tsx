@@ -1,10 +1,11 @@
-import { Badge, Button, Card, Group, Stack, Text } from '@mantine/core';
+import { Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { GovernanceEvent } from '../../../../client/index.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { PageLink } from '../../parts/page-link.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
 import { membersQuery } from '../../queries/members.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
@@ -19,9 +20,9 @@ export function EventCard({ event }: { event: GovernanceEvent }) {
       <Stack gap={6}>
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
-            <Badge color={decisionColours[event.decision]} variant="light" tt="none">
+            <Tag color={decisionColours[event.decision]}>
               {event.decision}
-            </Badge>
+            </Tag>
             <Text fw={600} size="sm">
               {what}
             </Text>

@@ -1,4 +1,4 @@
-import { Alert, Badge, Code, Group, Stack, Text } from '@mantine/core';
+import { Alert, Code, Group, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import {
   evaluateExpression,
@@ -9,6 +9,7 @@ import {
 import type { Json, JsonObject } from '../../../../shared/json.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
+import { Tag } from '../../parts/tag.tsx';
 
 type Outcome = { value: Json; roots: string[] } | { problem: string; position: number | undefined };
 
@@ -55,9 +56,9 @@ function Value({ value, roots }: { value: Json; roots: string[] }) {
         <Text size="sm" fw={600}>
           Value
         </Text>
-        <Badge color={truthy(value) ? 'teal' : 'gray'} variant="light" tt="none">
+        <Tag color={truthy(value) ? 'teal' : 'gray'}>
           A condition takes it as {truthy(value) ? 'true' : 'false'}
-        </Badge>
+        </Tag>
       </Group>
       <JsonView value={value === '' ? '""' : value} what="the value" />
       {roots.length > 0 && (

@@ -1,7 +1,8 @@
-import { Alert, Badge, Box, Group, Mark, Stack, Text } from '@mantine/core';
+import { Alert, Box, Group, Mark, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { PatternError } from '../../../../shared/graph/pattern.ts';
 import { compileRedaction, RedactionError } from '../../../../shared/policy/redaction.ts';
+import { Tag } from '../../parts/tag.tsx';
 import type { Redaction } from './policy-draft.ts';
 
 type Outcome = { text: string; counts: [string, number][] } | { problem: string };
@@ -23,14 +24,14 @@ export function RedactionOutcome({ redaction, text }: { redaction: Redaction; te
           What would leave
         </Text>
         {outcome.counts.length === 0 ? (
-          <Badge color="gray" variant="light" tt="none">
+          <Tag color="gray">
             Nothing found
-          </Badge>
+          </Tag>
         ) : (
           outcome.counts.map(([name, count]) => (
-            <Badge key={name} color="orange" variant="light" tt="none">
+            <Tag key={name} color="orange">
               {name}: {count}
-            </Badge>
+            </Tag>
           ))
         )}
       </Group>

@@ -1,9 +1,10 @@
-import { Alert, Badge, Group, Stack, Table, Text } from '@mantine/core';
+import { Alert, Group, Stack, Table, Text } from '@mantine/core';
 import type { UsageBreakdown } from '../../../../client/index.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
 import { PageLink } from '../../parts/page-link.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
+import { Tag } from '../../parts/tag.tsx';
 
 /** Runs and cost by workflow, dearest first. */
 export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] }) {
@@ -61,9 +62,9 @@ export function ModelTable({ rows }: { rows: UsageBreakdown['by_model'] }) {
               <Group gap="xs">
                 {row.model === null ? 'Failed attempts' : <Foreign>{row.model}</Foreign>}
                 {row.unpriced_steps > 0 && (
-                  <Badge size="sm" color="orange" variant="light" tt="none">
+                  <Tag size="sm" color="orange">
                     {countText(row.unpriced_steps)} without a price
-                  </Badge>
+                  </Tag>
                 )}
               </Group>
             </Table.Td>

@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Collapse, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Collapse, Group, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Budget } from '../../../../client/index.ts';
@@ -8,6 +8,7 @@ import { confirm } from '../../parts/confirm.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { dollarsText, percentText } from '../../parts/numbers.ts';
 import { PageLink } from '../../parts/page-link.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
 import { budgetsKey } from '../../queries/budgets.ts';
 import { useMay } from '../../queries/identity.ts';
@@ -81,22 +82,22 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
 function Pressure({ budget: { status, limit_usd } }: { budget: Budget }) {
   if (status.over) {
     return (
-      <Badge color="red" variant="light" tt="none">
+      <Tag color="red">
         Over limit
-      </Badge>
+      </Tag>
     );
   }
   if (status.projected_usd > limit_usd) {
     return (
-      <Badge color="orange" variant="light" tt="none">
+      <Tag color="orange">
         Heading over
-      </Badge>
+      </Tag>
     );
   }
   return (
-    <Badge color="gray" variant="light" tt="none">
+    <Tag color="gray">
       {percentText(status.pct)} used
-    </Badge>
+    </Tag>
   );
 }
 

@@ -39,9 +39,8 @@ export function BudgetForm({
   );
   const ready =
     name.trim() !== '' &&
-    typeof limit === 'number' &&
-    limit >= LEAST &&
-    (!holds || (typeof estimate === 'number' && estimate >= LEAST));
+    Number(limit) >= LEAST &&
+    (!holds || Number(estimate) >= LEAST);
   const send = (): void =>
     save.mutate({
       name,

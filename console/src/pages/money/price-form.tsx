@@ -27,7 +27,7 @@ export function PriceForm({
   });
   const taken = others.some((each) => each.model === model.trim());
   const ready =
-    model.trim() !== '' && !taken && typeof input === 'number' && typeof output === 'number';
+    model.trim() !== '' && !taken && input !== '' && output !== '';
   const send = (): void =>
     save.mutate([
       ...others,

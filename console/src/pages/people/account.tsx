@@ -1,8 +1,9 @@
-import { Alert, Badge, Code, List, Text } from '@mantine/core';
+import { Alert, Code, List, Text } from '@mantine/core';
 import { Facts } from '../../parts/facts.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { PageLink } from '../../parts/page-link.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { useIdentity } from '../../queries/identity.ts';
 import { capabilityNames, capabilityTexts } from './capability-texts.ts';
 import { PasswordForm } from './password-form.tsx';
@@ -59,16 +60,13 @@ function Held() {
       <List size="sm" spacing={6} listStyleType="none">
         {capabilityNames.map((name) => (
           <List.Item key={name}>
-            <Badge
+            <Tag
               color={capabilities[name] ? 'teal' : 'gray'}
-              variant="light"
-              tt="none"
               w={72}
               mr="xs"
-              component="span"
             >
               {capabilities[name] ? 'may' : 'may not'}
-            </Badge>
+            </Tag>
             {capabilityTexts[name]} <Code>{name}</Code>
           </List.Item>
         ))}

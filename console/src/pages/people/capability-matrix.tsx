@@ -1,8 +1,9 @@
-import { Badge, Code, NativeSelect, Stack, Table, Text } from '@mantine/core';
+import { Code, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import type { Capability, MemberDetail } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { useAct } from '../../parts/act.ts';
 import { RowTable } from '../../parts/row-table.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
 import { membersKey } from '../../queries/members.ts';
 import { capabilityNames, capabilityTexts } from './capability-texts.ts';
@@ -109,7 +110,7 @@ const choiceOf = ({ override }: Setting): Choice =>
   override === null ? 'inherit' : override ? 'allow' : 'deny';
 
 const Effective = ({ held }: { held: boolean }) => (
-  <Badge color={held ? 'teal' : 'gray'} variant="light" tt="none">
+  <Tag color={held ? 'teal' : 'gray'}>
     {held ? 'may' : 'may not'}
-  </Badge>
+  </Tag>
 );

@@ -1,4 +1,4 @@
-import { Badge, Button, Code, Modal, Switch, Table, Text } from '@mantine/core';
+import { Button, Code, Modal, Switch, Table, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -12,6 +12,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { PageLink } from '../../parts/page-link.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { keysKey, keysQuery } from '../../queries/keys.ts';
@@ -96,9 +97,9 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
           </Table.Td>
           <Table.Td>
             {key.revoked ? (
-              <Badge color="gray" variant="light" tt="none">
+              <Tag color="gray">
                 revoked
-              </Badge>
+              </Tag>
             ) : (
               <Revoke apiKey={key} />
             )}

@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, NativeSelect, Text } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,6 +11,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { Page, Section } from '../../parts/page.tsx';
 import { PageLink } from '../../parts/page-link.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
 import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
 import { memberQuery, membersKey } from '../../queries/members.ts';
@@ -59,15 +60,12 @@ function Profile({ member }: { member: MemberDetail }) {
           ['E-mail', <Foreign key="email">{member.email}</Foreign>],
           [
             'Status',
-            <Badge
+            <Tag
               key="status"
               color={statusColours[member.status]}
-              variant="light"
-              tt="none"
-              component="span"
             >
               {member.status}
-            </Badge>,
+            </Tag>,
           ],
           ['Role', mayManage ? undefined : member.role],
           ['API keys', countText(member.api_key_count)],

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Modal, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Modal, Stack, Table, Text } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,6 +10,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { PageLink } from '../../parts/page-link.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
 import { useIdentity, useMay } from '../../queries/identity.ts';
 import { membersKey, membersQuery } from '../../queries/members.ts';
@@ -119,9 +120,9 @@ function MemberTable({ members }: { members: Member[] }) {
             <Table.Td>{member.role}</Table.Td>
             <Table.Td>
               <Stack gap={4} align="flex-start">
-                <Badge color={statusColours[member.status]} variant="light" tt="none">
+                <Tag color={statusColours[member.status]}>
                   {member.status}
-                </Badge>
+                </Tag>
                 {member.invite_code !== null && <InviteLink code={member.invite_code} />}
               </Stack>
             </Table.Td>
@@ -146,9 +147,9 @@ function MemberName({ member }: { member: Member }) {
         <Foreign>{member.name}</Foreign>
       </PageLink>
       {member.is_owner && (
-        <Badge size="sm" variant="default" tt="none">
+        <Tag size="sm" variant="default">
           owner
-        </Badge>
+        </Tag>
       )}
       {member.id === id && (
         <Text size="xs" c="dimmed">

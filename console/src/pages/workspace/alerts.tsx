@@ -1,10 +1,11 @@
-import { Badge, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { AlertChannel } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { alertsQuery } from '../../queries/alerts.ts';
 import { useMay } from '../../queries/identity.ts';
 
@@ -53,9 +54,9 @@ function ChannelCard({
           <Title order={3} size="h6">
             {channelNames[channel]}
           </Title>
-          <Badge color={configured ? 'teal' : 'gray'} variant="light" tt="none">
+          <Tag color={configured ? 'teal' : 'gray'}>
             {configured ? 'set up' : 'not set up'}
-          </Badge>
+          </Tag>
         </Group>
         <Text size="sm">
           {configured ? 'Tells of' : 'Would tell of'}{' '}

@@ -1,4 +1,4 @@
-import { Badge, Button, Table, Text } from '@mantine/core';
+import { Button, Table, Text } from '@mantine/core';
 import type { Workspace } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { useAct } from '../../parts/act.ts';
@@ -6,6 +6,7 @@ import { confirm } from '../../parts/confirm.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { Section } from '../../parts/page.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { usageQuery, workspaceQuery } from '../../queries/workspace.ts';
 import { type PlanName, planNames, plans } from '../../../../shared/plans.ts';
@@ -34,9 +35,9 @@ export function Plans({ plan: current }: { plan: Workspace['plan'] }) {
             <Table.Td>
               {name}{' '}
               {name === current && (
-                <Badge size="sm" variant="light" tt="none" component="span">
+                <Tag size="sm">
                   yours
-                </Badge>
+                </Tag>
               )}
             </Table.Td>
             <Table.Td className="numbers">{bound(plans[name].runsPerMonth)}</Table.Td>

@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Code, Collapse, Group, Stack, Text, Title } from '@mantine/core';
+import { Button, Card, Code, Collapse, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import type { CustomTool } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
@@ -7,6 +7,7 @@ import { confirm } from '../../parts/confirm.tsx';
 import { Copy } from '../../parts/copy.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
+import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { toolsKey } from '../../queries/tools.ts';
@@ -25,9 +26,9 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
             <Title order={3} size="h5">
               <Foreign>{tool.label === '' ? tool.name : tool.label}</Foreign>
             </Title>
-            <Badge variant="light" tt="none">
+            <Tag>
               {tool.kind === 'mcp' ? 'MCP' : tool.method}
-            </Badge>
+            </Tag>
           </Group>
           <ToolActions tool={tool} onEdit={onEdit} />
         </Group>
