@@ -40,6 +40,22 @@ interface WorkflowSearch {
   against?: number | undefined;
 }
 
+interface DecisionSearch {
+  event_type?: string | undefined;
+  decision?: string | undefined;
+  workflow_id?: string | undefined;
+  run_id?: string | undefined;
+}
+
+interface AuditSearch {
+  action?: string | undefined;
+  actor_id?: string | undefined;
+  target_type?: string | undefined;
+  target_id?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
@@ -166,6 +182,9 @@ const pages = [
   createRoute({
     ...within,
     path: '/usage',
+    validateSearch: (search): { days?: number | undefined } => ({
+      days: [7, 30, 90].find((days) => days === Number(search['days'])),
+    }),
     component: lazyRouteComponent(() => import('./pages/money/usage.tsx'), 'UsagePage'),
   }),
   createRoute({
@@ -176,9 +195,10 @@ const pages = [
   createRoute({
     ...within,
     path: '/governance',
-    validateSearch: (search) => ({
+    validateSearch: (search): DecisionSearch => ({
       event_type: text(search['event_type']),
       decision: text(search['decision']),
+      workflow_id: text(search['workflow_id']),
       run_id: text(search['run_id']),
     }),
     component: lazyRouteComponent(() => import('./pages/governance/events.tsx'), 'EventsPage'),
@@ -186,11 +206,13 @@ const pages = [
   createRoute({
     ...within,
     path: '/audit',
-    validateSearch: (search) => ({
+    validateSearch: (search): AuditSearch => ({
       action: text(search['action']),
       actor_id: text(search['actor_id']),
       target_type: text(search['target_type']),
       target_id: text(search['target_id']),
+      since: text(search['since']),
+      until: text(search['until']),
     }),
     component: lazyRouteComponent(() => import('./pages/governance/audit.tsx'), 'AuditPage'),
   }),

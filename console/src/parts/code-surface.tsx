@@ -1,4 +1,5 @@
 import { json, jsonParseLinter } from '@codemirror/lang-json';
+import { syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, linter, lintGutter } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
@@ -6,6 +7,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { basicSetup } from 'codemirror';
 import { useEffect, useRef, useState } from 'react';
 import { styleNonce } from '../document.ts';
+import { darkCodeColours } from './code-colours.ts';
 
 export interface CodeSurfaceProps {
   /** What the field is called by those who hear it. */
@@ -53,6 +55,7 @@ export function CodeSurface({
           EditorView.contentAttributes.of({ 'aria-label': label }),
           EditorState.readOnly.of(readOnly),
           look(dark, minHeight, maxHeight),
+          dark ? syntaxHighlighting(darkCodeColours) : [],
           ...languageOf(language),
           marked.of(markedWith(marks)),
           EditorView.updateListener.of((update) => {
