@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
+import type { ChangeSearch, RecordSearch } from './pages/data/search.ts';
 import { LoadingPage } from './parts/loading.tsx';
 import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -22,6 +23,9 @@ const root = createRootRoute({
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
+
+const fraction = (value: unknown): number | undefined =>
+  typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined;
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -195,11 +199,18 @@ const pages = [
   }),
   createRoute({
     ...within,
+    path: '/data/feeds/$feedId',
+    component: lazyRouteComponent(() => import('./pages/data/feed.tsx'), 'FeedPage'),
+  }),
+  createRoute({
+    ...within,
     path: '/data/entities',
-    validateSearch: (search) => ({
+    validateSearch: (search): RecordSearch => ({
       feed_id: text(search['feed_id']),
       entity_type: text(search['entity_type']),
       geography: text(search['geography']),
+      confidence_min: fraction(search['confidence_min']),
+      updated_since: text(search['updated_since']),
     }),
     component: lazyRouteComponent(() => import('./pages/data/entities.tsx'), 'EntitiesPage'),
   }),
@@ -211,7 +222,11 @@ const pages = [
   createRoute({
     ...within,
     path: '/data/changes',
-    validateSearch: (search) => ({ feed_id: text(search['feed_id']) }),
+    validateSearch: (search): ChangeSearch => ({
+      feed_id: text(search['feed_id']),
+      entity_type: text(search['entity_type']),
+      entity_id: text(search['entity_id']),
+    }),
     component: lazyRouteComponent(() => import('./pages/data/changes.tsx'), 'ChangesPage'),
   }),
   createRoute({
