@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
-import type { ChangeSearch, RecordSearch } from './pages/data/search.ts';
+import type { ChangeSearch, DeliverySearch, RecordSearch } from './pages/data/search.ts';
 import { LoadingPage } from './parts/loading.tsx';
 import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -242,7 +242,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/data/endpoints/$endpointId',
-    validateSearch: (search) => ({ status: text(search['status']) }),
+    validateSearch: (search): DeliverySearch => ({ status: text(search['status']) }),
     component: lazyRouteComponent(() => import('./pages/data/endpoint.tsx'), 'EndpointPage'),
   }),
 ] as const;

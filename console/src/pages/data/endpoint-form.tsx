@@ -34,7 +34,7 @@ export function EndpointForm({
       quiet: true,
       onDone: (saved) => {
         onClose();
-        if ('secret' in saved) showEndpointSecret(saved.secret);
+        if ('secret' in saved && typeof saved.secret === 'string') showEndpointSecret(saved.secret);
       },
     },
   );

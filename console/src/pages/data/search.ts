@@ -1,4 +1,4 @@
-/** What addresses say of the lists of records and of changes. */
+/** What addresses say of the lists of records, of changes and of deliveries. */
 
 export interface RecordSearch {
   feed_id?: string | undefined;
@@ -14,4 +14,8 @@ export interface ChangeSearch {
   feed_id?: string | undefined;
   entity_type?: string | undefined;
   entity_id?: string | undefined;
+}
+
+export interface DeliverySearch {
+  status?: string | undefined;
 }
