@@ -70,7 +70,7 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
       quiet: true,
       onDone: ({ secret, scopes: granted }) => {
         onClose();
-        showSecretOnce({ title: 'The new data key', secret, use: useOf(secret, granted) });
+        showSecretOnce({ title: 'The new data key', secret, use: commandOf(secret, granted) });
       },
     },
   );
@@ -151,7 +151,7 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
   );
 }
 
-function useOf(secret: string, granted: readonly Scope[]): string {
+function commandOf(secret: string, granted: readonly Scope[]): string {
   const path = firstCalls[granted[0] ?? 'feeds:read'];
   const method = path === '/v1/exports' ? '-X POST ' : '';
   return `curl ${method}${apiUrl}${path} \\\n  -H 'Authorization: Bearer ${secret}'`;

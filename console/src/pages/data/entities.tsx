@@ -17,7 +17,7 @@ export function EntitiesPage() {
   const records = useInfiniteQuery(entitiesQuery(filterOf(search)));
   const narrow = (by: Partial<RecordSearch>): void =>
     void navigate({ search: { ...search, ...by }, replace: true });
-  const narrowed = Object.values(search).some((value) => value !== undefined);
+  const narrowed = Object.values<unknown>(search).some((value) => value !== undefined);
   return (
     <Page
       title="Records"
