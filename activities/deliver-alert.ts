@@ -10,7 +10,7 @@ import { isRetryableStatus, isSuccess } from '../shared/platform/outside-call.ts
 import { postChatMessage } from './tools/send-chat-message.ts';
 
 export interface AlertDeps {
-  config: Pick<Config, 'alerts' | 'chatWebhookUrl'>;
+  config: Pick<Config, 'alerts' | 'api' | 'chatWebhookUrl'>;
   egress: Egress;
   mailer: Mailer | undefined;
   log: Logger;
@@ -39,14 +39,23 @@ export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliv
     const { cancellationSignal: signal, info } = context;
     // So that an attempt of a worker that died is soon made by another.
     const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-    const idempotencyKey = `${info.workflowExecution?.workflowId ?? alert.run_id}/${channel}`;
+    const about = alert.event === 'test' ? undefined : alert.run_id;
+    const execution = info.workflowExecution?.workflowId ?? about ?? alert.workspace_id;
+    const idempotencyKey = `${execution}/${channel}`;
     try {
       if (channel === 'chat') await sendChat(deps, alert, { idempotencyKey, signal });
       else await sendMail(deps, alert, { idempotencyKey, signal });
     } catch (error) {
       const { retryable, message } = toDeliveryError(error, channel);
       deps.log.warn(
-        { runId: alert.run_id, channel, attempt: info.attempt, reason: message, retryable },
+        {
+          workspaceId: alert.workspace_id,
+          runId: about,
+          channel,
+          attempt: info.attempt,
+          reason: message,
+          retryable,
+        },
         'could not deliver an alert',
       );
       // Without the cause, which may hold the webhook's address: failures are kept in the history whole.
@@ -70,7 +79,7 @@ async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
   const url = deps.config.chatWebhookUrl;
   if (url === undefined) return;
   const answer = await postChatMessage(deps.egress, url, {
-    text: alertTexts(alert).chat,
+    text: alertTexts(alert, deps.config.api.publicUrl).chat,
     ...attempt,
   });
   if (isSuccess(answer.status)) return;
@@ -84,7 +93,7 @@ async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
 async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promise<void> {
   const { email } = deps.config.alerts;
   if (deps.mailer === undefined || email === undefined) return;
-  const { subject, body } = alertTexts(alert);
+  const { subject, body } = alertTexts(alert, deps.config.api.publicUrl);
   await deps.mailer.send({ to: [email], subject, text: body }, attempt);
 }
 

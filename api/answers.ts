@@ -31,3 +31,8 @@ export const workflowParams = z.strictObject({ id: z.string().min(1) });
 export const scheduleParams = z.strictObject({ id: z.string().min(1) });
 export const runParams = z.strictObject({ id: z.string().min(1) });
 export const templateParams = z.strictObject({ id: z.string().min(1) });
+export const endpointParams = z.strictObject({ id: z.string().min(1) });
+export const deliveryParams = z.strictObject({
+  id: z.string().min(1),
+  delivery_id: z.string().min(1),
+});

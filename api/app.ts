@@ -39,6 +39,7 @@ import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
 import { limitRate, rateLimitHeaders } from './rate-limit.ts';
 import { serveReference } from './reference.ts';
+import { alertRoutes } from './routes/ops/alerts.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';
 import { authRoutes } from './routes/ops/auth.ts';
@@ -64,6 +65,8 @@ import { webhookRoutes } from './routes/ops/webhooks.ts';
 import { workflowRoutes } from './routes/ops/workflows.ts';
 import { endpointRoutes } from './routes/v1/webhooks.ts';
 import { workspaceRoutes } from './routes/ops/workspace.ts';
+import { dataRecordRoutes } from './routes/ops/data-records.ts';
+import { dataEndpointRoutes } from './routes/ops/data-endpoints.ts';
 import { dataChangeRoutes } from './routes/v1/changes.ts';
 import { dataEntityRoutes } from './routes/v1/entities.ts';
 import { dataEventRoutes } from './routes/v1/events.ts';
@@ -97,6 +100,7 @@ const routes = [
   keyRoutes,
   dataKeyRoutes,
   workspaceRoutes,
+  alertRoutes,
   usageRoutes,
   auditRoutes,
   priceRoutes,
@@ -106,6 +110,8 @@ const routes = [
   dataFeedRoutes,
   dataSourceRoutes,
   dataIngestRoutes,
+  dataRecordRoutes,
+  dataEndpointRoutes,
   streamRoutes,
   mcpRoutes,
 ];

@@ -1,6 +1,5 @@
 import type { ListPosition, DataCursors } from '../shared/platform/data-cursors.ts';
-import type { Page, PageRequest } from '../shared/db/data/lists.ts';
-import type { DataCaller } from './deps.ts';
+import type { Page, PageRequest, ReaderScope } from '../shared/db/data/lists.ts';
 
 /** A query of a list of the data API, taken apart. */
 export interface OpenPage<Filter> {
@@ -16,13 +15,13 @@ export interface OpenPage<Filter> {
  */
 export function openPage<Query extends { limit: number; cursor?: string | undefined }>(
   cursors: DataCursors,
-  caller: DataCaller,
+  scope: ReaderScope,
   operation: string,
   query: Query,
 ): OpenPage<Omit<Query, 'limit' | 'cursor'>> {
   const { limit, cursor, ...filter } = query;
   const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
-  const list = [operation, caller.workspaceId, caller.isDemo, asked.sort(byName)];
+  const list = [operation, scope.workspaceId, scope.isDemo ?? 'both', asked.sort(byName)];
   return {
     filter,
     page: { limit, after: cursor === undefined ? undefined : cursors.read(cursor, list) },

@@ -58,14 +58,14 @@ const operationsApi: OpenAPIV3_1.Document = {
     { name: 'API keys', description: 'Credentials of programs' },
     {
       name: 'Data',
-      description: 'What the data API serves, who may read it and what that has cost',
+      description:
+        'Feeds of records, their sources and how records come in; who may read them by the data API, and what that cost',
     },
     { name: 'Members', description: 'Who belongs to the workspace, and what each may do' },
     { name: 'Workspace', description: 'Settings of the workspace, its plan and its figures' },
     { name: 'Audit', description: 'What was done, by whom, and whether the record is whole' },
     { name: 'Budgets', description: 'Caps on what runs may cost in a window' },
     { name: 'Governance', description: 'What policies, budgets and overrides decided' },
-    { name: 'Data', description: 'Feeds of records, their sources, and how records come in' },
     { name: 'MCP', description: 'The same acts as tools for models' },
     { name: 'Health', description: 'How the service is' },
   ],

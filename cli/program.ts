@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { alertCommands } from './commands/alerts.ts';
 import { auditCommands } from './commands/audit.ts';
 import { dataKeyCommands } from './commands/data-keys.ts';
 import { dataCommands } from './commands/data.ts';
@@ -44,6 +45,7 @@ export function createProgram(): Command {
     scheduleCommands,
     toolCommands,
     dataCommands,
+    alertCommands,
     auditCommands,
     completionCommands,
   ];

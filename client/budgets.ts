@@ -1,6 +1,6 @@
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf } from './routes.ts';
-import type { Budget, BudgetStatus } from './types.ts';
+import type { Budget, BudgetHistory, BudgetStatus } from './types.ts';
 
 export function budgetMethods(send: Send) {
   return {
@@ -20,5 +20,8 @@ export function budgetMethods(send: Send) {
     /** What is spent, reserved and left in the budget's current window. */
     getBudgetStatus: (budgetId: string, options?: CallOptions): Promise<BudgetStatus> =>
       send('GET /api/budgets/{id}/status', [budgetId], { options }),
+    /** What the budget's current window has spent, by day. */
+    getBudgetHistory: (budgetId: string, options?: CallOptions): Promise<BudgetHistory> =>
+      send('GET /api/budgets/{id}/history', [budgetId], { options }),
   };
 }

@@ -1,9 +1,30 @@
+import { byCursor } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
-import type { CreatedDataKey, DataKey, WorkspaceDataUsage } from './types.ts';
+import type {
+  CreatedDataKey,
+  DataEndpoint,
+  DataKey,
+  NewDataEndpoint,
+  Redelivered,
+  RotatedSecret,
+  WebhookDelivery,
+  WebhookDeliveryList,
+  WorkspaceDataUsage,
+} from './types.ts';
+
+type NewEndpoint = BodyOf<'POST /api/data/endpoints'>;
+type DeliveryQuery = QueryOf<'GET /api/data/endpoints/{id}/deliveries'>;
 
 /** What is administered of the data API. It is read under `/v1`, with keys of its own. */
 export function dataKeyMethods(send: Send) {
+  const listDeliveries = (
+    endpointId: string,
+    query: DeliveryQuery = {},
+    options?: CallOptions,
+  ): Promise<WebhookDeliveryList> =>
+    send('GET /api/data/endpoints/{id}/deliveries', [endpointId], { query, options });
+
   return {
     /** Newest first, revoked ones too. */
     listDataKeys: (
@@ -22,5 +43,70 @@ export function dataKeyMethods(send: Send) {
     /** Of this month, UTC. */
     getDataUsage: (options?: CallOptions): Promise<WorkspaceDataUsage> =>
       send('GET /api/data/usage', [], { options }),
+
+    /** Webhook endpoints of the data API, newest first. */
+    listEndpoints: (options?: CallOptions): Promise<DataEndpoint[]> =>
+      send('GET /api/data/endpoints', [], { options }),
+    /** The answer holds the secret of the signatures, this once. */
+    createEndpoint: (
+      endpoint: Omit<NewEndpoint, 'is_demo'> & Partial<NewEndpoint>,
+      options?: CallOptions,
+    ): Promise<NewDataEndpoint> =>
+      send('POST /api/data/endpoints', [], { body: endpoint as NewEndpoint, options }),
+    getEndpoint: (endpointId: string, options?: CallOptions): Promise<DataEndpoint> =>
+      send('GET /api/data/endpoints/{id}', [endpointId], { options }),
+    /** What is absent stays. */
+    updateEndpoint: (
+      endpointId: string,
+      body: BodyOf<'PUT /api/data/endpoints/{id}'>,
+      options?: CallOptions,
+    ): Promise<DataEndpoint> =>
+      send('PUT /api/data/endpoints/{id}', [endpointId], { body, options }),
+    /** Deletes its pending deliveries, too. */
+    deleteEndpoint: (endpointId: string, options?: CallOptions): Promise<undefined> =>
+      send('DELETE /api/data/endpoints/{id}', [endpointId], { options }),
+    /** The answer holds the new secret, this once; the one before signs for another day. */
+    rotateEndpointSecret: (endpointId: string, options?: CallOptions): Promise<RotatedSecret> =>
+      send('POST /api/data/endpoints/{id}/rotate-secret', [endpointId], { options }),
+    /** Promises a `ping` to an endpoint. */
+    pingEndpoint: (endpointId: string, options?: CallOptions): Promise<WebhookDelivery> =>
+      send('POST /api/data/endpoints/{id}/ping', [endpointId], { options }),
+    /** One page of what was sent to an endpoint, newest first. */
+    listDeliveries,
+    /** All that was sent to an endpoint in 30 days, newest first. */
+    deliveries: (
+      endpointId: string,
+      query: Omit<DeliveryQuery, 'cursor'> = {},
+    ): AsyncGenerator<WebhookDelivery, void> =>
+      byCursor(
+        (cursor) => listDeliveries(endpointId, { ...query, cursor }),
+        (page) => page.deliveries,
+      ),
+    getDelivery: (
+      endpointId: string,
+      deliveryId: string,
+      options?: CallOptions,
+    ): Promise<WebhookDelivery> =>
+      send('GET /api/data/endpoints/{id}/deliveries/{delivery_id}', [endpointId, deliveryId], {
+        options,
+      }),
+    /** Begins a delivery that has ended anew. */
+    redeliverDelivery: (
+      endpointId: string,
+      deliveryId: string,
+      options?: CallOptions,
+    ): Promise<WebhookDelivery> =>
+      send(
+        'POST /api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver',
+        [endpointId, deliveryId],
+        { options },
+      ),
+    /** Begins all dead letters of events since then anew, as far as there is room. */
+    redeliverDeadLetters: (
+      endpointId: string,
+      since: string,
+      options?: CallOptions,
+    ): Promise<Redelivered> =>
+      send('POST /api/data/endpoints/{id}/redeliver', [endpointId], { body: { since }, options }),
   };
 }

@@ -1,12 +1,38 @@
+import { byCursor } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
-import type { BodyOf } from './routes.ts';
-import type { Feed, FeedDetail, IngestAnswer, Source } from './types.ts';
+import type { BodyOf, QueryOf } from './routes.ts';
+import type {
+  Change,
+  ChangeList,
+  Entity,
+  EntityHistory,
+  EntityList,
+  Feed,
+  FeedDetail,
+  IngestAnswer,
+  IntelligenceEvent,
+  IntelligenceEventList,
+  Source,
+} from './types.ts';
 
 type NewFeed = BodyOf<'POST /api/data/feeds'>;
 type NewSource = BodyOf<'POST /api/data/sources'>;
 type IngestBody = NonNullable<BodyOf<'POST /api/data/ingest'>>;
 
+type EntityQuery = QueryOf<'GET /api/data/entities'>;
+type ChangeQuery = QueryOf<'GET /api/data/changes'>;
+type EventQuery = QueryOf<'GET /api/data/events'>;
+
 export function dataMethods(send: Send) {
+  const listEntities = (query: EntityQuery = {}, options?: CallOptions): Promise<EntityList> =>
+    send('GET /api/data/entities', [], { query, options });
+  const listChanges = (query: ChangeQuery = {}, options?: CallOptions): Promise<ChangeList> =>
+    send('GET /api/data/changes', [], { query, options });
+  const listEvents = (
+    query: EventQuery = {},
+    options?: CallOptions,
+  ): Promise<IntelligenceEventList> => send('GET /api/data/events', [], { query, options });
+
   return {
     listFeeds: (options?: CallOptions): Promise<Feed[]> =>
       send('GET /api/data/feeds', [], { options }),
@@ -58,5 +84,39 @@ export function dataMethods(send: Send) {
         body: { feed_id: feedId, records: records as IngestBody['records'] },
         options,
       }),
+
+    /** One page of the records, newest first. Unlike reads with keys of the data API, these cost nothing. */
+    listEntities,
+    /** All records, newest first. */
+    entities: (query: Omit<EntityQuery, 'cursor'> = {}): AsyncGenerator<Entity, void> =>
+      byCursor(
+        (cursor) => listEntities({ ...query, cursor }),
+        (page) => page.entities,
+      ),
+    getEntity: (entityId: string, options?: CallOptions): Promise<Entity> =>
+      send('GET /api/data/entities/{id}', [entityId], { options }),
+    /** One page of a record's versions, newest first, with what each changed. */
+    getEntityHistory: (
+      entityId: string,
+      query: QueryOf<'GET /api/data/entities/{id}/history'> = {},
+      options?: CallOptions,
+    ): Promise<EntityHistory> =>
+      send('GET /api/data/entities/{id}/history', [entityId], { query, options }),
+    /** One page of what changed in records, attribute by attribute, newest first. */
+    listChanges,
+    /** All changes, newest first. */
+    changes: (query: Omit<ChangeQuery, 'cursor'> = {}): AsyncGenerator<Change, void> =>
+      byCursor(
+        (cursor) => listChanges({ ...query, cursor }),
+        (page) => page.changes,
+      ),
+    /** One page of intelligence events, newest first. */
+    listEvents,
+    /** All intelligence events, newest first. */
+    events: (query: Omit<EventQuery, 'cursor'> = {}): AsyncGenerator<IntelligenceEvent, void> =>
+      byCursor(
+        (cursor) => listEvents({ ...query, cursor }),
+        (page) => page.events,
+      ),
   };
 }

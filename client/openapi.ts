@@ -504,6 +504,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what the stream of a run has said, oldest first
+         * @description The frames as they were emitted, each with its number and time. To follow a run without a stream, ask again with the greatest `seq` seen as `after`.
+         */
+        get: operations["listRunEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/approve": {
         parameters: {
             query?: never;
@@ -902,6 +922,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspace/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how people are told of runs that need them */
+        get: operations["getAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspace/alerts/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test over every channel that is configured
+         * @description In the way of all alerts, so it arrives within seconds and is tried again.
+         */
+        post: operations["testAlerts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/usage": {
         parameters: {
             query?: never;
@@ -911,6 +968,23 @@ export interface paths {
         };
         /** Read what was used of the plan this month */
         get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/usage/breakdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what runs cost, by workflow, by model and by day */
+        get: operations["getUsageBreakdown"];
         put?: never;
         post?: never;
         delete?: never;
@@ -943,7 +1017,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what was done, newest first */
+        /**
+         * List what was done, newest first
+         * @description An entry is listed when it passes every filter that is given.
+         */
         get: operations["listAudit"];
         put?: never;
         post?: never;
@@ -1046,6 +1123,23 @@ export interface paths {
         };
         /** Read a budget's ledger for the current window */
         get: operations["getBudgetStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/budgets/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a budget's current window has spent, by day */
+        get: operations["getBudgetHistory"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1195,6 +1289,254 @@ export interface paths {
          * @description Counts as a source check of the month. Three failures in a row make the source `failed`, which is told to webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).
          */
         post: operations["reportSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/entities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List records, newest first
+         * @description Newest is what was first observed last; with `updated_since`, what was updated last. Costs no credits.
+         */
+        get: operations["listEntities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/entities/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a record */
+        get: operations["getEntity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/entities/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the versions of a record and what each changed, newest first */
+        get: operations["getEntityHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what changed in records, attribute by attribute, newest first */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List intelligence events, newest first
+         * @description Marks none of them delivered.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List webhook endpoints of the data API, newest first */
+        get: operations["listEndpoints"];
+        put?: never;
+        /**
+         * Register a webhook endpoint
+         * @description Answers the secret that deliveries are signed with, this once. There are at most 50 for real records, and as many for made-up ones.
+         */
+        post: operations["createEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook endpoint */
+        get: operations["getEndpoint"];
+        /**
+         * Change the address or the events of a webhook endpoint
+         * @description Changes what the body names. What is pending goes to the new address.
+         */
+        put: operations["updateEndpoint"];
+        post?: never;
+        /** Delete a webhook endpoint and its pending deliveries */
+        delete: operations["deleteEndpoint"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook endpoint; the new one is shown this once
+         * @description For 24 hours deliveries are signed with the one before, too.
+         */
+        post: operations["rotateEndpointSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was sent to a webhook endpoint, newest first, each with its attempts
+         * @description Kept for 30 days.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a delivery with its attempts */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a ping to a webhook endpoint
+         * @description An event of the type `ping`, whether the endpoint subscribes to it or not.
+         */
+        post: operations["pingEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver something once more
+         * @description A delivery that has ended, well or not, begins anew with all its attempts.
+         */
+        post: operations["redeliverDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/data/endpoints/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver all dead letters of events since a time once more, oldest first */
+        post: operations["redeliverDeadLetters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1511,6 +1853,7 @@ export interface components {
         AuditList: {
             /** @description Newest first */
             logs: components["schemas"]["AuditEntry"][];
+            /** @description How many entries pass the filters */
             total: number;
         };
         AuditVerification: {
@@ -1756,6 +2099,17 @@ export interface components {
              */
             created_at: string;
         };
+        Decision: {
+            approved: boolean;
+            /** @description The name of whoever decided, if they have one */
+            by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            reason: string | null;
+        };
         Step: {
             /** @description Node id and loop rounds: stable over retries and resumes */
             step_key: string;
@@ -1777,6 +2131,8 @@ export interface components {
             duration_ms: number | null;
             /** @description From ready to started */
             queued_ms?: number | null;
+            /** @description The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a first attempt, null where it was not written down */
+            retried_ms: number | null;
             /** @description US dollars, at most six decimals */
             cost_usd: number;
             model?: string;
@@ -1790,6 +2146,8 @@ export interface components {
             output: unknown;
             error: string | null;
             policy: components["schemas"]["PolicyVerdict"][];
+            /** @description Of a gate that was decided and has not been asked again since */
+            decision?: components["schemas"]["Decision"];
         };
         Checkpoint: {
             step_key: string;
@@ -2024,6 +2382,55 @@ export interface components {
             created_at: string;
             graph: components["schemas"]["Graph"];
         };
+        StreamFrame: {
+            run_id: string;
+            /** @constant */
+            type: "step_started";
+            node_id: string;
+            label: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "step_completed";
+            node_id: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "step_failed";
+            node_id: string;
+            error: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "run_paused";
+            node_id: string;
+            prompt: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "run_completed";
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "run_failed";
+            error: string;
+        } | {
+            run_id: string;
+            /** @constant */
+            type: "run_evaluated";
+            passed: number;
+            total: number;
+        };
+        RunEvent: {
+            /** @description Its number within the run; rises, and may leave some out */
+            seq: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            frame: components["schemas"]["StreamFrame"];
+        };
         Usage: {
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
@@ -2065,6 +2472,61 @@ export interface components {
             eval_pass_rate: number | null;
             /** @description Runs that were scored by at least one check */
             evaluated_runs: number;
+        };
+        UsageBreakdown: {
+            /**
+             * Format: date-time
+             * @description First instant of the first day
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Now
+             */
+            until: string;
+            /** @description Runs created in these days that are kept, dearest first. Beyond 50, the last row is `other` */
+            by_workflow: {
+                /** @description Null: of all others */
+                workflow_id: string | null;
+                name: string;
+                runs: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+            }[];
+            /** @description The steps of these runs, likewise; beyond 50, the last row is `other` */
+            by_model: {
+                /** @description Null: attempts that failed for good, of whichever model */
+                model: string | null;
+                steps: number;
+                /** @description Of the attempts that ended the steps */
+                input_tokens: number;
+                /** @description Of the attempts that ended the steps */
+                output_tokens: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+                /** @description Steps whose cost is not known in full */
+                unpriced_steps: number;
+            }[];
+            /** @description Every day, oldest first, of all runs, deleted ones included */
+            by_day: {
+                /** Format: date */
+                date: string;
+                runs: number;
+                /** @description US dollars, at most six decimals */
+                cost_usd: number;
+            }[];
+        };
+        AlertChannel: {
+            /** @enum {string} */
+            channel: "chat" | "email";
+            configured: boolean;
+            /** @description What it tells of once it is configured: runs that failed or paused */
+            events: ("failed" | "paused")[];
+            /** @description The settings of the service that configure it */
+            hint: string;
+        };
+        AlertSettings: {
+            channels: components["schemas"]["AlertChannel"][];
         };
         Session: {
             /** @description For `Authorization: Bearer` */
@@ -2118,6 +2580,21 @@ export interface components {
             window_start: string | null;
             /** @description The first instant after the window; null for `total` */
             window_end: string | null;
+        };
+        BudgetHistory: {
+            /** @description Null for `total` */
+            window_start: string | null;
+            /** @description The first instant after the window; null for `total` */
+            window_end: string | null;
+            /** @description US dollars, at most six decimals */
+            limit_usd: number;
+            /** @description Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of `total` the last 90. What the window had seen before the budget was made is on the day it was made. */
+            days: {
+                /** Format: date */
+                date: string;
+                /** @description US dollars, at most six decimals */
+                spent_usd: number;
+            }[];
         };
         Budget: {
             id: string;
@@ -2468,6 +2945,245 @@ export interface components {
                     paths: string[];
                 }[];
             };
+        };
+        DataEndpoint: {
+            id: string;
+            url: string;
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            is_demo: boolean;
+        };
+        NewDataEndpoint: {
+            id: string;
+            url: string;
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            is_demo: boolean;
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
+        };
+        RotatedSecret: {
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until then every delivery is signed with the secret before, too
+             */
+            previous_secret_until: string;
+        };
+        DeliveryAttempt: {
+            /** @description Rises with each redelivery */
+            round: number;
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            started_at: string;
+            duration_ms: number;
+            /** @description Null without an answer */
+            status_code: number | null;
+            error: string | null;
+        };
+        WebhookDelivery: {
+            /** @description As in the header `X-Service-Delivery` */
+            id: string;
+            event_id: string;
+            /** @enum {string} */
+            type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
+            /**
+             * @description `dead`: given up
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "dead";
+            /** @description Why it was given up without an attempt */
+            reason: string | null;
+            /** @description In the current round */
+            attempts: number;
+            /** @description Of one that is pending */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            ended_at: string | null;
+            /** @description Every attempt, oldest first */
+            log: components["schemas"]["DeliveryAttempt"][];
+        };
+        WebhookDeliveryList: {
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        Redelivered: {
+            redelivered: number;
+            /** @description Dead letters for which there is no room among the pending ones; ask again later */
+            left: number;
+        };
+        Entity: {
+            id: string;
+            feed_id: string;
+            entity_type: string;
+            canonical_name: string;
+            aliases: unknown[];
+            attributes: {
+                [key: string]: unknown;
+            };
+            external_ids: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            status: string;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            confidence: number;
+            version: number;
+            /** @description Where it is known from */
+            source_evidence: ({
+                source_id?: string;
+                source_name?: string;
+                url?: string;
+                /** Format: date-time */
+                retrieved_at?: string;
+                synthetic?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_observed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_observed_at: string;
+            last_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            is_demo: boolean;
+        };
+        Change: {
+            id: string;
+            feed_id: string;
+            entity_id: string;
+            entity_type: string;
+            attribute: string;
+            old_value: unknown;
+            new_value: unknown;
+            /** @description Of the record, since this change */
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            source_id: string | null;
+        };
+        IntelligenceEvent: {
+            id: string;
+            feed_id: string;
+            event_type: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            occurred_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            detected_at: string;
+            primary_entity_id: string;
+            summary: string;
+            relevance_score: number | null;
+            opportunity_score: number | null;
+            confidence: number;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            match_reason: string | null;
+            /** @description Where it is known from */
+            source_evidence: ({
+                source_id?: string;
+                source_name?: string;
+                url?: string;
+                /** Format: date-time */
+                retrieved_at?: string;
+                synthetic?: boolean;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description When a page of the list first held it */
+            delivered_at: string | null;
+            is_demo: boolean;
+        };
+        EntityList: {
+            entities: components["schemas"]["Entity"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        EntityHistory: {
+            /** @description Newest first */
+            versions: {
+                version: number;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                changed_at: string;
+                attributes: {
+                    [key: string]: unknown;
+                };
+                /** @description The attributes that this version changed */
+                changed: string[];
+            }[];
+            /** @description What these versions changed, attribute by attribute, newest version first */
+            changes: components["schemas"]["Change"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        ChangeList: {
+            changes: components["schemas"]["Change"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        IntelligenceEventList: {
+            events: components["schemas"]["IntelligenceEvent"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
         };
     };
     responses: never;
@@ -3665,6 +4381,38 @@ export interface operations {
             };
         };
     };
+    listRunEvents: {
+        parameters: {
+            query?: {
+                /** @description Events with a greater `seq` only */
+                after?: number;
+                /** @description Events per page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Oldest first */
+                        events: components["schemas"]["RunEvent"][];
+                        /** @description `after` of the next page; null on the last */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
     decideGate: {
         parameters: {
             query?: never;
@@ -3685,6 +4433,8 @@ export interface operations {
                     };
                     /** @description Which gate, when several are open */
                     node_id?: string;
+                    /** @description Why: kept with the decision, and told by the error of a run it fails */
+                    reason?: string;
                 };
             };
         };
@@ -4624,6 +5374,53 @@ export interface operations {
             };
         };
     };
+    getAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertSettings"];
+                };
+            };
+        };
+    };
+    testAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Those over which a test is on its way */
+                        channels: ("chat" | "email")[];
+                    };
+                };
+            };
+        };
+    };
     getUsage: {
         parameters: {
             query?: never;
@@ -4640,6 +5437,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Usage"];
+                };
+            };
+        };
+    };
+    getUsageBreakdown: {
+        parameters: {
+            query?: {
+                /** @description How many days, UTC, today included */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageBreakdown"];
                 };
             };
         };
@@ -4667,6 +5487,17 @@ export interface operations {
     listAudit: {
         parameters: {
             query?: {
+                /** @description What was done */
+                action?: string;
+                /** @description The member who did it */
+                actor_id?: string;
+                /** @description What kind of thing it was done to */
+                target_type?: string;
+                target_id?: string;
+                /** @description Written at or after */
+                since?: string;
+                /** @description Written before */
+                until?: string;
                 /** @description Entries per page */
                 limit?: number;
                 /** @description How many of the newest entries to pass over */
@@ -4918,6 +5749,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BudgetStatus"];
+                };
+            };
+        };
+    };
+    getBudgetHistory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetHistory"];
                 };
             };
         };
@@ -5389,6 +6242,443 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SourceDetail"];
+                };
+            };
+        };
+    };
+    listEntities: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                entity_type?: string;
+                /** @description The city, region or country, in whatever case */
+                geography?: string;
+                /** @description At least this confidence, from 0 to 1 */
+                confidence_min?: string;
+                /** @description Updated at or after. The list then begins with what was updated last */
+                updated_since?: string;
+                /** @description First observed at or after */
+                created_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityList"];
+                };
+            };
+        };
+    };
+    getEntity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Entity"];
+                };
+            };
+        };
+    };
+    getEntityHistory: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityHistory"];
+                };
+            };
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                /** @description Recorded at or after */
+                updated_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+                /** @description Of one record */
+                entity_id?: string;
+                entity_type?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeList"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                feed_id?: string;
+                event_type?: string;
+                /** @description At least this confidence, from 0 to 1 */
+                confidence_min?: string;
+                /** @description Detected at or after */
+                created_since?: string;
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+                /** @description Of one record */
+                entity_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IntelligenceEventList"];
+                };
+            };
+        };
+    };
+    listEndpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataEndpoint"][];
+                };
+            };
+        };
+    };
+    createEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Where events are sent to, with POST */
+                    url: string;
+                    /** @description What to tell; a `ping` is sent whether named or not */
+                    events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+                    /**
+                     * @description Hears of made-up records instead of real ones. Cannot be changed
+                     * @default false
+                     */
+                    is_demo?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewDataEndpoint"];
+                };
+            };
+        };
+    };
+    getEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataEndpoint"];
+                };
+            };
+        };
+    };
+    updateEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Where events are sent to, with POST */
+                    url?: string;
+                    /** @description What to tell; a `ping` is sent whether named or not */
+                    events?: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataEndpoint"];
+                };
+            };
+        };
+    };
+    deleteEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    rotateEndpointSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RotatedSecret"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before, of the same filters */
+                cursor?: string;
+                status?: "pending" | "delivered" | "dead";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    pingEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    redeliverDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+    redeliverDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Dead letters of events since then
+                     */
+                    since: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Redelivered"];
                 };
             };
         };

@@ -2,7 +2,7 @@ import { ApiError, ConnectionError, WaitTimeoutError } from './errors.ts';
 import { byCursor } from './pages.ts';
 import { type CallOptions, type Send, pause } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
-import type { Approval, JsonObject, Run, RunSummary, Workflow } from './types.ts';
+import type { Approval, JsonObject, Run, RunEvent, RunSummary, Workflow } from './types.ts';
 
 export interface WaitOptions extends Omit<CallOptions, 'timeout'> {
   /** Seconds to wait at most; 300 unless given. The run goes on after them. */
@@ -119,6 +119,12 @@ export function runMethods(send: Send) {
   const listApprovals = (query: QueryOf<'GET /api/approvals'> = {}, options?: CallOptions) =>
     send('GET /api/approvals', [], { query, options });
 
+  const listRunEvents = (
+    runId: string,
+    query: QueryOf<'GET /api/runs/{id}/events'> = {},
+    options?: CallOptions,
+  ) => send('GET /api/runs/{id}/events', [runId], { query, options });
+
   return {
     run,
     waitForRun,
@@ -131,6 +137,8 @@ export function runMethods(send: Send) {
     listWorkflowRuns,
     /** One page of open gates, oldest first. */
     listApprovals,
+    /** One page of what the stream of a run has said, oldest first. */
+    listRunEvents,
 
     /** All runs, newest first: `for await (const run of client.runs({status: 'failed'}))`. */
     runs: (
@@ -156,18 +164,33 @@ export function runMethods(send: Send) {
         (page) => page.approvals,
       ),
 
+    /** All that the stream of a run has said so far, oldest first; with `after`, from the one after that number. */
+    runEvents: (
+      runId: string,
+      query: QueryOf<'GET /api/runs/{id}/events'> = {},
+    ): AsyncGenerator<RunEvent, void> =>
+      byCursor(
+        (cursor) =>
+          listRunEvents(runId, {
+            ...query,
+            ...(cursor === undefined ? {} : { after: Number(cursor) }),
+          }),
+        (page) => page.events,
+      ),
+
     /** Approves or rejects the gate that a run waits at: the oldest open one, or that of `nodeId`. */
     approve: (
       runId: string,
       approved = true,
       input?: JsonObject,
-      { nodeId, ...options }: CallOptions & { nodeId?: string } = {},
+      { nodeId, reason, ...options }: CallOptions & { nodeId?: string; reason?: string } = {},
     ): Promise<Run> =>
       send('POST /api/runs/{id}/approve', [runId], {
         body: {
           approved,
           ...(input === undefined ? {} : { input }),
           ...(nodeId === undefined ? {} : { node_id: nodeId }),
+          ...(reason === undefined ? {} : { reason }),
         },
         options,
       }),

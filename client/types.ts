@@ -3,17 +3,26 @@ import type { components } from './openapi.ts';
 /** The nouns of the API by name. Times are ISO 8601 in UTC, money is in dollars, durations in milliseconds. */
 type Schemas = components['schemas'];
 
+export type AlertChannel = Schemas['AlertChannel'];
+export type AlertSettings = Schemas['AlertSettings'];
 export type ApiKey = Schemas['ApiKey'];
 export type Approval = Schemas['Approval'];
 export type AuditEntry = Schemas['AuditEntry'];
 export type AuditList = Schemas['AuditList'];
 export type AuditVerification = Schemas['AuditVerification'];
 export type Budget = Schemas['Budget'];
+export type BudgetHistory = Schemas['BudgetHistory'];
 export type BudgetStatus = Schemas['BudgetStatus'];
+export type Change = Schemas['Change'];
+export type ChangeList = Schemas['ChangeList'];
 export type CreatedApiKey = Schemas['CreatedApiKey'];
 export type CreatedDataKey = Schemas['CreatedDataKey'];
 export type CustomTool = Schemas['CustomTool'];
+export type DataEndpoint = Schemas['DataEndpoint'];
 export type DataKey = Schemas['DataKey'];
+export type Entity = Schemas['Entity'];
+export type EntityHistory = Schemas['EntityHistory'];
+export type EntityList = Schemas['EntityList'];
 export type Feed = Schemas['Feed'];
 export type FeedDetail = Schemas['FeedDetail'];
 export type GovernanceEvent = Schemas['GovernanceEvent'];
@@ -22,14 +31,20 @@ export type GraphDiff = Schemas['GraphDiff'];
 export type Health = Schemas['Health'];
 export type Identity = Schemas['Identity'];
 export type IngestAnswer = Schemas['IngestAnswer'];
+export type IntelligenceEvent = Schemas['IntelligenceEvent'];
+export type IntelligenceEventList = Schemas['IntelligenceEventList'];
 export type Member = Schemas['Member'];
 export type MemberDetail = Schemas['MemberDetail'];
 export type MemberStats = Schemas['MemberStats'];
 export type MetricsOverview = Schemas['MetricsOverview'];
+export type NewDataEndpoint = Schemas['NewDataEndpoint'];
 export type PendingGate = Schemas['PendingGate'];
 export type Policies = Schemas['Policies'];
 export type Price = Schemas['Price'];
+export type Redelivered = Schemas['Redelivered'];
+export type RotatedSecret = Schemas['RotatedSecret'];
 export type Run = Schemas['Run'];
+export type RunEvent = Schemas['RunEvent'];
 export type RunSummary = Schemas['RunSummary'];
 export type Schedule = Schemas['Schedule'];
 export type Session = Schemas['Session'];
@@ -38,7 +53,10 @@ export type Step = Schemas['Step'];
 export type Template = Schemas['Template'];
 export type ToolTest = Schemas['ToolTest'];
 export type Usage = Schemas['Usage'];
+export type UsageBreakdown = Schemas['UsageBreakdown'];
 export type Webhook = Schemas['Webhook'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
+export type WebhookDeliveryList = Schemas['WebhookDeliveryList'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowVersion = Schemas['WorkflowVersion'];
 export type Workspace = Schemas['Workspace'];
@@ -51,13 +69,6 @@ export type RunStatus = Run['status'];
 export type JsonObject = Record<string, unknown>;
 
 /** What a run's stream says. Frames carry ids, not payloads: read the run anew at each. */
-export type StreamFrame =
-  | { run_id: string; type: 'step_started'; node_id: string; label: string }
-  | { run_id: string; type: 'step_completed'; node_id: string }
-  | { run_id: string; type: 'step_failed'; node_id: string; error: string }
-  | { run_id: string; type: 'run_paused'; node_id: string; prompt: string }
-  | { run_id: string; type: 'run_completed' }
-  | { run_id: string; type: 'run_failed'; error: string }
-  | { run_id: string; type: 'run_evaluated'; passed: number; total: number };
+export type StreamFrame = Schemas['StreamFrame'];
 
 export type Capability = keyof Identity['capabilities'];

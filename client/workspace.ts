@@ -2,6 +2,7 @@ import { byOffset } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
 import type {
+  AlertSettings,
   AuditEntry,
   AuditList,
   AuditVerification,
@@ -10,6 +11,7 @@ import type {
   MetricsOverview,
   Policies,
   Usage,
+  UsageBreakdown,
   Workspace,
 } from './types.ts';
 
@@ -40,14 +42,28 @@ export function workspaceMethods(send: Send) {
       send('POST /api/workspace/plan', [], { body: { plan }, options }),
     /** Runs and cost of the month so far, and the plan's limit. */
     getUsage: (options?: CallOptions): Promise<Usage> => send('GET /api/usage', [], { options }),
+    /** What runs of the last `days` days (30) cost, by workflow, by model and by day. */
+    getUsageBreakdown: (
+      query: QueryOf<'GET /api/usage/breakdown'> = {},
+      options?: CallOptions,
+    ): Promise<UsageBreakdown> => send('GET /api/usage/breakdown', [], { query, options }),
     getMetricsOverview: (options?: CallOptions): Promise<MetricsOverview> =>
       send('GET /api/metrics/overview', [], { options }),
 
+    /** Over which channels people are told of runs that failed or wait. */
+    getAlerts: (options?: CallOptions): Promise<AlertSettings> =>
+      send('GET /api/workspace/alerts', [], { options }),
+    /** Sends a test over every channel that is configured. Refused with 409 when none is. */
+    testAlerts: (options?: CallOptions): Promise<AnswerOf<'POST /api/workspace/alerts/test'>> =>
+      send('POST /api/workspace/alerts/test', [], { options }),
+
     /** One page of the audit log, newest first. */
     listAudit,
-    /** The whole audit log, newest first. */
-    auditEntries: (): AsyncGenerator<AuditEntry, void> =>
-      byOffset(async (offset) => (await listAudit({ limit: PAGE, offset })).logs),
+    /** The whole audit log, or what of it passes the filters, newest first. */
+    auditEntries: (
+      query: Omit<QueryOf<'GET /api/audit'>, 'limit' | 'offset'> = {},
+    ): AsyncGenerator<AuditEntry, void> =>
+      byOffset(async (offset) => (await listAudit({ ...query, limit: PAGE, offset })).logs),
     /** Whether the log is as it was written. */
     verifyAudit: (options?: CallOptions): Promise<AuditVerification> =>
       send('GET /api/audit/verify', [], { options }),

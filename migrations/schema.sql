@@ -53,8 +53,13 @@ CREATE TABLE audit_log (
   CONSTRAINT audit_log_seq_key UNIQUE (seq)
 );
 
+CREATE INDEX audit_log_by_action ON public.audit_log USING btree (workspace_id, action, seq) INCLUDE (created_at);
 CREATE INDEX audit_log_by_actor ON public.audit_log USING btree (workspace_id, actor_id, seq DESC) WHERE (actor_id IS NOT NULL);
+CREATE INDEX audit_log_by_target ON public.audit_log USING btree (workspace_id, target_id, seq) INCLUDE (created_at);
+CREATE INDEX audit_log_by_target_type ON public.audit_log USING btree (workspace_id, target_type, seq) INCLUDE (created_at);
+CREATE INDEX audit_log_by_time ON public.audit_log USING btree (workspace_id, created_at, seq);
 CREATE INDEX audit_log_by_workspace ON public.audit_log USING btree (workspace_id, seq DESC);
+CREATE INDEX audit_log_counted ON public.audit_log USING btree (workspace_id, target_type, action);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_queue AFTER INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION queue_audit_entry();
@@ -202,9 +207,11 @@ CREATE TABLE data_changes (
   CONSTRAINT data_changes_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
-CREATE INDEX data_changes_by_entity ON public.data_changes USING btree (entity_id);
 CREATE INDEX data_changes_newest ON public.data_changes USING btree (workspace_id, is_demo, changed_at, seq);
+CREATE INDEX data_changes_newest_of_entity ON public.data_changes USING btree (entity_id, changed_at, seq);
 CREATE INDEX data_changes_newest_of_feed ON public.data_changes USING btree (feed_id, changed_at, seq);
+CREATE INDEX data_changes_newest_of_feed_type ON public.data_changes USING btree (feed_id, entity_type, changed_at, seq);
+CREATE INDEX data_changes_newest_of_type ON public.data_changes USING btree (workspace_id, is_demo, entity_type, changed_at, seq);
 
 CREATE TABLE data_charges (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -398,8 +405,8 @@ CREATE TABLE data_events (
   CONSTRAINT data_events_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision)))
 );
 
-CREATE INDEX data_events_by_entity ON public.data_events USING btree (primary_entity_id);
 CREATE INDEX data_events_newest ON public.data_events USING btree (workspace_id, is_demo, detected_at, seq);
+CREATE INDEX data_events_newest_of_entity ON public.data_events USING btree (primary_entity_id, detected_at, seq);
 CREATE INDEX data_events_newest_of_feed ON public.data_events USING btree (feed_id, detected_at, seq);
 CREATE INDEX data_events_newest_of_feed_type ON public.data_events USING btree (feed_id, event_type, detected_at, seq);
 CREATE INDEX data_events_newest_of_type ON public.data_events USING btree (workspace_id, is_demo, event_type, detected_at, seq);
@@ -554,6 +561,7 @@ CREATE TABLE gates (
   decided_at timestamp with time zone,
   decided_by text,
   decided_by_name text,
+  reason text,
   CONSTRAINT gates_pkey PRIMARY KEY (run_id, step_key, round),
   CONSTRAINT gates_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT gates_status_check CHECK ((status = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text])))
@@ -851,6 +859,7 @@ CREATE TABLE steps (
   output json,
   error text,
   policy json DEFAULT '[]'::json NOT NULL,
+  attempt_started_at timestamp with time zone,
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),

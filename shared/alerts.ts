@@ -6,14 +6,27 @@ export type AlertEvent = (typeof alertEvents)[number];
 export const alertChannels = ['chat', 'email'] as const;
 export type AlertChannel = (typeof alertChannels)[number];
 
-export interface Alert {
+/** A run that needs somebody. */
+export interface RunAlert {
+  event: AlertEvent;
   run_id: string;
   workspace_id: string;
   workflow_name: string;
-  event: AlertEvent;
   /** The run's error, or the gate's prompt. */
   text: string;
+  /** The gate that it waits at. Alerts that were promised before this was kept are without. */
+  node_id?: string;
 }
+
+/** Nothing happened: somebody wants to see alerts arrive. */
+export interface TestAlert {
+  event: 'test';
+  workspace_id: string;
+  /** The name of whoever asked, if they have one. */
+  by: string | null;
+}
+
+export type Alert = RunAlert | TestAlert;
 
 export interface AlertTexts {
   chat: string;
@@ -26,17 +39,31 @@ const SENDER = '[Service]';
 /** A name is free text; in a subject, which is a single line, its line breaks become spaces. */
 export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
-/** What people read. */
-export function alertTexts(alert: Alert): AlertTexts {
-  const run = `Run ${alert.run_id} of '${alert.workflow_name}'`;
-  const failed = alert.event === 'failed';
-  const body = failed
-    ? `${run} failed: ${alert.text}`
-    : `${run} is paused at a human gate: ${alert.text}`;
-  const title = failed ? 'Run failed' : 'Approval needed';
+/** What people read. The last line is the page below `publicUrl` where they can act. */
+export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
+  const { title, line, page } = contentOf(alert);
+  const body = `${line}\n${publicUrl}${page}`;
+  return { chat: `${SENDER} ${body}`, subject: `${SENDER} ${title}`, body };
+}
+
+function contentOf(alert: Alert): { title: string; line: string; page: string } {
+  if (alert.event === 'test') {
+    const by = alert.by === null ? '' : `, asked for by ${alert.by}`;
+    return { title: 'Test alert', line: `This is a test of alerts${by}`, page: '/' };
+  }
+  const { run_id, workflow_name, text, node_id } = alert;
+  const run = `Run ${run_id} of '${workflow_name}'`;
+  const workflow = oneLine(workflow_name);
+  const page = `/runs/${encodeURIComponent(run_id)}`;
+  if (alert.event === 'failed') {
+    return { title: `Run failed - ${workflow}`, line: `${run} failed: ${text}`, page };
+  }
   return {
-    chat: `${SENDER} ${body}`,
-    subject: `${SENDER} ${title} - ${oneLine(alert.workflow_name)}`,
-    body,
+    title: `Approval needed - ${workflow}`,
+    line: `${run} is paused at a human gate: ${text}`,
+    page:
+      node_id === undefined
+        ? page
+        : `/approvals/${encodeURIComponent(run_id)}/${encodeURIComponent(node_id)}`,
   };
 }

@@ -76,6 +76,7 @@ export interface GateDecision {
   round: number;
   approved: boolean;
   input?: JsonObject;
+  reason?: string;
 }
 
 export interface ResumedSignal {

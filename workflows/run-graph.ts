@@ -349,7 +349,8 @@ function createRun(input: RunGraphInput) {
       const stepKey = gate.step.step_key;
       if (scheduler.decide(stepKey, gate.decision) === 'continued') continue;
       gates.askAgain(gate);
-      const error = `Rejected at gate '${gate.opening.label}'`;
+      const { reason } = gate.decision;
+      const error = `Rejected at gate '${gate.opening.label}'${reason === undefined ? '' : `: ${reason}`}`;
       failures.set(stepKey, { step: failedStep(scheduler, gate.step, error, 'rejected') });
     }
     return decided.length > 0;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { jsonObject } from '../../shared/contract/common.ts';
 import {
+  decisionReason,
   idempotencyKeySchema,
   runListSchema,
   runListQuery,
@@ -135,10 +136,13 @@ export const runTools = [
         .max(100)
         .optional()
         .meta({ description: 'Which gate, when several are open; the oldest without it' }),
+      reason: decisionReason
+        .optional()
+        .meta({ description: 'Why the person decided so, in their words' }),
     }),
     output: runAfter,
-    handle: async ({ acts, actor }, { run_id, approved, input, node_id: nodeId }) =>
-      acts.decide(actor, run_id, { approved, input, nodeId }),
+    handle: async ({ acts, actor }, { run_id, approved, input, node_id: nodeId, reason }) =>
+      acts.decide(actor, run_id, { approved, input, nodeId, reason }),
   }),
   defineTool({
     name: 'resume_run',

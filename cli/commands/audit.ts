@@ -4,17 +4,42 @@ import { Ending, exitCodes } from '../endings.ts';
 import { wholePositive } from '../input.ts';
 import { inSession } from '../session.ts';
 
+interface ListOptions {
+  action?: string;
+  actor?: string;
+  targetType?: string;
+  target?: string;
+  since?: string;
+  until?: string;
+  limit: number;
+}
+
 export function auditCommands(program: Command): void {
   const audit = program.command('audit').description('see who changed what');
 
   audit
-    .command('list')
+    .command('list', { isDefault: true })
     .description('list entries, newest first')
+    .option('--action <action>', 'of this kind, such as plan_change')
+    .option('--actor <id>', 'by this member')
+    .option('--target-type <type>', 'on things of this kind, such as run')
+    .option('--target <id>', 'on this one')
+    .option('--since <time>', 'written at or after, such as 2026-11-01T00:00:00Z')
+    .option('--until <time>', 'written before')
     .option('--limit <number>', 'how many at most', wholePositive, 20)
     .action(
-      inSession<{ limit: number }>(async ({ client, output }, _args, { limit }) => {
+      inSession<ListOptions>(async ({ client, output }, _args, options) => {
+        const { action, actor, targetType, target, since, until, limit } = options;
+        const query = {
+          action,
+          actor_id: actor,
+          target_type: targetType,
+          target_id: target,
+          since,
+          until,
+        };
         const rows: AuditEntry[] = [];
-        for await (const entry of client.auditEntries()) if (rows.push(entry) === limit) break;
+        for await (const entry of client.auditEntries(query)) if (rows.push(entry) === limit) break;
         output.list(rows, {
           Time: (row) => row.created_at,
           Who: (row) => row.actor_name,

@@ -114,11 +114,13 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
     .description(`${name} at the gate that a run waits at`)
     .option('-i, --input <input>', 'put into the state of the run; as in ops run', collect)
     .option('--node <id>', 'which gate, when several are open')
+    .option('--reason <text>', 'why; kept with the decision')
     .action(
-      inSession<{ input?: string[]; node?: string }>(
-        async ({ client, output }, [runId = ''], { input, node }) => {
+      inSession<{ input?: string[]; node?: string; reason?: string }>(
+        async ({ client, output }, [runId = ''], { input, node, reason }) => {
           const given = input === undefined ? undefined : await readInput(input);
-          tellRun(output, await client.approve(runId, approved, given, { nodeId: node }));
+          const options = { nodeId: node, reason };
+          tellRun(output, await client.approve(runId, approved, given, options));
         },
       ),
     );

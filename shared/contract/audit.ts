@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject, MAX_PAGE, timestamp } from './common.ts';
+import { jsonObject, MAX_PAGE, timeInput, timestamp } from './common.ts';
 
 export const auditEntrySchema = z
   .object({
@@ -15,7 +15,16 @@ export const auditEntrySchema = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
+/** Any text: what no entry has is in no entry. */
+const name = z.string().min(1).max(200).optional();
+
 export const auditQuery = z.strictObject({
+  action: name.meta({ description: 'What was done', examples: ['plan_change'] }),
+  actor_id: name.meta({ description: 'The member who did it' }),
+  target_type: name.meta({ description: 'What kind of thing it was done to', examples: ['run'] }),
+  target_id: name,
+  since: timeInput.optional().meta({ description: 'Written at or after' }),
+  until: timeInput.optional().meta({ description: 'Written before' }),
   limit: z.coerce
     .number()
     .int()
@@ -32,10 +41,12 @@ export const auditQuery = z.strictObject({
     .meta({ description: 'How many of the newest entries to pass over' }),
 });
 
+export type AuditFilter = z.infer<typeof auditQuery>;
+
 export const auditListSchema = z
   .object({
     logs: z.array(auditEntrySchema).meta({ description: 'Newest first' }),
-    total: z.int(),
+    total: z.int().meta({ description: 'How many entries pass the filters' }),
   })
   .meta({ id: 'AuditList' });
 

@@ -28,6 +28,24 @@ export const budgetStatusSchema = z
   })
   .meta({ id: 'BudgetStatus' });
 
+/** For how many days the history of a budget goes back that has no window. */
+export const TOTAL_HISTORY_DAYS = 90;
+
+export const budgetHistorySchema = z
+  .object({
+    window_start: timestamp.nullable().meta({ description: 'Null for `total`' }),
+    window_end: timestamp
+      .nullable()
+      .meta({ description: 'The first instant after the window; null for `total`' }),
+    limit_usd: dollars,
+    days: z.array(z.object({ date: z.iso.date(), spent_usd: dollars })).meta({
+      description:
+        'Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of ' +
+        `\`total\` the last ${TOTAL_HISTORY_DAYS}. What the window had seen before the budget was made is on the day it was made.`,
+    }),
+  })
+  .meta({ id: 'BudgetHistory' });
+
 const fields = {
   name: z.string().trim().min(1).max(200),
   limit_usd: amount,
@@ -100,5 +118,6 @@ export const overrideBody = z
 
 export type Budget = z.infer<typeof budgetSchema>;
 export type BudgetStatus = z.infer<typeof budgetStatusSchema>;
+export type BudgetHistory = z.infer<typeof budgetHistorySchema>;
 export type BudgetInput = z.infer<typeof budgetInput>;
 export type BudgetUpdate = z.infer<typeof budgetUpdate>;

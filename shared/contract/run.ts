@@ -112,6 +112,13 @@ export const runInputBody = jsonObject.nullish().meta({
   examples: [{ ticket: 'I was charged twice' }],
 });
 
+/** Why somebody decided so. An empty one is none. */
+export const decisionReason = z
+  .string()
+  .trim()
+  .max(1_000)
+  .meta({ description: 'Why: kept with the decision, and told by the error of a run it fails' });
+
 export const decisionBody = z
   .strictObject({
     approved: z.boolean().default(true),
@@ -122,9 +129,10 @@ export const decisionBody = z
       .max(100)
       .optional()
       .meta({ description: 'Which gate, when several are open' }),
+    reason: decisionReason.optional(),
   })
   .nullish()
-  .meta({ examples: [{ approved: true, input: { note: 'fine by me' } }] });
+  .meta({ examples: [{ approved: true, input: { note: 'fine by me' }, reason: 'as agreed' }] });
 
 /** What a caller may name a request by, so that sending it twice starts one run. */
 export const idempotencyKeySchema = z

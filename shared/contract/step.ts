@@ -16,6 +16,19 @@ export const nodeKinds = ['agent', 'tool', 'condition', 'loop', 'human_gate', 'm
 
 export const usageSchema = z.object({ input_tokens: z.int(), output_tokens: z.int() });
 
+/** What a person said at a gate. */
+export const decisionSchema = z
+  .object({
+    approved: z.boolean(),
+    by: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name of whoever decided, if they have one' }),
+    at: timestamp,
+    reason: z.string().nullable(),
+  })
+  .meta({ id: 'Decision' });
+
 /** One node in one round: what it was given, what it gave, what it cost. */
 export const stepSchema = z
   .object({
@@ -34,6 +47,14 @@ export const stepSchema = z
     finished_at: timestamp.nullable(),
     duration_ms: z.int().nullable(),
     queued_ms: z.int().nullable().optional().meta({ description: 'From ready to started' }),
+    retried_ms: z
+      .int()
+      .nullable()
+      .meta({
+        description:
+          'The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a ' +
+          'first attempt, null where it was not written down',
+      }),
     cost_usd: dollars,
     model: z.string().optional(),
     usage: usageSchema.optional(),
@@ -45,6 +66,9 @@ export const stepSchema = z
     output: jsonValue,
     error: z.string().nullable(),
     policy: z.array(policyVerdictSchema),
+    decision: decisionSchema
+      .optional()
+      .meta({ description: 'Of a gate that was decided and has not been asked again since' }),
   })
   .meta({ id: 'Step' });
 

@@ -1,19 +1,56 @@
 import { z } from 'zod';
+import { nextCursor, timestamp } from './common.ts';
+
+/** Frames are small: more of them to a page than rows elsewhere. */
+const MAX_EVENTS = 1_000;
 
 const run_id = z.string();
 const node_id = z.string();
 
 /** What a run's stream says. Frames carry ids, not payloads: whoever listens reads the run anew. */
-export const streamFrameSchema = z.discriminatedUnion('type', [
-  z.object({ run_id, type: z.literal('step_started'), node_id, label: z.string() }),
-  z.object({ run_id, type: z.literal('step_completed'), node_id }),
-  z.object({ run_id, type: z.literal('step_failed'), node_id, error: z.string() }),
-  z.object({ run_id, type: z.literal('run_paused'), node_id, prompt: z.string() }),
-  z.object({ run_id, type: z.literal('run_completed') }),
-  z.object({ run_id, type: z.literal('run_failed'), error: z.string() }),
-  z.object({ run_id, type: z.literal('run_evaluated'), passed: z.int(), total: z.int() }),
-]);
+export const streamFrameSchema = z
+  .discriminatedUnion('type', [
+    z.object({ run_id, type: z.literal('step_started'), node_id, label: z.string() }),
+    z.object({ run_id, type: z.literal('step_completed'), node_id }),
+    z.object({ run_id, type: z.literal('step_failed'), node_id, error: z.string() }),
+    z.object({ run_id, type: z.literal('run_paused'), node_id, prompt: z.string() }),
+    z.object({ run_id, type: z.literal('run_completed') }),
+    z.object({ run_id, type: z.literal('run_failed'), error: z.string() }),
+    z.object({ run_id, type: z.literal('run_evaluated'), passed: z.int(), total: z.int() }),
+  ])
+  .meta({ id: 'StreamFrame' });
 
+/** A frame as it was emitted: its number within the run, and when it was written. */
+export const runEventSchema = z
+  .object({
+    seq: z.int().meta({ description: 'Its number within the run; rises, and may leave some out' }),
+    at: timestamp,
+    frame: streamFrameSchema,
+  })
+  .meta({ id: 'RunEvent' });
+
+export const runEventListSchema = z.object({
+  events: z.array(runEventSchema).meta({ description: 'Oldest first' }),
+  next_cursor: nextCursor.meta({ description: '`after` of the next page; null on the last' }),
+});
+
+export const runEventQuery = z.strictObject({
+  after: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(0)
+    .meta({ description: 'Events with a greater `seq` only' }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_EVENTS)
+    .default(200)
+    .meta({ description: 'Events per page' }),
+});
+
+export type RunEvent = z.infer<typeof runEventSchema>;
 export type StreamFrame = z.infer<typeof streamFrameSchema>;
 export type FrameType = StreamFrame['type'];
 

@@ -35,3 +35,59 @@ export const metricsOverviewSchema = z
   })
   .meta({ id: 'MetricsOverview' });
 export type MetricsOverview = z.infer<typeof metricsOverviewSchema>;
+
+/** Rows of a list of the breakdown; what is beyond them is one row more. */
+export const MAX_BREAKDOWN_ROWS = 50;
+
+export const breakdownQuery = z.strictObject({
+  days: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(90)
+    .default(30)
+    .meta({ description: 'How many days, UTC, today included' }),
+});
+
+const tokens = z.int().meta({ description: 'Of the attempts that ended the steps' });
+
+export const usageBreakdownSchema = z
+  .object({
+    since: timestamp.meta({ description: 'First instant of the first day' }),
+    until: timestamp.meta({ description: 'Now' }),
+    by_workflow: z
+      .array(
+        z.object({
+          workflow_id: z.string().nullable().meta({ description: 'Null: of all others' }),
+          name: z.string(),
+          runs: z.int(),
+          cost_usd: dollars,
+        }),
+      )
+      .meta({
+        description:
+          `Runs created in these days that are kept, dearest first. Beyond ${MAX_BREAKDOWN_ROWS}, the last row is ` +
+          '`other`',
+      }),
+    by_model: z
+      .array(
+        z.object({
+          model: z.string().nullable().meta({
+            description: 'Null: attempts that failed for good, of whichever model',
+          }),
+          steps: z.int(),
+          input_tokens: tokens,
+          output_tokens: tokens,
+          cost_usd: dollars,
+          unpriced_steps: z.int().meta({ description: 'Steps whose cost is not known in full' }),
+        }),
+      )
+      .meta({
+        description: `The steps of these runs, likewise; beyond ${MAX_BREAKDOWN_ROWS}, the last row is \`other\``,
+      }),
+    by_day: z
+      .array(z.object({ date: z.iso.date(), runs: z.int(), cost_usd: dollars }))
+      .meta({ description: 'Every day, oldest first, of all runs, deleted ones included' }),
+  })
+  .meta({ id: 'UsageBreakdown' });
+export type UsageBreakdown = z.infer<typeof usageBreakdownSchema>;

@@ -31,16 +31,21 @@ const budgetRow = z.object({
   elapsed: z.number().nullable(),
 });
 
+/** The bounds of the window that is now, of budgets `b` with `currentWindow`; null where there is none. */
+export const windowBounds = sql.fragment`
+  CASE WHEN b."window" <> 'total' THEN w.start END AS window_start,
+  CASE WHEN b."window" <> 'total' THEN w.start + ('1 ' || b."window")::interval END AS window_end`;
+
 /** Budgets `b` with the counters of the window that is now. `elapsed`: how much of it has passed, 0 to 1. */
 const budgetColumns = sql.fragment`
   b.id, b.name, b.scope, b.workflow_id, b."window", b.limit_micros, b.estimate_micros, b.created_at,
   CASE WHEN b.window_start < w.start THEN 0 ELSE b.spent_micros END AS spent,
   CASE WHEN b.window_start < w.start THEN 0 ELSE b.reserved_micros END AS reserved,
-  CASE WHEN b."window" <> 'total' THEN w.start END AS window_start,
-  CASE WHEN b."window" <> 'total' THEN w.start + ('1 ' || b."window")::interval END AS window_end,
+  ${windowBounds},
   CASE WHEN b."window" <> 'total' THEN extract(epoch FROM now() - w.start)
     / extract(epoch FROM ('1 ' || b."window")::interval + w.start - w.start) END AS elapsed`;
-const currentWindow = sql.fragment`
+/** When the window of budgets `b` that is now began, as `w.start`. */
+export const currentWindow = sql.fragment`
   CROSS JOIN LATERAL (SELECT greatest(b.window_start, budget_window_start(b."window", now())) AS start) AS w`;
 
 function toBudget(row: z.infer<typeof budgetRow>): Budget {

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type StreamFrame, streamFrameSchema } from '../contract/stream.ts';
+import {
+  type RunEvent,
+  runEventSchema,
+  type StreamFrame,
+  streamFrameSchema,
+} from '../contract/stream.ts';
+import { notFound } from '../errors.ts';
 import { type Db, sql } from './pool.ts';
 
 /** The channel that wakes readers of frames. Its payload lists run ids; an empty one says: look at all. */
@@ -36,6 +42,27 @@ export async function readFrames(
     ORDER BY f.run_id, f.seq
     LIMIT 1000
   `);
+}
+
+/**
+ * A page of a run's frames, oldest first, from the one after number `after`. `next_cursor` is the `after` of the next
+ * page. Throws AppError `not_found` when this workspace has no such run.
+ */
+export async function listRunEvents(
+  db: Db,
+  page: { workspaceId: string; runId: string; after: number; limit: number },
+): Promise<{ events: RunEvent[]; next_cursor: string | null }> {
+  const rows = await db.any(sql.prepared('list_run_events', runEventSchema)`
+    SELECT f.seq, f.created_at AS at, f.frame
+    FROM runs r JOIN run_frames f ON f.run_id = r.id
+    WHERE r.id = ${page.runId} AND r.workspace_id = ${page.workspaceId} AND f.seq > ${page.after}::bigint
+    ORDER BY f.seq LIMIT ${page.limit + 1}
+  `);
+  if (rows.length === 0 && (await frameCursor(db, page)) === undefined) throw notFound('Run');
+  const events = rows.slice(0, page.limit);
+  const last = events.at(-1);
+  const more = rows.length > page.limit && last !== undefined;
+  return { events, next_cursor: more ? String(last.seq) : null };
 }
 
 /** The number of the run's newest frame, or undefined when this workspace has no such run. */

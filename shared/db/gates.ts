@@ -94,7 +94,8 @@ async function markPaused(
   const frame: StreamFrame = { run_id: call.run_id, type: 'run_paused', ...oldest };
   await appendFrames(tx, call.run_id, [frame]);
   if (!call.alerts) return;
-  await queueAlert(tx, { runId: call.run_id, event: 'paused', text: oldest.prompt });
+  const { node_id: nodeId, prompt: text } = oldest;
+  await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId });
 }
 
 const decisionRow = z.object({
@@ -102,6 +103,7 @@ const decisionRow = z.object({
   round: z.number(),
   approved: z.boolean(),
   input: z.record(z.string(), z.json()).nullable(),
+  reason: z.string().nullable(),
 });
 
 const toDecision = (row: z.infer<typeof decisionRow>): GateDecision => ({
@@ -109,6 +111,7 @@ const toDecision = (row: z.infer<typeof decisionRow>): GateDecision => ({
   round: row.round,
   approved: row.approved,
   ...(row.input === null ? {} : { input: row.input }),
+  ...(row.reason === null ? {} : { reason: row.reason }),
 });
 
 async function decisionsOf(
@@ -124,7 +127,7 @@ async function decisionsOf(
 /** Every decision made in a run so far, oldest first. */
 export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
   const rows = await db.any(sql.prepared('gates_decisions', decisionRow)`
-    SELECT step_key, round, status = 'approved' AS approved, input FROM gates
+    SELECT step_key, round, status = 'approved' AS approved, input, reason FROM gates
     WHERE run_id = ${runId} AND status <> 'open' ORDER BY decided_at, step_key, round
   `);
   return rows.map(toDecision);
@@ -151,11 +154,14 @@ export async function decideGate(
     approved: boolean;
     input?: JsonObject;
     nodeId?: string;
+    /** An empty one is none. */
+    reason?: string;
   },
 ): Promise<{ row: OutboxRow; first: boolean }> {
   const { actor, runId, approved } = decision;
   const nodeId = decision.nodeId ?? null;
   const input = decision.input === undefined ? null : JSON.stringify(decision.input);
+  const reason = decision.reason || null;
   const output = JSON.stringify({ approved, input: decision.input });
   const answer = await db.one(sql.prepared('gates_decide', decided)`
     WITH run AS (
@@ -163,7 +169,7 @@ export async function decideGate(
     ), gate AS (
       UPDATE gates SET
         status = ${approved ? 'approved' : 'rejected'}, decided_at = clock_timestamp(), decided_by = ${actor.id},
-        decided_by_name = ${actor.name}, input = ${input}::json
+        decided_by_name = ${actor.name}, input = ${input}::json, reason = ${reason}
       WHERE (run_id, step_key, round) = (
         SELECT g.run_id, g.step_key, g.round FROM run JOIN gates g ON g.run_id = run.id
         WHERE run.status = 'paused' AND g.status = 'open' AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
@@ -185,13 +191,14 @@ export async function decideGate(
     ), audit AS (
       INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
       SELECT ${newId('audit')}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},
-             'run', gate.run_id, jsonb_build_object('node_id', gate.node_id, 'step_key', gate.step_key)
+             'run', gate.run_id, jsonb_strip_nulls(jsonb_build_object(
+               'node_id', gate.node_id, 'step_key', gate.step_key, 'reason', ${reason}::text))
       FROM gate
     ), promise AS (
       INSERT INTO outbox (run_id, kind, payload, leased_until)
       SELECT gate.run_id, 'decision',
              json_build_object('step_key', gate.step_key, 'round', gate.round, 'approved', ${approved}::boolean,
-                               'input', ${input}::json),
+                               'input', ${input}::json, 'reason', ${reason}::text),
              now() + ${LEASE_MS}::int * interval '1 ms'
       FROM gate RETURNING id
     )
@@ -207,6 +214,7 @@ export async function decideGate(
     round,
     approved,
     ...(decision.input === undefined ? {} : { input: decision.input }),
+    ...(reason === null ? {} : { reason }),
   };
   return {
     row: { id, run_id: runId, kind: 'decision', payload, attempts: 0 },

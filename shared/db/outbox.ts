@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AlertEvent } from '../alerts.ts';
+import type { AlertEvent, TestAlert } from '../alerts.ts';
 import type { JsonObject } from '../json.ts';
 import { type Db, sql, syncCommit, type Tx } from './pool.ts';
 
@@ -42,14 +42,26 @@ export async function enqueue(
  */
 export async function queueAlert(
   tx: Tx,
-  alert: { runId: string; event: AlertEvent; text: string },
+  alert: { runId: string; event: AlertEvent; text: string; nodeId?: string },
 ): Promise<void> {
   await tx.query(sql.prepared('outbox_queue_alert', z.object({}))`
     INSERT INTO outbox (run_id, kind, payload)
-    SELECT r.id, 'alert', json_build_object('run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name,
-                                            'event', ${alert.event}::text, 'text', ${alert.text}::text)
+    SELECT r.id, 'alert', json_strip_nulls(json_build_object(
+             'run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name, 'event', ${alert.event}::text,
+             'text', ${alert.text}::text, 'node_id', ${alert.nodeId ?? null}::text))
     FROM runs r JOIN workflows w ON w.id = r.workflow_id AND w.workspace_id = r.workspace_id
     WHERE r.id = ${alert.runId}
+  `);
+}
+
+/** Promises a test alert. It is of no run: its row stands under the id of the workspace. */
+export async function queueTestAlert(
+  tx: Tx,
+  { workspaceId, by }: { workspaceId: string; by: string | null },
+): Promise<void> {
+  const alert: TestAlert = { event: 'test', workspace_id: workspaceId, by };
+  await tx.query(sql.prepared('outbox_queue_test_alert', z.object({}))`
+    INSERT INTO outbox (run_id, kind, payload) VALUES (${workspaceId}, 'alert', ${JSON.stringify(alert)}::json)
   `);
 }
 

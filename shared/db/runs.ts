@@ -31,6 +31,7 @@ interface StepRow {
   status: Step['status'];
   queued_at: string | null;
   started_at: string;
+  attempt_started_at: string | null;
   finished_at: string | null;
   event_id: number | null;
   cost_micros: number;
@@ -41,6 +42,7 @@ interface StepRow {
   output: Json;
   error: string | null;
   policy: Step['policy'];
+  decision: NonNullable<Step['decision']> | null;
 }
 
 const runRow = z.object({
@@ -76,6 +78,12 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
   };
 }
 
+/** What was said in the last round of the gate of step `s`; null while that round is open. */
+const lastDecision = sql.fragment`
+  SELECT CASE WHEN g.status <> 'open' THEN json_build_object(
+    'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason) END
+  FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
+
 /** The whole record of a run in one statement, steps in the order they began or were decided; undefined: no such run here. */
 export async function readRun(
   db: Db,
@@ -87,9 +95,10 @@ export async function readRun(
         SELECT json_agg(json_build_object(
           'step_key', s.step_key, 'node_id', s.node_id, 'label', s.label, 'kind', s.kind, 'iteration', s.iteration,
           'output_key', s.output_key, 'attempts', s.attempts, 'status', s.status, 'queued_at', s.queued_at,
-          'started_at', s.started_at, 'finished_at', s.finished_at, 'event_id', s.event_id,
-          'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
-          'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy
+          'started_at', s.started_at, 'attempt_started_at', s.attempt_started_at, 'finished_at', s.finished_at,
+          'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
+          'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy,
+          'decision', CASE WHEN s.kind = 'human_gate' THEN (${lastDecision}) END
         ) ORDER BY s.ordinal, s.started_at, s.step_key)
         FROM steps s WHERE s.run_id = r.id), '[]') AS steps,
       CASE WHEN r.status <> 'paused' THEN '[]'::json ELSE coalesce((
@@ -151,6 +160,7 @@ function toStep(row: StepRow): Step {
     duration_ms:
       row.finished_at === null ? null : Math.max(0, Date.parse(row.finished_at) - started),
     queued_ms: row.queued_at === null ? null : Math.max(0, started - Date.parse(row.queued_at)),
+    retried_ms: retriedMs(row, started),
     cost_usd: toDollars(row.cost_micros),
     ...(row.model === null ? {} : { model: row.model }),
     ...(row.usage == null ? {} : { usage: row.usage }),
@@ -159,7 +169,13 @@ function toStep(row: StepRow): Step {
     output: row.output,
     error: row.error,
     policy: row.policy,
+    ...(row.decision === null ? {} : { decision: { ...row.decision, at: iso(row.decision.at) } }),
   };
+}
+
+function retriedMs(row: StepRow, started: number): number | null {
+  if (row.attempt_started_at === null) return row.attempts === 1 ? 0 : null;
+  return Math.max(0, Date.parse(row.attempt_started_at) - started);
 }
 
 function toCheckpoint(row: StepRow): Checkpoint {

@@ -141,6 +141,7 @@ export async function beginStep(
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
         input = excluded.input, output = excluded.output, attempts = s.attempts + 1,
+        attempt_started_at = excluded.started_at,
         finished_at = excluded.finished_at, error = NULL, policy = ${verdictsKept},
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
         queued_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.queued_at ELSE s.queued_at END,

@@ -39,7 +39,7 @@ export async function foldUsage(db: Db, batch = FOLD_BATCH): Promise<number> {
 }
 
 /** What is folded and what is not yet, together; only ever read in one statement, else a fold in between shows. */
-const allUsage = (workspaceId: string) => sql.fragment`(
+export const allUsage = (workspaceId: string) => sql.fragment`(
   SELECT day, runs, succeeded, failed, cost_micros, evaluated, checks_passed, checks_total
   FROM usage_days WHERE workspace_id = ${workspaceId}
   UNION ALL

@@ -184,14 +184,13 @@ function details(run: AdmittedRun): string {
  * and is told again after a reset.
  */
 async function signalDecision(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
-  const { input, ...decision } = row.payload;
-  // The column keeps an absent input as null; the workflow's history should not.
-  return signal(
-    deps,
-    row.run_id,
-    SIGNAL_DECISION,
-    input == null ? decision : { ...decision, input },
-  );
+  const { input, reason, ...decision } = row.payload;
+  // The column keeps what is absent as null; the workflow's history should not.
+  return signal(deps, row.run_id, SIGNAL_DECISION, {
+    ...decision,
+    ...(input == null ? {} : { input }),
+    ...(reason == null ? {} : { reason }),
+  });
 }
 
 async function signal(
@@ -217,13 +216,20 @@ async function cancel(deps: DispatchDeps, runId: string): Promise<Outcome> {
   return DONE;
 }
 
-const alertPayload = z.object({
-  run_id: z.string(),
-  workspace_id: z.string(),
-  workflow_name: z.string(),
-  event: z.enum(alertEvents),
-  text: z.string(),
-}) satisfies z.ZodType<Alert>;
+const alertPayload = z.discriminatedUnion('event', [
+  z.object({
+    run_id: z.string(),
+    workspace_id: z.string(),
+    workflow_name: z.string(),
+    event: z.enum(alertEvents),
+    text: z.string(),
+    node_id: z.string().optional(),
+  }),
+  z.object({ workspace_id: z.string(), event: z.literal('test'), by: z.string().nullable() }),
+]) satisfies z.ZodType<Alert>;
+
+const summaryOf = (alert: Alert): string =>
+  alert.event === 'test' ? 'Test alert' : `Run ${alert.event}: ${alert.workflow_name}`;
 
 /** The execution is named by its row, so a row that is carried out twice sends once. */
 async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
@@ -243,7 +249,7 @@ async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
       taskQueue: temporal.queues.control,
       args: [input],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      staticSummary: `Run ${content.event}: ${content.workflow_name}`.slice(0, 120),
+      staticSummary: summaryOf(content).slice(0, 120),
       typedSearchAttributes: [
         { key: keyword(searchAttributes.workspace), value: content.workspace_id },
       ],

@@ -1,10 +1,17 @@
-import type { EndpointInput, NewEndpoint, RotatedSecret } from '../contract/data/outbound.ts';
+import type {
+  DataEndpoint,
+  DataEndpointInput,
+  EndpointUpdate,
+  NewDataEndpoint,
+  RotatedSecret,
+} from '../contract/data/outbound.ts';
 import {
   createEndpoint,
   type EndpointCaller,
-  requireEndpoint,
+  readEndpoint,
   rotateSecret,
   secretPlace,
+  updateEndpoint,
 } from '../db/data/endpoints.ts';
 import type { Pool } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
@@ -19,16 +26,15 @@ interface EndpointDeps {
 }
 
 /**
- * Registers a webhook endpoint and makes up its secret, which nobody is shown again. Throws AppError `unprocessable`
- * for an address that may not be called, and `conflict`.
+ * Registers a webhook endpoint and makes up its secret, which nobody is shown again. Throws AppError `invalid` for
+ * an address that may not be called, and `conflict`.
  */
 export async function registerEndpoint(
   { db, egress, sealer }: EndpointDeps,
   caller: EndpointCaller,
-  input: EndpointInput,
-): Promise<NewEndpoint> {
-  const refusal = await egress.refuses(input.url);
-  if (refusal !== undefined) throw unprocessable(`url: ${refusal.message}`);
+  input: DataEndpointInput,
+): Promise<NewDataEndpoint> {
+  await requireCallable(egress, input.url);
   const secret = newEndpointSecret();
   const endpoint = await createEndpoint(db, caller, input, (endpointId) =>
     seal(sealer, secret, secretPlace(caller.workspaceId, endpointId)),
@@ -36,22 +42,42 @@ export async function registerEndpoint(
   return { ...endpoint, secret };
 }
 
-/** Gives an endpoint another secret. Throws AppError `not_found`, `unprocessable`. */
+/**
+ * Changes what is given of an endpoint. Throws AppError `not_found`, and `invalid` for an address that may not be
+ * called.
+ */
+export async function changeEndpoint(
+  { db, egress }: Pick<EndpointDeps, 'db' | 'egress'>,
+  caller: EndpointCaller,
+  endpointId: string,
+  update: EndpointUpdate,
+): Promise<DataEndpoint> {
+  await readEndpoint(db, caller, endpointId);
+  if (update.url !== undefined) await requireCallable(egress, update.url);
+  return updateEndpoint(db, caller, endpointId, update);
+}
+
+/** Gives an endpoint another secret. Throws AppError `not_found`, `invalid`. */
 export async function rotateEndpointSecret(
   { db, sealer }: EndpointDeps,
   caller: EndpointCaller,
   endpointId: string,
 ): Promise<RotatedSecret> {
-  await requireEndpoint(db, caller, endpointId);
+  await readEndpoint(db, caller, endpointId);
   const secret = newEndpointSecret();
   const sealed = seal(sealer, secret, secretPlace(caller.workspaceId, endpointId));
   return { secret, previous_secret_until: await rotateSecret(db, caller, endpointId, sealed) };
 }
 
-function seal(sealer: Sealer | undefined, secret: string, place: string): string {
-  if (sealer !== undefined) return sealer.seal(secret, place);
-  throw unprocessable('a secret cannot be kept, since ENCRYPTION_KEY is not set on this service');
+async function requireCallable(egress: Egress, url: string): Promise<void> {
+  const refusal = await egress.refuses(url);
+  if (refusal !== undefined) throw invalid(`url: ${refusal.message}`);
 }
 
-const unprocessable = (problem: string): AppError =>
-  new AppError('unprocessable', `Invalid body: ${problem}`);
+function seal(sealer: Sealer | undefined, secret: string, place: string): string {
+  if (sealer !== undefined) return sealer.seal(secret, place);
+  throw invalid('a secret cannot be kept, since ENCRYPTION_KEY is not set on this service');
+}
+
+const invalid = (problem: string): AppError =>
+  new AppError('invalid', `Invalid body: ${problem}`);

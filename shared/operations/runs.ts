@@ -45,7 +45,14 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
 /** Answers an open gate, the oldest or that of `nodeId`. Throws AppError `not_found`, `conflict`. */
 export async function decideGate(
   deps: DispatchDeps,
-  decision: { actor: Actor; runId: string; approved: boolean; input?: JsonObject; nodeId?: string },
+  decision: {
+    actor: Actor;
+    runId: string;
+    approved: boolean;
+    input?: JsonObject;
+    nodeId?: string;
+    reason?: string;
+  },
 ): Promise<Told> {
   const { row, first } = await gates.decideGate(deps.db, decision);
   return tell(deps, row, first);

@@ -6,6 +6,7 @@ import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
 import { expectCommitted } from './committed-file.ts';
+import { addEndpoint, addEntities } from './data/records.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 // Every route asked with every kind of credential. What comes of it is a committed table: a route that is new, or that
@@ -77,6 +78,8 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
   const create = async (url: string, body: unknown) =>
     (await required.call('POST', url, body, headers)).body.id as string;
   const workflow = await create('/api/workflows', { name: 'x', graph: oneStep });
+  const feed = await create('/api/data/feeds', { name: 'x' });
+  const [entity = ''] = await addEntities(required, { ...required, id: feed, isDemo: false }, [{}]);
   return {
     workflows: workflow,
     runs: await create(`/api/workflows/${workflow}/runs`, { ticket: 'x' }),
@@ -90,7 +93,9 @@ async function makeNouns(headers: Headers): Promise<Record<string, string>> {
       mode: 'live',
       scopes: ['usage:read'],
     }),
-    'data/feeds': await create('/api/data/feeds', { name: 'x' }),
+    'data/feeds': feed,
+    'data/entities': entity,
+    'data/endpoints': await addEndpoint(required),
     'data/sources': await create('/api/data/sources', { name: 'x', type: 'x' }),
     templates: await create('/api/templates', { name: 'x', graph: oneStep }),
   };
@@ -102,6 +107,7 @@ const at = (path: string, id: string) =>
   path
     .replace('{id}', id)
     .replace('{version}', '1')
+    .replace('{delivery_id}', 'dlv_x')
     .replace(/\/diff$/, '/diff?from=1&to=1');
 
 /**

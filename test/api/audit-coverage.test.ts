@@ -14,7 +14,11 @@ let mutating: string[];
 const dataKey = { name: 'Data key of the recipes', secret: '' };
 beforeAll(async () => {
   engine = await startEngine({
-    env: { ENCRYPTION_KEY: 'a key for the tests alone', DELIVERY_BACKOFF_SECONDS: '0.01' },
+    env: {
+      ENCRYPTION_KEY: 'a key for the tests alone',
+      DELIVERY_BACKOFF_SECONDS: '0.01',
+      CHAT_WEBHOOK_URL: 'http://127.0.0.1:9/',
+    },
   });
   app = buildApp(engine.deps);
   await app.ready();

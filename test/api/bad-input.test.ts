@@ -160,6 +160,9 @@ describe('fields of the wrong type are named', () => {
     ['POST /api/runs/:run/approve', { approved: 'yes' }, /approved must be a boolean/],
     ['POST /api/runs/:run/approve', { input: [] }, /input must be a JSON object/],
     ['POST /api/runs/:run/approve', { node_id: 5 }, /node_id must be a string/],
+    ['POST /api/runs/:run/approve', { reason: 5 }, /reason must be a string/],
+    ['POST /api/runs/:run/approve', { reason: null }, /reason must be a string/],
+    ['POST /api/runs/:run/approve', { reason: 'x'.repeat(1_001) }, /reason /],
     [
       'PUT /api/workspace/prices',
       { prices: [{ model: 'a/b' }] },
@@ -186,6 +189,13 @@ describe('queries and paths', () => {
     ['/api/runs?page=2', 400, /unknown field 'page'/],
     ['/api/runs?__proto__=2', 400, /unknown field|Invalid query/],
     ['/api/runs?workflow_id=a%00b', 400, /^Invalid query: workflow_id contains a NUL/],
+    ['/api/runs/run_unknown/events?limit=0', 400, /^Invalid query: limit/],
+    ['/api/runs/run_unknown/events?limit=1001', 400, /^Invalid query: limit/],
+    ['/api/runs/run_unknown/events?after=-1', 400, /^Invalid query: after/],
+    ['/api/runs/run_unknown/events?after=first', 400, /^Invalid query: after/],
+    ['/api/runs/run_unknown/events?after=1e300', 400, /^Invalid query: after/],
+    ['/api/runs/run_unknown/events?cursor=1', 400, /unknown field 'cursor'/],
+    ['/api/runs/run_unknown/events', 404, /^Run not found$/],
     ['/api/approvals?limit=1000', 400, /^Invalid query: limit/],
     ['/api/approvals?cursor=%F0%9F%92%A9', 400, /cursor/],
     ['/api/workflows?limit=1', 400, /unknown field 'limit'/],
@@ -220,6 +230,16 @@ describe('queries and paths', () => {
         /^Not found$/,
       );
     },
+  );
+});
+
+test('a reason has at most 1,000 characters, not counting blanks around it', async () => {
+  const reason = ` ${'x'.repeat(1_000)} `;
+  // Understood, but no gate is open.
+  refused(
+    await send('POST /api/runs/:run/approve', JSON.stringify({ reason })),
+    409,
+    /not paused at a gate/,
   );
 });
 

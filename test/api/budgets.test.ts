@@ -45,6 +45,16 @@ describe('a budget', () => {
     });
     expect((await api.call('GET', `/api/budgets/${body.id}`)).body).toEqual(body);
     expect((await api.call('GET', `/api/budgets/${body.id}/status`)).body).toEqual(body.status);
+    const history = await api.call('GET', `/api/budgets/${body.id}/history`);
+    expect([history.status, history.body]).toEqual([
+      200,
+      {
+        window_start: month(0),
+        window_end: month(1),
+        limit_usd: 50,
+        days: expect.arrayContaining([{ date: now.toISOString().slice(0, 10), spent_usd: 0 }]),
+      },
+    ]);
     const changed = await api.call('PUT', `/api/budgets/${body.id}`, {
       name: 'Monthly',
       limit_usd: 60,
@@ -61,6 +71,7 @@ describe('a budget', () => {
     for (const [method, path] of [
       ['GET', ''],
       ['GET', '/status'],
+      ['GET', '/history'],
       ['PUT', ''],
       ['DELETE', ''],
     ] as const) {

@@ -163,9 +163,12 @@ describe.each(generations)('with a client of %s', (generation) => {
     const { data: approved } = await use(client, 'approve_run', {
       run_id: paused.id,
       input: { note: 'fine' },
+      reason: 'She has read it',
     });
     expect(approved.status).toBe('running');
-    expect((await engine.until(paused.id, ['success'])).state).toMatchObject({ note: 'fine' });
+    const done = await engine.until(paused.id, ['success']);
+    expect(done.state).toMatchObject({ note: 'fine' });
+    expect(done.steps[0]?.decision).toMatchObject({ approved: true, reason: 'She has read it' });
     expect(await use(client, 'approve_run', { run_id: paused.id })).toEqual({
       error: expect.stringMatching(/not paused|no open gate/i),
     });

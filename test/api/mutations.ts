@@ -303,6 +303,11 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: { plan: 'enterprise' },
     entry: { action: 'plan_change', target_type: 'workspace', target_id: workspaceId },
   }),
+  // Nobody listens there, which the worker finds out.
+  'POST /api/workspace/alerts/test': async ({ workspaceId }) => ({
+    url: '/api/workspace/alerts/test',
+    entry: { action: 'alert_test', target_type: 'workspace', target_id: workspaceId },
+  }),
   'POST /api/runs/{id}/budget-override': async (kitchen) => {
     const id = await workflow(kitchen, 'costly');
     await kitchen.call('PUT', `/api/workflows/${id}`, { run_cap_usd: 0.01 });
@@ -427,6 +432,49 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     const { endpointId } = await deadLetter(kitchen);
     return {
       url: `/v1/webhooks/${endpointId}/redeliver`,
+      body: { since: '2026-01-01T00:00:00Z' },
+      entry: onEndpoint('data_webhook_redeliver_all', endpointId),
+    };
+  },
+  'POST /api/data/endpoints': async () => ({
+    url: '/api/data/endpoints',
+    body: endpointInput,
+    entry: { action: 'data_webhook_create', target_type: 'data_webhook' },
+  }),
+  'PUT /api/data/endpoints/{id}': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return {
+      url: `/api/data/endpoints/${id}`,
+      body: { events: ['source.failed'] },
+      entry: onEndpoint('data_webhook_update', id),
+    };
+  },
+  'DELETE /api/data/endpoints/{id}': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/api/data/endpoints/${id}`, entry: onEndpoint('data_webhook_delete', id) };
+  },
+  'POST /api/data/endpoints/{id}/ping': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/api/data/endpoints/${id}/ping`, entry: onEndpoint('data_webhook_ping', id) };
+  },
+  'POST /api/data/endpoints/{id}/rotate-secret': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return {
+      url: `/api/data/endpoints/${id}/rotate-secret`,
+      entry: onEndpoint('data_webhook_rotate', id),
+    };
+  },
+  'POST /api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver': async (kitchen) => {
+    const { id, endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/api/data/endpoints/${endpointId}/deliveries/${id}/redeliver`,
+      entry: onEndpoint('data_webhook_redeliver', endpointId),
+    };
+  },
+  'POST /api/data/endpoints/{id}/redeliver': async (kitchen) => {
+    const { endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/api/data/endpoints/${endpointId}/redeliver`,
       body: { since: '2026-01-01T00:00:00Z' },
       entry: onEndpoint('data_webhook_redeliver_all', endpointId),
     };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { contractTypes } from '../../scripts/client/contract-types.ts';
 import { randomText } from '../../shared/platform/ids.ts';
 import { expectCommitted } from './committed-file.ts';
+import { addEndpoint } from './data/records.ts';
 import { invite } from '../support/people.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
@@ -10,7 +11,7 @@ let api: TestApi;
 let document: any;
 let dataDocument: any;
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ ENCRYPTION_KEY: 'a key for the tests alone' });
   document = (await api.call('GET', '/api/openapi.json')).body;
   dataDocument = (await api.call('GET', '/v1/openapi.json')).body;
 });
@@ -145,6 +146,7 @@ describe('its examples', () => {
       const source = { name: randomText(10), type: 'portal' };
       return (await api.call('POST', '/api/data/sources', source)).body.id;
     }
+    if (path.startsWith('/api/data/endpoints')) return addEndpoint(api);
     if (path.startsWith('/api/templates')) return ids.template;
     if (!path.startsWith('/api/budgets')) return ids.workflow;
     const { body } = await api.call('POST', '/api/budgets', { name: 'x', limit_usd: 1_000 });
@@ -197,7 +199,7 @@ describe('its examples', () => {
       expect(answer.body.detail ?? '').not.toMatch(/^Invalid/);
       executed += 1;
     }
-    expect(executed).toBe(41);
+    expect(executed).toBe(44);
   });
 
   test('of every body that is not empty are there', () => {
@@ -208,8 +210,12 @@ describe('its examples', () => {
       'approveMember',
       'cancelRun',
       'enableWebhook',
+      'pingEndpoint',
       'publishWorkflow',
+      'redeliverDelivery',
       'resumeRun',
+      'rotateEndpointSecret',
+      'testAlerts',
       'triggerSchedule',
       'validateWorkflow',
     ]);

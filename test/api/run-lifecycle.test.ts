@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
+import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
 import type { GraphInput } from '../../shared/contract/graph.ts';
 import type { StreamFrame } from '../../shared/contract/stream.ts';
+import { sql } from '../../shared/db/pool.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 
 let engine: Engine;
@@ -122,6 +124,39 @@ describe('a run that waits at a gate', () => {
     });
   });
 
+  test('fails with the reason of the rejection, which is kept with the decision', async () => {
+    const runId = await start(gated, { ticket: 'hello' });
+    const asked = await engine.until(runId, ['paused']);
+    const gateOf = (run: typeof asked) => run.steps.find((step) => step.node_id === 'review');
+    expect(gateOf(asked)).not.toHaveProperty('decision');
+    const body = { approved: false, reason: '  too expensive: "€ 5"\n ' };
+    expect((await call('POST', `/api/runs/${runId}/approve`, body)).status).toBe(200);
+    const failed = await engine.until(runId, ['failed']);
+    const reason = 'too expensive: "€ 5"';
+    expect(failed.error).toBe(`Rejected at gate 'Review': ${reason}`);
+    const at = expect.stringMatching(/^2.*Z$/);
+    expect(gateOf(failed)).toMatchObject({
+      status: 'failed',
+      decision: { approved: false, by: 'Owner', at, reason },
+    });
+    const { body: log } = await call('GET', '/api/audit?limit=1');
+    expect(log.logs[0]).toMatchObject({
+      action: 'reject',
+      target_id: runId,
+      details: { node_id: 'review', step_key: 'review', reason },
+    });
+
+    await call('POST', `/api/runs/${runId}/resume`);
+    const again = await engine.until(runId, ['paused']);
+    expect(gateOf(again)).not.toHaveProperty('decision');
+    await call('POST', `/api/runs/${runId}/approve`, { input: { note: 'x' }, reason: ' ' });
+    const done = await engine.until(runId, ['success']);
+    expect(gateOf(done)?.decision).toEqual({ approved: true, by: 'Owner', at, reason: null });
+    const { body: later } = await call('GET', '/api/audit?limit=1');
+    expect(later.logs[0]).toMatchObject({ action: 'approve', target_id: runId });
+    expect(later.logs[0].details).toEqual({ node_id: 'review', step_key: 'review' });
+  });
+
   test('takes a decision for a gate by name only if that one is open', async () => {
     const runId = await start(gated, { ticket: 'hello' });
     await engine.until(runId, ['paused']);
@@ -141,6 +176,74 @@ describe('a run that waits at a gate', () => {
     const { status, body } = await call('POST', `/api/runs/${runId}/cancel`);
     expect([status, body.status, body.error]).toEqual([200, 'failed', 'Cancelled by Owner']);
     expect(body.pending_gate).toBeNull();
+  });
+});
+
+describe('the events of a run', () => {
+  const events = async (runId: string, query = ''): Promise<any> => {
+    const { status, body } = await call('GET', `/api/runs/${runId}/events${query}`);
+    expect(status).toBe(200);
+    return body;
+  };
+
+  test('are the frames of its stream in their order, each with its number and time', async () => {
+    const runId = await start(gated, { ticket: 'hello' });
+    await engine.until(runId, ['paused']);
+    await call('POST', `/api/runs/${runId}/approve`, { input: { note: 'now' } });
+    await engine.until(runId, ['success']);
+    const all = await events(runId);
+    expect(all.next_cursor).toBeNull();
+    expect(all.events.map((event: any) => event.frame)).toEqual(await engine.frames(runId));
+    const types = all.events.map((event: any) => event.frame.type);
+    expect(types).toEqual([
+      'step_started',
+      'step_completed',
+      'step_started',
+      'run_paused',
+      'step_completed',
+      'step_started',
+      'step_completed',
+      'run_completed',
+    ]);
+    const { created_at, finished_at } = (await call('GET', `/api/runs/${runId}`)).body;
+    const times = all.events.map((event: any) => event.at);
+    expect([created_at, ...times]).toEqual([created_at, ...times].sort());
+    expect(Date.parse(times.at(-1)) - Date.parse(finished_at)).toBeLessThan(1_000);
+    const numbers = all.events.map((event: any) => event.seq);
+    expect(numbers).toEqual([...new Set<number>(numbers)].sort((a, b) => a - b));
+  });
+
+  test('are paged by number, none twice and none left out', async () => {
+    const runId = await start(gated, { ticket: 'hello' });
+    await engine.until(runId, ['paused']);
+    const all = await events(runId);
+    const seen = [];
+    let after = '0';
+    for (let pages = 1; ; pages += 1) {
+      const page = await events(runId, `?limit=2&after=${after}`);
+      seen.push(...page.events);
+      if (page.next_cursor === null) {
+        expect(pages).toBe(Math.ceil(all.events.length / 2));
+        break;
+      }
+      expect(page.events).toHaveLength(2);
+      after = page.next_cursor;
+    }
+    expect(seen).toEqual(all.events);
+    const last = seen.at(-1).seq;
+    expect(await events(runId, `?after=${last}`)).toEqual({ events: [], next_cursor: null });
+    await call('POST', `/api/runs/${runId}/cancel`);
+    const [news] = (await events(runId, `?after=${last}`)).events;
+    expect(news.frame).toEqual({ run_id: runId, type: 'run_failed', error: 'Cancelled by Owner' });
+  });
+
+  test('of a run that has not begun are none', async () => {
+    const { body: workflow } = await call('POST', '/api/workflows', { name: 'x', graph: gated });
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input)
+      VALUES ('run_quiet', ${engine.actor.workspaceId}, ${workflow.id}, 1, 'manual', '{}')
+    `);
+    expect(await events('run_quiet')).toEqual({ events: [], next_cursor: null });
   });
 });
 

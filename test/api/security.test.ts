@@ -7,6 +7,7 @@ import { capabilities, type Capability } from '../../shared/capabilities.ts';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { invite } from '../support/people.ts';
+import { addEndpoint, addEntities, addFeed } from './data/records.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 /** Every route that is not public, with the capability it takes. */
@@ -30,6 +31,7 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/workflows/:wf/webhook/config', 'create_edit_workflows'],
   ['GET', '/api/runs', 'view'],
   ['GET', '/api/runs/:run', 'view'],
+  ['GET', '/api/runs/:run/events', 'view'],
   ['POST', '/api/runs/:run/approve', 'approve_gates'],
   ['POST', '/api/runs/:run/resume', 'cancel_resume'],
   ['POST', '/api/runs/:run/cancel', 'cancel_resume'],
@@ -38,7 +40,10 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/workspace', 'manage_workspace'],
   ['PUT', '/api/workspace/plan', 'manage_workspace'],
   ['POST', '/api/workspace/plan', 'manage_workspace'],
+  ['GET', '/api/workspace/alerts', 'view'],
+  ['POST', '/api/workspace/alerts/test', 'manage_workspace'],
   ['GET', '/api/usage', 'view'],
+  ['GET', '/api/usage/breakdown', 'view'],
   ['GET', '/api/metrics/overview', 'view'],
   ['GET', '/api/audit', 'view'],
   ['GET', '/api/audit/verify', 'view'],
@@ -47,6 +52,7 @@ const guarded: [string, string, Capability][] = [
   ['POST', '/api/budgets', 'manage_workspace'],
   ['GET', '/api/budgets/:bud', 'view'],
   ['GET', '/api/budgets/:bud/status', 'view'],
+  ['GET', '/api/budgets/:bud/history', 'view'],
   ['PUT', '/api/budgets/:bud', 'manage_workspace'],
   ['DELETE', '/api/budgets/:bud', 'manage_workspace'],
   ['GET', '/api/tools', 'view'],
@@ -102,6 +108,22 @@ const guarded: [string, string, Capability][] = [
   ['DELETE', '/api/data/sources/:src', 'manage_workspace'],
   ['POST', '/api/data/sources/:src/report', 'manage_workspace'],
   ['POST', '/api/data/ingest', 'manage_workspace'],
+  ['GET', '/api/data/entities', 'view'],
+  ['GET', '/api/data/entities/:ent', 'view'],
+  ['GET', '/api/data/entities/:ent/history', 'view'],
+  ['GET', '/api/data/changes', 'view'],
+  ['GET', '/api/data/events', 'view'],
+  ['GET', '/api/data/endpoints', 'view'],
+  ['POST', '/api/data/endpoints', 'manage_workspace'],
+  ['GET', '/api/data/endpoints/:end', 'view'],
+  ['PUT', '/api/data/endpoints/:end', 'manage_workspace'],
+  ['DELETE', '/api/data/endpoints/:end', 'manage_workspace'],
+  ['POST', '/api/data/endpoints/:end/rotate-secret', 'manage_workspace'],
+  ['POST', '/api/data/endpoints/:end/ping', 'manage_workspace'],
+  ['GET', '/api/data/endpoints/:end/deliveries', 'view'],
+  ['GET', '/api/data/endpoints/:end/deliveries/:delivery_id', 'view'],
+  ['POST', '/api/data/endpoints/:end/deliveries/:delivery_id/redeliver', 'manage_workspace'],
+  ['POST', '/api/data/endpoints/:end/redeliver', 'manage_workspace'],
   // What each of its tools takes is in mcp.test.ts.
   ['POST', '/api/mcp', 'view'],
 ];
@@ -139,6 +161,9 @@ const bodies: Record<string, unknown> = {
   'PUT /api/data/sources/:src': { type: 'y' },
   'POST /api/data/sources/:src/report': { ok: true },
   'POST /api/data/ingest': { feed_id: 'feed_x', records: [] },
+  'POST /api/data/endpoints': { url: 'http://127.0.0.1:9/', events: ['ping'] },
+  'PUT /api/data/endpoints/:end': { events: ['ping'] },
+  'POST /api/data/endpoints/:end/redeliver': { since: '2026-01-01T00:00:00Z' },
   'POST /api/mcp': { jsonrpc: '2.0', id: 1, method: 'tools/list' },
 };
 
@@ -170,7 +195,9 @@ const makeIds = async () => {
     .body.id as string;
   const dkey = (await api.call('POST', '/api/data/keys', bodies['POST /api/data/keys'])).body
     .id as string;
-  return { wf, run, bud, key, dkey, mem, tool, sch, tpl, feed, src };
+  const [ent = ''] = await addEntities(api, { ...api, id: feed, isDemo: false }, [{}]);
+  const end = await addEndpoint(api);
+  return { wf, run, bud, key, dkey, mem, tool, sch, tpl, feed, src, ent, end };
 };
 /** Each noun of a path by the id it has. */
 const at = (path: string, ids: Record<string, string>) =>
@@ -257,6 +284,8 @@ describe('a workspace', () => {
       tool: newId('tool'),
       sch: newId('schedule'),
       tpl: newId('template'),
+      ent: newId('entity'),
+      end: newId('endpoint'),
     };
     for (const [method, path] of guarded.filter(([, path]) => path.includes(':'))) {
       const body = bodies[`${method} ${path}`];
@@ -287,6 +316,8 @@ describe('a workspace', () => {
     expect((await api.call('GET', '/api/tools')).text).not.toContain(foreign.tool);
     expect((await api.call('GET', '/api/schedules')).text).not.toContain(foreign.sch);
     expect((await api.call('GET', '/api/templates')).text).not.toContain(foreign.tpl);
+    expect((await api.call('GET', '/api/data/entities?limit=100')).text).not.toContain(foreign.ent);
+    expect((await api.call('GET', '/api/data/endpoints')).text).not.toContain(foreign.end);
   });
 
   /** A workflow with a paused run and a price, in another workspace. */
@@ -343,7 +374,9 @@ describe('a workspace', () => {
     await run(sql.type(row)`
       INSERT INTO members (id, workspace_id, name, email, role, status)
       VALUES (${ids.mem}, ${ids.ws}, 'Eve', ${`${ids.mem}@example.com`}, 'viewer', 'pending')`);
-    return ids;
+    const feed = await addFeed({ db: api.db, workspaceId: ids.ws });
+    const [ent = ''] = await addEntities(api, feed, [{}]);
+    return { ...ids, ent, end: await addEndpoint({ db: api.db, workspaceId: ids.ws }) };
   };
 });
 

@@ -6,7 +6,16 @@ import ts from 'typescript';
 const root = join(import.meta.dirname, '../..');
 
 /** Folders that hold what runs in production, and those around it. */
-const productFolders = ['shared', 'workflows', 'activities', 'worker', 'api', 'client', 'cli'];
+const productFolders = [
+  'shared',
+  'workflows',
+  'activities',
+  'worker',
+  'api',
+  'client',
+  'cli',
+  'console',
+];
 const supportFolders = ['scripts', 'bench', 'test', 'docker'];
 
 interface Import {
@@ -37,8 +46,8 @@ function listSources(folder: string): string[] {
   if (!existsSync(join(root, folder))) return [];
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
-    .filter((path) => /\.(?:ts|js|mjs)$/.test(path) && !path.endsWith('.d.ts'))
-    .filter((path) => !path.startsWith('bench/results/'));
+    .filter((path) => /\.(?:ts|tsx|js|mjs)$/.test(path) && !/\.d\.m?ts$/.test(path))
+    .filter((path) => !/^(?:bench\/results|console\/dist)\//.test(path));
 }
 
 function parse(path: string): Source {
@@ -59,7 +68,7 @@ function parse(path: string): Source {
       add(node.arguments[0], false);
     } else if (ts.isImportTypeNode(node)) {
       if (ts.isLiteralTypeNode(node.argument)) add(node.argument.literal, true);
-    } else if (ts.isStringLiteralLike(node) && /\.(?:ts|mjs|js)$/.test(node.text)) {
+    } else if (ts.isStringLiteralLike(node) && /\.(?:tsx?|mjs|js)$/.test(node.text)) {
       source.mentions.push(node.text);
     } else if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) {
       source.readsEnvironment ||=
@@ -73,9 +82,9 @@ function parse(path: string): Source {
 }
 
 function resolve(from: string, specifier: string): string {
-  return specifier.startsWith('.')
-    ? posix.normalize(posix.join(posix.dirname(from), specifier))
-    : specifier;
+  // What stands behind a question mark is for the bundler.
+  const [path = ''] = specifier.split('?');
+  return path.startsWith('.') ? posix.normalize(posix.join(posix.dirname(from), path)) : path;
 }
 
 /** Every file and package that the given files pull in at run time, each with one chain that shows how. */
@@ -113,6 +122,7 @@ describe('the import law', () => {
     shared: { imports: [] },
     client: { imports: [] },
     cli: { imports: ['client'] },
+    console: { imports: ['client', 'shared'] },
   };
 
   test.each(Object.entries(allowed))('%s takes only what stands below it', (folder, law) => {
@@ -167,6 +177,16 @@ describe('the import law', () => {
     expect(targets.filter((target) => !target.startsWith('client/'))).toEqual([]);
   });
 
+  test('the console loads the pure half of shared, and neither Node nor Temporal', () => {
+    const forbidden = (target: string): boolean =>
+      isPackage(target)
+        ? /^(?:node:|@temporalio\/)/.test(target)
+        : !inPureHalf(target) && folderOf(target, ['console', 'client']) === undefined;
+    const pages = below('console').filter(({ path }) => path.startsWith('console/src/'));
+    expect(pages.length).toBeGreaterThan(0);
+    expect(trespasses(pages, forbidden)).toEqual([]);
+  });
+
   test('no product code pulls in a development dependency', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       dependencies: Record<string, string>;
@@ -178,7 +198,9 @@ describe('the import law', () => {
       !target.startsWith('node:') &&
       !target.endsWith('package.json') &&
       !(packageOf(target) in dependencies);
-    expect(trespasses(product, forbidden)).toEqual([]);
+    // The console is built before it is served: nothing of it is resolved at run time.
+    const served = product.filter(({ path }) => !path.startsWith('console/'));
+    expect(trespasses(served, forbidden)).toEqual([]);
   });
 
   test('no two files import each other in a circle at run time', () => {
@@ -218,7 +240,7 @@ describe('files and folders', () => {
   const nameless = [...bad, 'service', 'services'];
 
   test('have kebab-case names', () => {
-    const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|bench))?\.(?:ts|js|mjs)$/;
+    const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|bench|config))?\.(?:ts|tsx|js|mjs)$/;
     const folder = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
     const wrong = paths.filter((path) => {
       const parts = path.split('/');
@@ -241,7 +263,8 @@ describe('files and folders', () => {
   test('of the product are all reached from a process or a command', () => {
     const scripts = paths.filter((path) => /^(?:scripts|bench|docker)\//.test(path));
     const processes = ['api/main.ts', 'worker/main.ts', 'workflows/index.ts'];
-    const entries = [...processes, 'client/index.ts', 'cli/main.ts', ...scripts];
+    const pages = ['console/src/main.tsx', 'console/vite.config.ts'];
+    const entries = [...processes, 'client/index.ts', 'cli/main.ts', ...pages, ...scripts];
     const reached = reach(entries.filter((path) => sources.has(path)));
     const unreached = product.map(({ path }) => path).filter((path) => !reached.has(path));
     expect(unreached).toEqual([]);

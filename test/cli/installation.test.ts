@@ -179,8 +179,10 @@ describe('a run', () => {
     expect((await ops(['runs', 'watch', paused.id])).code).toBe(0);
     expect((await ops(['approve', paused.id])).code).toBe(1);
     const other = (await ops(['run', 'Gated', '--wait', '-o', 'json'])).json();
-    expect((await ops(['reject', other.id])).code).toBe(0);
+    expect((await ops(['reject', other.id, '--reason', 'not now'])).code).toBe(0);
     expect((await ops(['runs', 'watch', other.id])).code).toBe(4);
+    const { error } = (await ops(['runs', 'show', other.id, '-o', 'json'])).json();
+    expect(error).toMatch(/: not now$/);
     const failed = (await ops(['run', 'Failing', '--wait', '-o', 'json'])).json();
     expect((await ops(['resume', failed.id])).code).toBe(0);
     expect((await ops(['runs', 'watch', failed.id])).code).toBe(0);
@@ -260,6 +262,21 @@ describe('the rest of the workspace', () => {
     const { json } = await ops(['audit', 'list', '--limit', '3', '-o', 'json']);
     expect(json()).toHaveLength(3);
     expect(await ops(['audit', 'verify'])).toMatchObject({ code: 0 });
+    const made = ['audit', '--action', 'create', '--target-type', 'budget', '-o', 'json'];
+    const budgets = (await ops(made)).json();
+    expect(budgets).toMatchObject([{ action: 'create', target_type: 'budget' }]);
+    const [{ actor_id, target_id, created_at }] = budgets;
+    const same = ['--actor', actor_id, '--target', target_id, '--since', created_at];
+    expect((await ops([...made, ...same])).json()).toEqual(budgets);
+    expect((await ops([...made, '--until', created_at])).json()).toEqual([]);
+    expect((await ops(['audit', '--since', 'yesterday'])).code).toBe(1);
+  });
+
+  test('has alerts, which say what they lack, and are refused a test then', async () => {
+    const { stdout } = await ops(['alerts', 'list']);
+    expect(stdout).toMatch(/chat +no +failed, paused +Set CHAT_WEBHOOK_URL/);
+    const { code, stderr } = await ops(['alerts', 'test']);
+    expect([code, stderr]).toEqual([1, 'ops: No channel for alerts is configured (409)\n']);
   });
 
   test('has keys, whose secrets no list shows', async () => {

@@ -27,7 +27,9 @@ async function operationsReached(): Promise<Set<string>> {
   const client = createClient({
     fetch: async (url, init) => {
       note(init?.method ?? '', url as string);
-      return new Response('{"runs": [], "approvals": [], "versions": [], "logs": []}');
+      return new Response(
+        '{"runs": [], "approvals": [], "versions": [], "logs": [], "events": []}',
+      );
     },
     webSocket: Socket,
   });

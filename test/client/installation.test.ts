@@ -82,8 +82,11 @@ describe('a run', () => {
     const done = await client.waitForRun(paused.id, { pollInterval: 0.02 });
     expect(done).toMatchObject({ status: 'success', state: { note: 'fine' } });
     const other = await client.run(id, {}, quick);
-    await client.approve(other.id, false, undefined, { nodeId: 'gate' });
-    expect(await client.waitForRun(other.id)).toMatchObject({ status: 'failed' });
+    await client.approve(other.id, false, undefined, { nodeId: 'gate', reason: 'not now' });
+    expect(await client.waitForRun(other.id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/: not now$/),
+    });
   });
 
   test('is resumed after a failure', async () => {
@@ -163,7 +166,28 @@ describe('lists', () => {
     for await (const entry of client.auditEntries()) entries.push(entry.id);
     expect(entries).toHaveLength((await client.listAudit({ limit: 1 })).total);
     expect(new Set(entries).size).toBe(entries.length);
+    const updates = [];
+    for await (const entry of client.auditEntries({ action: 'update', target_id: id })) {
+      updates.push(entry.target_id);
+    }
+    expect(updates).toEqual([id, id, id]);
   });
+});
+
+test('the events of a run are gone through page by page, from wherever one was', async () => {
+  const { id } = await define(chain(3));
+  const run = await client.run(id, {}, quick);
+  const seen = [];
+  for await (const event of client.runEvents(run.id, { limit: 2 })) seen.push(event);
+  expect(seen.map(({ frame }) => frame.type)).toEqual([
+    ...Array.from({ length: 3 }, () => ['step_started', 'step_completed']).flat(),
+    'run_completed',
+  ]);
+  expect((await client.listRunEvents(run.id)).events).toEqual(seen);
+  const rest = [];
+  for await (const event of client.runEvents(run.id, { after: seen[2]!.seq })) rest.push(event);
+  expect(rest).toEqual(seen.slice(3));
+  await expect(client.listRunEvents('run_1')).rejects.toMatchObject({ status: 404 });
 });
 
 describe('a stream', () => {

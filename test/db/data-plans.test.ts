@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CommonQueryMethods, QuerySqlToken } from 'slonik';
 import pg from 'pg';
-import { listChanges } from '../../shared/db/data/changes.ts';
+import { type ChangeFilter, listChanges } from '../../shared/db/data/changes.ts';
 import { type EntityFilter, listEntities } from '../../shared/db/data/entities.ts';
 import { type EventFilter, listEvents } from '../../shared/db/data/events.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const ROWS = 10_000;
-const scope = { workspaceId: 'ws_plans', isDemo: false };
+/** Of one record. */
+const MANY = 1_000;
+/** A key's, and a member's, who sees both modes. */
+const scopes = [{ workspaceId: 'ws_plans', isDemo: false }, { workspaceId: 'ws_plans' }];
 let database: TestDatabase;
 let client: pg.Client;
 
@@ -32,6 +35,14 @@ beforeAll(async () => {
     FROM data_entities, LATERAL (SELECT substr(id, 5)::int) k (n);
     INSERT INTO data_changes (id, workspace_id, feed_id, is_demo, entity_id, entity_type, attribute, version, changed_at)
     SELECT 'chg_' || id, workspace_id, feed_id, false, id, entity_type, 'a', 2, first_observed_at FROM data_entities;
+    INSERT INTO data_events (id, workspace_id, feed_id, is_demo, external_key, event_type, occurred_at, detected_at,
+                             primary_entity_id, summary, confidence, content_hash)
+    SELECT 'evt_7_' || n, workspace_id, feed_id, false, '7_' || n, entity_type, now(), now() - n * interval '1 hour', id, 'x',
+           0.9, '\\x00'
+    FROM data_entities, generate_series(1, ${MANY}) n WHERE id = 'ent_7';
+    INSERT INTO data_changes (id, workspace_id, feed_id, is_demo, entity_id, entity_type, attribute, version, changed_at)
+    SELECT 'chg_7_' || n, workspace_id, feed_id, false, id, entity_type, 'b', n, now() - n * interval '1 hour'
+    FROM data_entities, generate_series(1, ${MANY}) n WHERE id = 'ent_7';
   `);
   await client.query('VACUUM ANALYZE data_entities, data_events, data_changes, data_feeds');
 }, 120_000);
@@ -62,7 +73,9 @@ async function planOf(list: (db: CommonQueryMethods) => Promise<unknown>): Promi
   const { sql = '', values = [] } = statement ?? {};
   // Slonik numbers its placeholders in its own words until it sends them.
   await client.query(`PREPARE list AS ${sql.replaceAll('$slonik_', '$')}`);
-  const given = values.map((value) => pg.escapeLiteral(String(value))).join(', ');
+  const given = values
+    .map((value) => (value === null ? 'NULL' : pg.escapeLiteral(String(value))))
+    .join(', ');
   const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
     `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE list ${given === '' ? '' : `(${given})`}`,
   );
@@ -82,6 +95,12 @@ function upToTwo<Filter extends object>(filter: Filter): Partial<Filter>[] {
   );
 }
 
+/** Of one record, also with its feed and each of these. */
+const ofOne = <Filter extends object>(filter: Filter): Filter[] =>
+  upToTwo({ feed_id: 'feed_a', ...filter })
+    .filter((some) => Object.keys(some).length < 2)
+    .map((some) => ({ entity_id: 'ent_7', ...some }) as unknown as Filter);
+
 const since = new Date(Date.now() - 400 * 3_600_000).toISOString();
 const entityFilters: EntityFilter[] = [
   ...upToTwo<EntityFilter>({
@@ -96,13 +115,19 @@ const entityFilters: EntityFilter[] = [
   { feed_id: 'feed_a', entity_type: 'company' },
   { feed_id: 'feed_none' },
 ];
-const eventFilters = upToTwo<EventFilter>({
-  feed_id: 'feed_a',
-  event_type: 'permit',
-  confidence_min: 0.5,
-  created_since: since,
-});
-const changeFilters = upToTwo({ feed_id: 'feed_a', updated_since: since });
+const eventFilters: EventFilter[] = [
+  ...upToTwo<EventFilter>({
+    feed_id: 'feed_a',
+    event_type: 'permit',
+    confidence_min: 0.5,
+    created_since: since,
+  }),
+  ...ofOne<EventFilter>({ event_type: 'permit', confidence_min: 0.5, created_since: since }),
+];
+const changeFilters: ChangeFilter[] = [
+  ...upToTwo<ChangeFilter>({ feed_id: 'feed_a', entity_type: 'permit', updated_since: since }),
+  ...ofOne<ChangeFilter>({ entity_type: 'permit', updated_since: since }),
+];
 const page = { at: Date.now() * 1000 - 3_600_000_000, tie: '5' };
 
 /** No part may read further than it has to: 26 rows of each of the parts, and what one class holds beside them. */
@@ -121,7 +146,9 @@ test.each(entityFilters.map((filter) => [filter]))(
   'records by %j are read by an index',
   async (filter) => {
     for (const after of [undefined, page]) {
-      expectBounded(await planOf((db) => listEntities(db, scope, filter, { limit: 25, after })));
+      for (const scope of scopes) {
+        expectBounded(await planOf((db) => listEntities(db, scope, filter, { limit: 25, after })));
+      }
     }
   },
 );
@@ -130,7 +157,9 @@ test.each(eventFilters.map((filter) => [filter]))(
   'events by %j are read by an index',
   async (filter) => {
     for (const after of [undefined, page]) {
-      expectBounded(await planOf((db) => listEvents(db, scope, filter, { limit: 25, after })));
+      for (const scope of scopes) {
+        expectBounded(await planOf((db) => listEvents(db, scope, filter, { limit: 25, after })));
+      }
     }
   },
 );
@@ -139,7 +168,9 @@ test.each(changeFilters.map((filter) => [filter]))(
   'changes by %j are read by an index',
   async (filter) => {
     for (const after of [undefined, page]) {
-      expectBounded(await planOf((db) => listChanges(db, scope, filter, { limit: 25, after })));
+      for (const scope of scopes) {
+        expectBounded(await planOf((db) => listChanges(db, scope, filter, { limit: 25, after })));
+      }
     }
   },
 );

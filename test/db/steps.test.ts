@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import {
   beginStep,
   cancelStep,
@@ -8,6 +9,7 @@ import {
 } from '../../shared/db/steps.ts';
 import { supersede } from '../../shared/db/ledger.ts';
 import { resumeRun } from '../../shared/db/resumes.ts';
+import { sql } from '../../shared/db/pool.ts';
 import { abandonRun, cancelRun, reportFailure } from '../../shared/db/run-ends.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 
@@ -122,6 +124,67 @@ describe('a step that errs', () => {
     expect(await recordStepError(engine.db, end(runId, 'one'), error(5, false))).toMatchObject({
       final: true,
     });
+  });
+});
+
+describe('the time before the last attempt', () => {
+  const stepOf = async (runId: string) => (await engine.run(runId)).steps[0]!;
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  test('is told apart from the wait before the first and from the work of the last', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    expect(await stepOf(runId)).toMatchObject({ attempt: 1, retried_ms: 0 });
+    await pause(60);
+    await recordStepError(engine.db, end(runId, 'one'), error(3));
+    expect((await stepOf(runId)).retried_ms).toBe(0);
+    await pause(60);
+    const earliest = Date.now();
+    await begin(runId, 'two');
+    const latest = Date.now();
+    await pause(60);
+    await finishStep(engine.db, end(runId, 'two'), 'x');
+    const step = await stepOf(runId);
+    const started = Date.parse(step.started_at);
+    // Postgres counts on after the milliseconds that Date cuts off.
+    expect(step.retried_ms).toBeGreaterThanOrEqual(earliest - started);
+    expect(step.retried_ms).toBeLessThanOrEqual(latest - started + 1);
+    const worked = step.duration_ms! - step.retried_ms!;
+    expect(worked).toBeGreaterThanOrEqual(59);
+    expect(worked).toBeLessThanOrEqual(Date.now() - earliest + 1);
+  });
+
+  test('begins anew with a resume', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    await begin(runId, 'two');
+    await pause(30);
+    await recordStepError(engine.db, end(runId, 'two'), error(1));
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    await supersede(engine.db, { runId, execution: 'e1', n: 1 });
+    await begin(runId, 'three', 'e2');
+    expect(await stepOf(runId)).toMatchObject({ attempt: 3, retried_ms: 0 });
+    await pause(30);
+    await begin(runId, 'four', 'e2');
+    const { attempt, retried_ms } = await stepOf(runId);
+    expect(attempt).toBe(4);
+    expect(retried_ms).toBeGreaterThanOrEqual(29);
+    expect(retried_ms).toBeLessThan(10_000);
+  });
+
+  test('is not made up for rows from before it was written down', async () => {
+    for (const [attempts, retried] of [
+      [1, 0],
+      [2, null],
+    ]) {
+      const runId = await newRun();
+      await begin(runId, 'one');
+      await engine.db.query(sql.type(z.object({}))`
+        UPDATE steps SET attempts = ${attempts!}, attempt_started_at = NULL WHERE run_id = ${runId}
+      `);
+      expect(await stepOf(runId)).toMatchObject({ attempt: attempts, retried_ms: retried });
+    }
   });
 });
 

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { buildApp } from '../../api/app.ts';
 import { sql } from '../../shared/db/pool.ts';
+import { ALERT_WORKFLOW } from '../../shared/execution.ts';
 import { alertTexts } from '../../shared/alerts.ts';
 import { pauseAtGates } from '../../shared/db/gates.ts';
 import { abandonRun } from '../../shared/db/run-ends.ts';
@@ -14,6 +16,8 @@ import { startWorkerProcess } from '../support/processes.ts';
 
 const SECRET = 'T0PS3CR3T-hook-path';
 const KEY = 're_alert_key_42';
+/** What the engine is reached by. */
+const ADDRESS = 'https://ops.example.com/console';
 let chat: FakeServer;
 let mail: MailServer;
 /** Answers of the chat webhook, one each; then 200. */
@@ -48,7 +52,10 @@ const mailSettings = () => ({
 
 const engines: Engine[] = [];
 async function engineWith(env: Record<string, string>, worker = true): Promise<Engine> {
-  const engine = await startEngine({ worker, env: { RECONCILE_INTERVAL_SECONDS: '0.5', ...env } });
+  const engine = await startEngine({
+    worker,
+    env: { RECONCILE_INTERVAL_SECONDS: '0.5', PUBLIC_URL: `${ADDRESS}/`, ...env },
+  });
   engines.push(engine);
   return engine;
 }
@@ -111,22 +118,45 @@ describe('the texts', () => {
     workflow_name: 'Answer tickets',
     text: 'Something',
   };
+  const url = 'https://ops.example.com/base';
 
-  test('are those of the specification', () => {
-    expect(alertTexts({ ...alert, event: 'failed' })).toEqual({
-      chat: "[Service] Run run_1 of 'Answer tickets' failed: Something",
+  test('are those of the specification, and the page where one acts', () => {
+    expect(alertTexts({ ...alert, event: 'failed' }, url)).toEqual({
+      chat: `[Service] Run run_1 of 'Answer tickets' failed: Something\n${url}/runs/run_1`,
       subject: '[Service] Run failed - Answer tickets',
-      body: "Run run_1 of 'Answer tickets' failed: Something",
+      body: `Run run_1 of 'Answer tickets' failed: Something\n${url}/runs/run_1`,
     });
-    expect(alertTexts({ ...alert, event: 'paused' })).toEqual({
-      chat: "[Service] Run run_1 of 'Answer tickets' is paused at a human gate: Something",
+    const paused = "Run run_1 of 'Answer tickets' is paused at a human gate: Something";
+    expect(alertTexts({ ...alert, event: 'paused', node_id: 'review' }, url)).toEqual({
+      chat: `[Service] ${paused}\n${url}/approvals/run_1/review`,
       subject: '[Service] Approval needed - Answer tickets',
-      body: "Run run_1 of 'Answer tickets' is paused at a human gate: Something",
+      body: `${paused}\n${url}/approvals/run_1/review`,
+    });
+    expect(alertTexts({ event: 'test', workspace_id: 'ws_1', by: 'Ada' }, url)).toEqual({
+      chat: `[Service] This is a test of alerts, asked for by Ada\n${url}/`,
+      subject: '[Service] Test alert',
+      body: `This is a test of alerts, asked for by Ada\n${url}/`,
     });
   });
 
+  test('lead to the page of that very id, whatever is in it', () => {
+    const odd = { ...alert, run_id: 'run/1?', node_id: 'a:b #é', event: 'paused' } as const;
+    const { body } = alertTexts(odd, url);
+    const [, address = ''] = body.split('\n');
+    const { pathname, search, hash } = new URL(address);
+    expect([search, hash]).toEqual(['', '']);
+    expect(pathname.split('/').map(decodeURIComponent)).toEqual([
+      '',
+      'base',
+      'approvals',
+      'run/1?',
+      'a:b #é',
+    ]);
+  });
+
   test('keep a subject on one line, whatever the workflow is called', () => {
-    const texts = alertTexts({ ...alert, event: 'failed', workflow_name: 'A\r\nBcc: x@y\u2028z' });
+    const named = { ...alert, event: 'failed', workflow_name: 'A\r\nBcc: x@y\u2028z' } as const;
+    const texts = alertTexts(named, url);
     expect(texts.subject).toBe('[Service] Run failed - A Bcc: x@y z');
     expect(texts.chat).toContain("'A\r\nBcc: x@y\u2028z'");
   });
@@ -141,12 +171,15 @@ describe('a run that fails or pauses', () => {
     const failedAt = performance.now();
     await eventually(() => chat.seen.length === 1 && mail.seen.length === 1);
     expect(performance.now() - failedAt).toBeLessThan(3_000);
-    expect(chatTexts()).toEqual([`[Service] Run ${failed} of 'Book a payment' failed: ${error}`]);
+    const page = `${ADDRESS}/runs/${failed}`;
+    expect(chatTexts()).toEqual([
+      `[Service] Run ${failed} of 'Book a payment' failed: ${error}\n${page}`,
+    ]);
     expect(mails()).toEqual([
       {
         to: ['ops@example.com'],
         subject: '[Service] Run failed - Book a payment',
-        text: `Run ${failed} of 'Book a payment' failed: ${error}`,
+        text: `Run ${failed} of 'Book a payment' failed: ${error}\n${page}`,
       },
     ]);
 
@@ -155,13 +188,13 @@ describe('a run that fails or pauses', () => {
     });
     await engine.until(paused, ['paused']);
     await eventually(() => chat.seen.length === 2 && mail.seen.length === 2);
-    expect(chatTexts()[1]).toBe(
-      `[Service] Run ${paused} of 'Answer tickets' is paused at a human gate: Send it?`,
-    );
+    const line = `Run ${paused} of 'Answer tickets' is paused at a human gate: Send it?`;
+    const text = `${line}\n${ADDRESS}/approvals/${paused}/review`;
+    expect(chatTexts()[1]).toBe(`[Service] ${text}`);
     expect(mails()[1]).toEqual({
       to: ['ops@example.com'],
       subject: '[Service] Approval needed - Answer tickets',
-      text: `Run ${paused} of 'Answer tickets' is paused at a human gate: Send it?`,
+      text,
     });
     await decideGate(engine.deps, { actor: engine.actor, runId: paused, approved: true });
     expect((await engine.until(paused, ['success', 'failed'])).status).toBe('success');
@@ -176,8 +209,8 @@ describe('a run that fails or pauses', () => {
     await cancelRun(engine.deps, { actor: engine.actor, runId });
     await eventually(() => chat.seen.length === 2);
     expect(chatTexts().sort()).toEqual([
-      `[Service] Run ${runId} of 'G' failed: Cancelled by Owner`,
-      `[Service] Run ${runId} of 'G' is paused at a human gate: Send it?`,
+      `[Service] Run ${runId} of 'G' failed: Cancelled by Owner\n${ADDRESS}/runs/${runId}`,
+      `[Service] Run ${runId} of 'G' is paused at a human gate: Send it?\n${ADDRESS}/approvals/${runId}/review`,
     ]);
 
     chat.seen.length = 0;
@@ -187,9 +220,10 @@ describe('a run that fails or pauses', () => {
     await eventually(() => chat.seen.length === 1);
     await resumeRun(engine.deps, { actor: engine.actor, runId: again });
     await eventually(() => chat.seen.length === 2, 20_000);
+    const page = `${ADDRESS}/runs/${again}`;
     expect(chatTexts()).toEqual([
-      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 1 of 9`,
-      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 2 of 9`,
+      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 1 of 9\n${page}`,
+      `[Service] Run ${again} of 'B' failed: Node 'book' failed: Mock failure 2 of 9\n${page}`,
     ]);
   }, 60_000);
 
@@ -332,6 +366,32 @@ describe('an alert', () => {
     await eventually(async () => (await queued(engine, runId)).length === 0);
   }, 60_000);
 
+  test('that was promised before gates were named in it is delivered with the page of its run', async () => {
+    const engine = await engineWith(chatSettings());
+    const { workspaceId: workspace_id } = engine.actor;
+    const alert = {
+      run_id: 'run_old',
+      workspace_id,
+      workflow_name: 'G',
+      event: 'paused',
+      text: 'Sure?',
+    };
+    const { temporal } = engine.deps;
+    await temporal.client.workflow.execute(ALERT_WORKFLOW, {
+      workflowId: 'alert-run_old-0',
+      taskQueue: temporal.queues.control,
+      args: [{ alert, channels: ['chat'], task_queue: temporal.queues.background }],
+    });
+    const text = `[Service] Run run_old of 'G' is paused at a human gate: Sure?\n${ADDRESS}/runs/run_old`;
+    expect(chatTexts()).toEqual([text]);
+
+    await engine.db.query(sql.type(z.object({}))`
+      INSERT INTO outbox (run_id, kind, payload) VALUES ('run_old', 'alert', ${JSON.stringify(alert)}::json)
+    `);
+    await eventually(() => chat.seen.length === 2);
+    expect(chatTexts()).toEqual([text, text]);
+  }, 60_000);
+
   test('that a killed worker had not sent yet is sent once by the next', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() }, false);
     // This worker commits, and comes to no look at what is due before it dies.
@@ -361,4 +421,76 @@ describe('an alert', () => {
       await Promise.all(workers.map((worker) => worker.stop()));
     }
   }, 90_000);
+});
+
+describe('a test of alerts', () => {
+  const callOn = async (engine: Engine, method: 'GET' | 'POST', url: string) => {
+    const app = buildApp(engine.deps);
+    try {
+      const { statusCode: status, body } = await app.inject({ method, url });
+      return { status, text: body, body: JSON.parse(body) };
+    } finally {
+      await app.close();
+    }
+  };
+  const outcomes = (body: any) =>
+    body.channels.map((each: any) => [each.channel, each.configured, each.events.join()]);
+
+  test('goes over every configured channel once, as alerts do, and is audited', async () => {
+    const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
+    const settings = await callOn(engine, 'GET', '/api/workspace/alerts');
+    expect(outcomes(settings.body)).toEqual([
+      ['chat', true, 'failed,paused'],
+      ['email', true, 'failed,paused'],
+    ]);
+    answers = [500];
+    const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
+    expect([asked.status, asked.body]).toEqual([202, { channels: ['chat', 'email'] }]);
+    for (const secret of [SECRET, KEY, chat.url, mail.url, 'ops@example.com']) {
+      expect(settings.text + asked.text).not.toContain(secret);
+    }
+    await eventually(() => chat.seen.length === 2 && mail.seen.length === 1);
+    const text = `This is a test of alerts, asked for by Owner\n${ADDRESS}/`;
+    expect(chatTexts()).toEqual([`[Service] ${text}`, `[Service] ${text}`]);
+    expect(mails()).toEqual([{ to: ['ops@example.com'], subject: '[Service] Test alert', text }]);
+    const keys = new Set(chat.seen.map((seen) => seen.headers['idempotency-key']));
+    expect(keys.size).toBe(1);
+    const { logs } = (await callOn(engine, 'GET', '/api/audit?limit=1')).body;
+    expect(logs).toMatchObject([
+      {
+        action: 'alert_test',
+        actor_id: engine.actor.id,
+        target_type: 'workspace',
+        target_id: engine.actor.workspaceId,
+        details: { channels: ['chat', 'email'] },
+      },
+    ]);
+
+    await callOn(engine, 'POST', '/api/workspace/alerts/test');
+    await eventually(() => chat.seen.length === 3 && mail.seen.length === 2);
+    expect((await alertOf(engine, engine.actor.workspaceId)).status).toBe('COMPLETED');
+  }, 60_000);
+
+  test('goes over the one channel that is set, and the other says what it lacks', async () => {
+    const engine = await engineWith({ ...chatSettings(), ALERT_EMAIL: 'ops@example.com' });
+    const { body } = await callOn(engine, 'GET', '/api/workspace/alerts');
+    expect(outcomes(body)).toEqual([
+      ['chat', true, 'failed,paused'],
+      ['email', false, 'failed,paused'],
+    ]);
+    expect(body.channels[1].hint).toMatch(/EMAIL_API_KEY.*ALERT_EMAIL/);
+    const asked = await callOn(engine, 'POST', '/api/workspace/alerts/test');
+    expect(asked.body).toEqual({ channels: ['chat'] });
+    await eventually(() => chat.seen.length === 1);
+    expect(mail.seen).toEqual([]);
+  }, 60_000);
+
+  test('is refused, and promised to nobody, when no channel is configured', async () => {
+    const engine = await engineWith({}, false);
+    const before = (await callOn(engine, 'GET', '/api/audit')).body.total;
+    const { status, body } = await callOn(engine, 'POST', '/api/workspace/alerts/test');
+    expect([status, body]).toEqual([409, { detail: 'No channel for alerts is configured' }]);
+    expect(await queued(engine, engine.actor.workspaceId)).toEqual([]);
+    expect((await callOn(engine, 'GET', '/api/audit')).body.total).toBe(before);
+  }, 60_000);
 });

@@ -101,6 +101,24 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     return runId;
   },
 
+  'rejected-with-a-reason-and-approved-with-another': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate' }, echo('end')],
+      edges: [edge('gate', 'end')],
+    });
+    const runId = await engine.trigger(workflowId);
+    const decide = async (approved: boolean, reason: string) => {
+      await engine.until(runId, ['paused']);
+      await decideGate(engine.deps, { actor: engine.actor, runId, approved, reason });
+    };
+    await decide(false, 'too early');
+    await engine.until(runId, ['failed']);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await decide(true, 'as agreed');
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
   'delay-then-cancelled-then-resumed': async (engine) => {
     const workflowId = await engine.define({
       nodes: [

@@ -85,6 +85,24 @@ describe('with Temporal out of reach', () => {
     expect(tools.calls('a')).toHaveLength(1);
   });
 
+  test('a decision is told later as it was given, with its reason or without', async () => {
+    const workflowId = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate', label: 'Legal' }],
+      edges: [],
+    });
+    for (const [reason, error] of [
+      ['too late', "Rejected at gate 'Legal': too late"],
+      [undefined, "Rejected at gate 'Legal'"],
+    ]) {
+      const runId = await engine.trigger(workflowId);
+      await engine.until(runId, ['paused']);
+      proxy.cut();
+      const { told } = await decideGate(api, { ...actor(), runId, approved: false, reason });
+      expect(await told).toBe(false);
+      expect((await engine.until(runId, ['failed'])).error).toBe(error);
+    }
+  });
+
   test('a run that is cancelled before it could start never starts', async () => {
     const lonely = await startEngine({ worker: false });
     try {

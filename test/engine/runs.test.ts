@@ -97,6 +97,40 @@ describe('a run', () => {
     ]);
   });
 
+  test('tells of each step how long it was tried in vain', async () => {
+    const retry = { max_attempts: 3, initial_interval_seconds: 0.2, backoff: 1 };
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'if', kind: 'condition', expression: 'true' },
+        mock('flaky', { fail_times: 2, output: 'ok' }, { retry }),
+        { id: 'gate', kind: 'human_gate' },
+        echo('never'),
+        echo('last'),
+      ],
+      edges: [
+        edge('if', 'flaky', 'true'),
+        edge('if', 'never', 'false'),
+        edge('flaky', 'gate'),
+        edge('gate', 'last'),
+      ],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    const { steps } = await engine.until(runId, ['success']);
+    const { flaky, ...others } = Object.fromEntries(steps.map((step) => [step.node_id, step]));
+    expect(flaky?.attempt).toBe(3);
+    expect(flaky?.retried_ms).toBeGreaterThanOrEqual(400);
+    expect(flaky?.retried_ms).toBeLessThanOrEqual(flaky!.duration_ms!);
+    expect(Object.entries(others).map(([id, step]) => [id, step.retried_ms])).toEqual([
+      ['if', 0],
+      ['never', 0],
+      ['gate', 0],
+      ['last', 0],
+    ]);
+  });
+
   test('is over at once when cancelled', async () => {
     const workflowId = await engine.define({ nodes: [mock('a', { delay_ms: 60_000 })], edges: [] });
     const runId = await engine.trigger(workflowId);

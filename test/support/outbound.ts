@@ -130,10 +130,14 @@ function buildApp(engine: Engine): App {
   app.addHook('onClose', () => egress.close());
   app.setErrorHandler((error, _request, reply) => {
     const { validation, validationContext } = error as FastifyError;
-    const refusal =
-      validation !== undefined && validationContext === 'body'
-        ? { code: 'unprocessable' as const, detail: describeInvalid('body', validation) }
-        : classify(error);
+    const isBody = validation !== undefined && validationContext === 'body';
+    const told = isBody
+      ? { code: 'invalid' as const, detail: describeInvalid('body', validation) }
+      : classify(error);
+    // As the data API tells it.
+    const refusal = told.detail.startsWith('Invalid body')
+      ? { ...told, code: 'unprocessable' as const }
+      : told;
     if (refusal.code === 'internal') console.error(error);
     return reply
       .code(errorTable[refusal.code].status)

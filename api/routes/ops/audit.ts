@@ -19,12 +19,12 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'listAudit',
       summary: 'List what was done, newest first',
+      description: 'An entry is listed when it passes every filter that is given.',
       querystring: auditQuery,
       response: answers({ 200: auditListSchema }),
     },
     config: { capability: 'view' },
-    handler: async (request) =>
-      listAudit(db, { workspaceId: request.actor.workspaceId, ...request.query }),
+    handler: async (request) => listAudit(db, request.actor.workspaceId, request.query),
   });
 
   // A check reads the whole log: whoever asks during one gets its answer.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  budgetHistorySchema,
   budgetInput,
   budgetSchema,
   budgetStatusSchema,
@@ -12,6 +13,7 @@ import {
   readBudget,
   updateBudget,
 } from '../../../shared/db/budgets.ts';
+import { readBudgetHistory } from '../../../shared/db/budget-history.ts';
 import { answers, nothing } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
@@ -85,6 +87,21 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
       const budget = await readBudget(db, { workspaceId, budgetId: request.params.id });
       return budget.status;
     },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/budgets/:id/history',
+    schema: {
+      tags,
+      operationId: 'getBudgetHistory',
+      summary: "Read what a budget's current window has spent, by day",
+      params: budgetParams,
+      response: answers({ 200: budgetHistorySchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, params }) =>
+      readBudgetHistory(db, { workspaceId, budgetId: params.id }),
   });
 
   app.route({

@@ -9,6 +9,8 @@ import {
   runListSchema,
   runSchema,
 } from '../../../shared/contract/run.ts';
+import { runEventListSchema, runEventQuery } from '../../../shared/contract/stream.ts';
+import { listRunEvents } from '../../../shared/db/frames.ts';
 import { listRuns } from '../../../shared/db/runs.ts';
 import { toMicros } from '../../../shared/money.ts';
 import { answers, runParams, workflowParams } from '../../answers.ts';
@@ -102,6 +104,29 @@ export function runRoutes(app: App, context: RouteContext): void {
   });
 
   app.route({
+    method: 'GET',
+    url: '/api/runs/:id/events',
+    schema: {
+      tags,
+      operationId: 'listRunEvents',
+      summary: 'List what the stream of a run has said, oldest first',
+      description:
+        'The frames as they were emitted, each with its number and time. To follow a run without a stream, ask again ' +
+        'with the greatest `seq` seen as `after`.',
+      params: runParams,
+      querystring: runEventQuery,
+      response: answers({ 200: runEventListSchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async (request) =>
+      listRunEvents(db, {
+        workspaceId: request.actor.workspaceId,
+        runId: request.params.id,
+        ...request.query,
+      }),
+  });
+
+  app.route({
     method: 'POST',
     url: '/api/runs/:id/approve',
     schema: {
@@ -121,8 +146,8 @@ export function runRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'approve_gates' },
     handler: async (request) => {
-      const { approved = true, input, node_id: nodeId } = request.body ?? {};
-      return acts.decide(request.actor, request.params.id, { approved, input, nodeId });
+      const { approved = true, input, node_id: nodeId, reason } = request.body ?? {};
+      return acts.decide(request.actor, request.params.id, { approved, input, nodeId, reason });
     },
   });
 

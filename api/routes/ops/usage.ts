@@ -1,11 +1,22 @@
-import { metricsOverviewSchema, usageSchema } from '../../../shared/contract/usage.ts';
+import {
+  breakdownQuery,
+  metricsOverviewSchema,
+  type UsageBreakdown,
+  usageBreakdownSchema,
+  usageSchema,
+} from '../../../shared/contract/usage.ts';
 import { readOverview, readUsage } from '../../../shared/db/usage.ts';
+import { readUsageBreakdown } from '../../../shared/db/usage-breakdown.ts';
 import { answers } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
+import { createSharedReads } from '../../shared-reads.ts';
 
 const tags = ['Workspace'];
 
 export function usageRoutes(app: App, { db }: RouteContext): void {
+  // It reads as many rows as there are runs, so a page that everybody looks at is read once for all of them.
+  const breakdowns = createSharedReads<UsageBreakdown>();
+
   app.route({
     method: 'GET',
     url: '/api/usage',
@@ -17,6 +28,21 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
     },
     config: { capability: 'view' },
     handler: async (request) => readUsage(db, { workspaceId: request.actor.workspaceId }),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/usage/breakdown',
+    schema: {
+      tags,
+      operationId: 'getUsageBreakdown',
+      summary: 'Read what runs cost, by workflow, by model and by day',
+      querystring: breakdownQuery,
+      response: answers({ 200: usageBreakdownSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, query: { days } }) =>
+      breakdowns.get(`${workspaceId} ${days}`, () => readUsageBreakdown(db, { workspaceId, days })),
   });
 
   app.route({

@@ -8,13 +8,19 @@ import {
   HISTORY_CREDITS,
 } from '../../../shared/contract/data/entity.ts';
 import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
-import { listEntities, listVersions, readEntity } from '../../../shared/db/data/entities.ts';
+import {
+  listEntities,
+  listVersions,
+  MAX_VERSIONS,
+  readEntity,
+} from '../../../shared/db/data/entities.ts';
 import { answers } from '../../answers.ts';
 import { answerData } from '../../data-answer.ts';
 import { openPage } from '../../data-page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Entities'];
+const newestVersions = { limit: MAX_VERSIONS, after: undefined };
 
 export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {
   app.route({
@@ -57,7 +63,9 @@ export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteCont
       const { caller } = request.dataCall;
       const entity = await readEntity(db, caller, request.params.id);
       const withHistory = request.query.include === 'history';
-      const history = withHistory ? await listVersions(db, caller, entity.id) : undefined;
+      const history = withHistory
+        ? (await listVersions(db, caller, entity.id, newestVersions)).rows
+        : undefined;
       const credits = withHistory ? HISTORY_CREDITS : ENTITY_CREDITS;
       await meter.charge(request, { operation: 'readEntity', credits, records: 1 });
       return answerData(request, { ...entity, history });

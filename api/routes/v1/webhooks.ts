@@ -12,21 +12,22 @@ import {
   rotatedSecretSchema,
 } from '../../../shared/contract/data/outbound.ts';
 import {
-  listDeliveries,
   pingEndpoint,
   redeliver,
   redeliverDead,
 } from '../../../shared/db/data/deliveries.ts';
-import { deleteEndpoint, listEndpoints } from '../../../shared/db/data/endpoints.ts';
+import {
+  deleteEndpoint,
+  type EndpointCaller,
+  listEndpoints,
+} from '../../../shared/db/data/endpoints.ts';
 import { registerEndpoint, rotateEndpointSecret } from '../../../shared/operations/endpoints.ts';
-import { answers, nothing } from '../../answers.ts';
+import { answers, deliveryParams, endpointParams, nothing } from '../../answers.ts';
 import { answerData } from '../../data-answer.ts';
-import { openPage } from '../../data-page.ts';
-import type { App, RouteContext } from '../../deps.ts';
+import { deliveryPage } from '../../delivery-page.ts';
+import type { App, DataCall, RouteContext } from '../../deps.ts';
 
 const tags = ['Webhooks'];
-const endpointParams = z.strictObject({ id: z.string().min(1) });
-const deliveryParams = z.strictObject({ id: z.string().min(1), delivery_id: z.string().min(1) });
 
 /** Endpoints of customers that are told of what happens, and what was sent to them. */
 export function endpointRoutes(app: App, context: RouteContext): void {
@@ -50,7 +51,7 @@ function changeEndpoints(app: App, context: RouteContext): void {
     },
     config: { scope: 'webhooks:read' },
     handler: async (request) => {
-      const endpoints = await listEndpoints(db, request.dataCall.caller);
+      const endpoints = await listEndpoints(db, ofKey(request.dataCall));
       return answerData(request, [...endpoints]);
     },
   });
@@ -76,7 +77,9 @@ function changeEndpoints(app: App, context: RouteContext): void {
     },
     config: { scope: 'webhooks:write' },
     handler: async (request, reply) => {
-      const endpoint = await registerEndpoint(context, request.dataCall.caller, request.body);
+      const { dataCall, body } = request;
+      const input = { ...body, is_demo: dataCall.caller.isDemo };
+      const endpoint = await registerEndpoint(context, ofKey(dataCall), input);
       return reply.code(201).send(answerData(request, endpoint));
     },
   });
@@ -94,7 +97,7 @@ function changeEndpoints(app: App, context: RouteContext): void {
     },
     config: { scope: 'webhooks:write' },
     handler: async ({ dataCall, params }, reply) => {
-      await deleteEndpoint(db, dataCall.caller, params.id);
+      await deleteEndpoint(db, ofKey(dataCall), params.id);
       return reply.code(204).send();
     },
   });
@@ -116,12 +119,14 @@ function changeEndpoints(app: App, context: RouteContext): void {
     config: { scope: 'webhooks:write' },
     handler: async (request) => {
       const { dataCall, params } = request;
-      return answerData(request, await rotateEndpointSecret(context, dataCall.caller, params.id));
+      return answerData(request, await rotateEndpointSecret(context, ofKey(dataCall), params.id));
     },
   });
 }
 
-function deliver(app: App, { db, dataCursors }: RouteContext): void {
+function deliver(app: App, context: RouteContext): void {
+  const { db } = context;
+
   app.route({
     method: 'POST',
     url: '/v1/webhooks/:id/ping',
@@ -137,7 +142,7 @@ function deliver(app: App, { db, dataCursors }: RouteContext): void {
     config: { scope: 'webhooks:write' },
     handler: async (request, reply) => {
       const { dataCall, params } = request;
-      const delivery = await pingEndpoint(db, dataCall.caller, params.id);
+      const delivery = await pingEndpoint(db, ofKey(dataCall), params.id);
       return reply.code(201).send(answerData(request, delivery));
     },
   });
@@ -156,13 +161,9 @@ function deliver(app: App, { db, dataCursors }: RouteContext): void {
     },
     config: { scope: 'webhooks:read' },
     handler: async (request) => {
-      const { caller } = request.dataCall;
-      const endpointId = request.params.id;
-      const list = `deliveries of ${endpointId}`;
-      const { filter, page, next } = openPage(dataCursors, caller, list, request.query);
-      const of = { endpointId, status: filter.status };
-      const { rows, end } = await listDeliveries(db, caller, of, page);
-      return answerData(request, rows, next(end));
+      const { dataCall, params, query } = request;
+      const page = await deliveryPage(context, ofKey(dataCall), params.id, query);
+      return answerData(request, page.deliveries, page.next_cursor);
     },
   });
 
@@ -188,7 +189,7 @@ function deliver(app: App, { db, dataCursors }: RouteContext): void {
     handler: async (request) => {
       const { id: endpointId, delivery_id: deliveryId } = request.params;
       const scope = { endpointId, deliveryId };
-      return answerData(request, await redeliver(db, request.dataCall.caller, scope));
+      return answerData(request, await redeliver(db, ofKey(request.dataCall), scope));
     },
   });
 
@@ -213,7 +214,15 @@ function deliver(app: App, { db, dataCursors }: RouteContext): void {
     config: { scope: 'webhooks:write' },
     handler: async (request) => {
       const scope = { endpointId: request.params.id, since: request.body.since };
-      return answerData(request, await redeliverDead(db, request.dataCall.caller, scope));
+      return answerData(request, await redeliverDead(db, ofKey(request.dataCall), scope));
     },
   });
 }
+
+/** A key as who looks after the endpoints of its mode. */
+const ofKey = ({ caller: { workspaceId, isDemo, keyName } }: DataCall): EndpointCaller => ({
+  workspaceId,
+  isDemo,
+  id: null,
+  name: keyName,
+});

@@ -59,6 +59,13 @@ export const dataPageQuery = z.strictObject({
     .meta({ description: '`pagination.next_cursor` of the page before' }),
 });
 
+/** The same cursor where members read: their answers have no envelope. */
+export const nextPage = {
+  cursor: dataPageQuery.shape.cursor.meta({
+    description: '`next_cursor` of the page before, of the same filters',
+  }),
+};
+
 /** How far a record or an event was looked into. */
 export const verificationStatuses = [
   'unverified',

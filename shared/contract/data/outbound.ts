@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { timeInput, timestamp } from '../common.ts';
-import { dataPageQuery } from './envelope.ts';
+import { nextCursor, timeInput, timestamp } from '../common.ts';
+import { dataPageQuery, nextPage } from './envelope.ts';
 
 /** What webhook endpoints of the data API can be told of. */
 export const outboundEventTypes = [
@@ -38,20 +38,38 @@ const endpointUrl = z
     return url === null || (url.username === '' && url.password === '');
   }, 'must not carry a user name or password');
 
-export const endpointInput = z
+const endpointFields = {
+  url: endpointUrl.meta({ description: 'Where events are sent to, with POST' }),
+  events: z
+    .array(z.enum(outboundEventTypes))
+    .min(1)
+    .max(outboundEventTypes.length)
+    .refine((events) => new Set(events).size === events.length, 'must not name an event twice')
+    .meta({ description: 'What to tell; a `ping` is sent whether named or not' }),
+};
+const endpointExample = {
+  url: 'https://example.com/hooks',
+  events: ['entity.created', 'entity.updated'],
+};
+
+export const endpointInput = z.strictObject(endpointFields).meta({ examples: [endpointExample] });
+
+/** What members register: a key has a mode, an endpoint of theirs is given one. */
+export const dataEndpointInput = z
   .strictObject({
-    url: endpointUrl.meta({ description: 'Where events are sent to, with POST' }),
-    events: z
-      .array(z.enum(outboundEventTypes))
-      .min(1)
-      .max(outboundEventTypes.length)
-      .refine((events) => new Set(events).size === events.length, 'must not name an event twice')
-      .meta({ description: 'What to tell; a `ping` is sent whether named or not' }),
+    ...endpointFields,
+    is_demo: z.boolean().default(false).meta({
+      description: 'Hears of made-up records instead of real ones. Cannot be changed',
+    }),
   })
-  .meta({
-    examples: [{ url: 'https://example.com/hooks', events: ['entity.created', 'entity.updated'] }],
-  });
-export type EndpointInput = z.infer<typeof endpointInput>;
+  .meta({ examples: [endpointExample] });
+export type DataEndpointInput = z.infer<typeof dataEndpointInput>;
+
+/** Absent fields stay. */
+export const endpointUpdate = z
+  .strictObject({ url: endpointFields.url.optional(), events: endpointFields.events.optional() })
+  .meta({ examples: [{ events: ['entity.created'] }] });
+export type EndpointUpdate = z.infer<typeof endpointUpdate>;
 
 export const endpointSchema = z
   .object({
@@ -77,6 +95,16 @@ export const newEndpointSchema = endpointSchema
   .extend({ secret })
   .meta({ id: 'NewWebhookEndpoint' });
 export type NewEndpoint = z.infer<typeof newEndpointSchema>;
+
+export const dataEndpointSchema = endpointSchema
+  .extend({ is_demo: z.boolean() })
+  .meta({ id: 'DataEndpoint' });
+export type DataEndpoint = z.infer<typeof dataEndpointSchema>;
+
+export const newDataEndpointSchema = dataEndpointSchema
+  .extend({ secret })
+  .meta({ id: 'NewDataEndpoint' });
+export type NewDataEndpoint = z.infer<typeof newDataEndpointSchema>;
 
 export const rotatedSecretSchema = z
   .object({
@@ -118,9 +146,16 @@ export const deliverySchema = z
   .meta({ id: 'WebhookDelivery' });
 export type Delivery = z.infer<typeof deliverySchema>;
 
+export const deliveryListSchema = z
+  .object({ deliveries: z.array(deliverySchema), next_cursor: nextCursor })
+  .meta({ id: 'WebhookDeliveryList' });
+
 export const deliveryPageQuery = dataPageQuery.extend({
   status: z.enum(deliveryStatuses).optional(),
 });
+
+/** The same for members. */
+export const dataDeliveryQuery = deliveryPageQuery.extend(nextPage);
 
 export const redeliverInput = z
   .strictObject({

@@ -3,41 +3,85 @@ import { type Change, changeSchema } from '../../contract/data/change.ts';
 import { type Db, sql } from '../pool.ts';
 import {
   depthOf,
+  ofEntity,
   ofFeed,
-  ofScope,
   type Page,
   pageOf,
   type PageRequest,
   positionColumns,
-  type RecordScope,
+  type ReaderScope,
+  scopesName,
+  scopesOf,
+  type Walk,
   walked,
 } from './lists.ts';
 
+export interface ChangeFilter {
+  feed_id?: string | undefined;
+  entity_id?: string | undefined;
+  entity_type?: string | undefined;
+  /** ISO 8601. */
+  updated_since?: string | undefined;
+}
+
 const listedChange = changeSchema.extend({ at: z.number(), tie: z.number() });
 const changedAt = sql.fragment`changed_at`;
+const entityId = sql.fragment`entity_id`;
 
-/** What records were changed, attribute by attribute, newest first. */
+const changeColumns = sql.fragment`
+  e.id, e.feed_id, e.entity_id, e.entity_type, e.attribute, e.old_value, e.new_value, e.version, e.changed_at,
+  e.source_id`;
+
+/**
+ * What records were changed, attribute by attribute, newest first. Every filter, and feed with type, has an index in
+ * that order; what else is asked of one record is looked at change by change.
+ */
 export async function listChanges(
   db: Db,
-  scope: RecordScope,
-  filter: { feed_id?: string | undefined; updated_since?: string | undefined },
+  scope: ReaderScope,
+  filter: ChangeFilter,
   page: PageRequest,
 ): Promise<Page<Change>> {
-  const { feed_id, updated_since } = filter;
-  const walk = {
-    table: sql.fragment`data_changes`,
-    clock: changedAt,
-    where: [
-      feed_id === undefined ? ofScope(scope) : ofFeed(scope, feed_id),
-      sql.fragment`e.changed_at >= ${updated_since ?? '-infinity'}::timestamptz`,
-    ],
-  };
-  const name = `data_changes_list_${depthOf(page.limit)}${feed_id === undefined ? '' : '_feed_id'}`;
-  const rows = await db.any(sql.prepared(name, listedChange)`
-    SELECT e.id, e.feed_id, e.entity_id, e.entity_type, e.attribute, e.old_value, e.new_value, e.version,
-           e.changed_at, e.source_id, ${positionColumns(changedAt)}
+  const { walk, name } = walkOf(scope, filter);
+  const rows = await db.any(sql.prepared(
+    `data_changes_list_${depthOf(page.limit)}${name}`,
+    listedChange,
+  )`
+    SELECT ${changeColumns}, ${positionColumns(changedAt)}
     FROM ${walked(walk, page)} e
     ORDER BY e.changed_at DESC, e.seq DESC LIMIT ${page.limit + 1}
   `);
   return pageOf(rows, page);
+}
+
+function walkOf(scope: ReaderScope, filter: ChangeFilter): { walk: Walk; name: string } {
+  const { feed_id, entity_id, entity_type, updated_since } = filter;
+  const scopes =
+    entity_id === undefined ? scopesOf(scope, feed_id) : [ofEntity(scope, entityId, entity_id)];
+  const where = [sql.fragment`e.changed_at >= ${updated_since ?? '-infinity'}::timestamptz`];
+  let name = feed_id === undefined ? '' : '_feed';
+  if (entity_id !== undefined) {
+    name += '_entity';
+    if (feed_id !== undefined) where.push(ofFeed(scope, feed_id));
+  }
+  if (entity_type !== undefined) {
+    name += '_type';
+    where.push(sql.fragment`e.entity_type = ${entity_type}`);
+  }
+  const walk: Walk = { table: sql.fragment`data_changes`, clock: changedAt, scopes, where };
+  return { walk, name: `${name}${scopesName(scopes)}` };
+}
+
+/** What some versions of a record changed, the newest first. */
+export async function listChangesOf(
+  db: Db,
+  of: { workspaceId: string; entityId: string; from: number; to: number },
+): Promise<Change[]> {
+  const changes = await db.any(sql.prepared('data_changes_of_versions', changeSchema)`
+    SELECT ${changeColumns} FROM data_changes e
+    WHERE e.entity_id = ${of.entityId} AND e.workspace_id = ${of.workspaceId}
+      AND e.version BETWEEN ${of.from}::int AND ${of.to}::int
+    ORDER BY e.version DESC, e.attribute
+  `);
+  return [...changes];
 }

@@ -8,7 +8,7 @@ import {
 } from '../../contract/data/outbound.ts';
 import { conflict, notFound } from '../../errors.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { auditEndpoint, type EndpointCaller, lockEndpoint, requireEndpoint } from './endpoints.ts';
+import { auditEndpoint, type EndpointCaller, lockEndpoint, readEndpoint } from './endpoints.ts';
 import { type Page, pageOf, type PageRequest } from './lists.ts';
 import { MAX_PENDING, promisePing } from './outbound-events.ts';
 
@@ -27,10 +27,10 @@ const listed = deliverySchema.extend({ at: z.number(), tie: z.string() });
 export async function listDeliveries(
   db: Db,
   caller: EndpointCaller,
-  { endpointId, status }: { endpointId: string; status: DeliveryStatus | undefined },
+  { endpointId, status }: { endpointId: string; status?: DeliveryStatus | undefined },
   page: PageRequest,
 ): Promise<Page<Delivery>> {
-  await requireEndpoint(db, caller, endpointId);
+  await readEndpoint(db, caller, endpointId);
   const statuses = status === undefined ? [...deliveryStatuses] : [status];
   const { at, tie } = page.after ?? { at: null, tie: null };
   // A page of each status, since the index has them apart, and of those the first rows.
@@ -50,6 +50,16 @@ export async function listDeliveries(
     ORDER BY d.created_at DESC, d.id DESC
   `);
   return pageOf(found, page);
+}
+
+/** Throws AppError `not_found`. */
+export async function readDeliveryOf(
+  db: Db,
+  caller: EndpointCaller,
+  { endpointId, deliveryId }: { endpointId: string; deliveryId: string },
+): Promise<Delivery> {
+  await readEndpoint(db, caller, endpointId);
+  return readDelivery(db, { workspaceId: caller.workspaceId, endpointId, deliveryId });
 }
 
 async function readDelivery(

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import {
-  type Endpoint,
-  type EndpointInput,
-  endpointSchema,
+  type DataEndpoint,
+  type DataEndpointInput,
+  dataEndpointSchema,
+  type EndpointUpdate,
   SECRET_OVERLAP_HOURS,
 } from '../../contract/data/outbound.ts';
 import { conflict, notFound } from '../../errors.ts';
@@ -10,17 +11,22 @@ import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import type { ReaderScope } from './lists.ts';
 
 /** Of a workspace, and as many again for what is made up. */
 const MAX_ENDPOINTS = 50;
 /** Attempts of one endpoint that may be under way at once, over all workers. */
 export const PERMITS = 8;
 
-/** Whoever calls the data API: endpoints of other workspaces, and those of the other mode, are not there. */
-export interface EndpointCaller {
-  workspaceId: string;
-  isDemo: boolean;
-  keyName: string;
+/**
+ * Who looks after endpoints: a key of the data API, for which those of the other mode are not there, or a member, who
+ * sees both. Those of other workspaces are there for nobody.
+ */
+export interface EndpointCaller extends ReaderScope {
+  /** The member; null for a key. */
+  id: string | null;
+  /** What the audit log calls them. */
+  name: string | null;
 }
 
 /** Whose a sealed secret is: it cannot be opened as that of another endpoint. */
@@ -29,28 +35,32 @@ export const secretPlace = (workspaceId: string, endpointId: string): string =>
 
 const idRow = z.object({ id: z.string() });
 const endpointColumns = sql.fragment`
-  id, url, events, status, consecutive_failures, last_delivery_at, created_at`;
+  id, is_demo, url, events, status, consecutive_failures, last_delivery_at, created_at`;
+const ofCaller = ({ workspaceId, isDemo }: EndpointCaller) => sql.fragment`
+  workspace_id = ${workspaceId} AND (${isDemo ?? null}::boolean IS NULL OR is_demo = ${isDemo ?? null})`;
 
 /** All there are, newest first. */
-export async function listEndpoints(db: Db, caller: EndpointCaller): Promise<readonly Endpoint[]> {
-  return db.any(sql.prepared('data_endpoints_list', endpointSchema)`
-    SELECT ${endpointColumns} FROM data_endpoints
-    WHERE workspace_id = ${caller.workspaceId} AND is_demo = ${caller.isDemo}
-    ORDER BY created_at DESC, id DESC LIMIT ${MAX_ENDPOINTS}
+export async function listEndpoints(
+  db: Db,
+  caller: EndpointCaller,
+): Promise<readonly DataEndpoint[]> {
+  return db.any(sql.prepared('data_endpoints_list', dataEndpointSchema)`
+    SELECT ${endpointColumns} FROM data_endpoints WHERE ${ofCaller(caller)}
+    ORDER BY created_at DESC, id DESC LIMIT ${2 * MAX_ENDPOINTS}
   `);
 }
 
 /** Throws AppError `not_found`. */
-export async function requireEndpoint(
+export async function readEndpoint(
   db: Db,
   caller: EndpointCaller,
   endpointId: string,
-): Promise<void> {
-  const found = await db.maybeOne(sql.prepared('data_endpoints_exists', idRow)`
-    SELECT id FROM data_endpoints
-    WHERE id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND is_demo = ${caller.isDemo}
+): Promise<DataEndpoint> {
+  const endpoint = await db.maybeOne(sql.prepared('data_endpoints_read', dataEndpointSchema)`
+    SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
   `);
-  if (found === null) throw notFound('Webhook endpoint');
+  if (endpoint === null) throw notFound('Webhook endpoint');
+  return endpoint;
 }
 
 /** The endpoint stays until the transaction ends, and nobody else changes it. Throws AppError `not_found`. */
@@ -58,13 +68,13 @@ export async function lockEndpoint(
   tx: Tx,
   caller: EndpointCaller,
   endpointId: string,
-): Promise<void> {
-  const found = await tx.maybeOne(sql.prepared('data_endpoints_lock', idRow)`
-    SELECT id FROM data_endpoints
-    WHERE id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND is_demo = ${caller.isDemo}
+): Promise<DataEndpoint> {
+  const endpoint = await tx.maybeOne(sql.prepared('data_endpoints_lock', dataEndpointSchema)`
+    SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
     FOR NO KEY UPDATE
   `);
-  if (found === null) throw notFound('Webhook endpoint');
+  if (endpoint === null) throw notFound('Webhook endpoint');
+  return endpoint;
 }
 
 /**
@@ -74,10 +84,11 @@ export async function lockEndpoint(
 export async function createEndpoint(
   db: Pool,
   caller: EndpointCaller,
-  input: EndpointInput,
+  input: DataEndpointInput,
   seal: (endpointId: string) => string,
-): Promise<Endpoint> {
-  const { workspaceId, isDemo } = caller;
+): Promise<DataEndpoint> {
+  const { workspaceId } = caller;
+  const { is_demo: isDemo } = input;
   const id = newId('endpoint');
   const secret = seal(id);
   return db.transaction(async (tx) => {
@@ -85,11 +96,11 @@ export async function createEndpoint(
     await tx.query(sql.prepared('data_endpoints_in_turn', z.object({}))`
       SELECT FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE
     `);
-    const endpoint = await tx.maybeOne(sql.prepared('data_endpoints_insert', endpointSchema)`
+    const endpoint = await tx.maybeOne(sql.prepared('data_endpoints_insert', dataEndpointSchema)`
       WITH added AS (
         INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret, created_by)
         SELECT ${id}, ${workspaceId}, ${isDemo}, ${input.url}, ${sql.array(input.events, 'text')}, ${secret},
-               ${caller.keyName}
+               ${caller.name}
         WHERE (SELECT count(*) FROM data_endpoints
                WHERE workspace_id = ${workspaceId} AND is_demo = ${isDemo}) < ${MAX_ENDPOINTS}::int
         RETURNING ${endpointColumns}
@@ -106,6 +117,36 @@ export async function createEndpoint(
 }
 
 /**
+ * Changes what is given and names it in the audit log. What is pending goes to the new address. Throws AppError
+ * `not_found`.
+ */
+export async function updateEndpoint(
+  db: Pool,
+  caller: EndpointCaller,
+  endpointId: string,
+  update: EndpointUpdate,
+): Promise<DataEndpoint> {
+  return db.transaction(async (tx) => {
+    const before = await lockEndpoint(tx, caller, endpointId);
+    const after = { ...before, ...update };
+    const changed = WRITABLE.filter(
+      (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
+    );
+    if (changed.length === 0) return before;
+    const endpoint = await tx.one(sql.prepared('data_endpoints_update', dataEndpointSchema)`
+      UPDATE data_endpoints SET url = ${after.url}, events = ${sql.array(after.events, 'text')}
+      WHERE id = ${endpointId} AND workspace_id = ${caller.workspaceId}
+      RETURNING ${endpointColumns}
+    `);
+    const details = { changed, ...(changed.includes('events') ? { events: after.events } : {}) };
+    await auditEndpoint(tx, caller, endpointId, 'data_webhook_update', details);
+    return endpoint;
+  });
+}
+
+const WRITABLE = ['url', 'events'] as const;
+
+/**
  * Takes an endpoint away with what is pending for it; its executions find nothing to deliver and end. Throws AppError
  * `not_found`.
  */
@@ -114,18 +155,15 @@ export async function deleteEndpoint(
   caller: EndpointCaller,
   endpointId: string,
 ): Promise<void> {
-  const { workspaceId, isDemo } = caller;
   await db.transaction(async (tx) => {
     const gone = await tx.maybeOne(sql.prepared('data_endpoints_delete', idRow)`
-      DELETE FROM data_endpoints
-      WHERE id = ${endpointId} AND workspace_id = ${workspaceId} AND is_demo = ${isDemo}
-      RETURNING id
+      DELETE FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)} RETURNING id
     `);
     if (gone === null) throw notFound('Webhook endpoint');
     // A statement of its own, so that it sees what those had promised whom the deletion waited for.
     const { rowCount } = await tx.query(sql.prepared('data_endpoints_drop_pending', z.object({}))`
       DELETE FROM data_deliveries
-      WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND status = 'pending'
+      WHERE endpoint_id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND status = 'pending'
     `);
     await auditEndpoint(tx, caller, endpointId, 'data_webhook_delete', { pending: rowCount });
   });
@@ -141,7 +179,6 @@ export async function rotateSecret(
   endpointId: string,
   sealed: string,
 ): Promise<string> {
-  const { workspaceId, isDemo } = caller;
   return db.transaction(async (tx) => {
     const rotated = await tx.maybeOne(sql.prepared(
       'data_endpoints_rotate',
@@ -150,7 +187,7 @@ export async function rotateSecret(
       UPDATE data_endpoints
       SET previous_secret = secret, secret = ${sealed},
           previous_secret_until = now() + ${SECRET_OVERLAP_HOURS}::int * interval '1 hour'
-      WHERE id = ${endpointId} AND workspace_id = ${workspaceId} AND is_demo = ${isDemo}
+      WHERE id = ${endpointId} AND ${ofCaller(caller)}
       RETURNING previous_secret_until
     `);
     if (rotated === null) throw notFound('Webhook endpoint');
@@ -167,8 +204,4 @@ export const auditEndpoint = (
   action: string,
   details: JsonObject = {},
 ): Promise<void> =>
-  recordAudit(
-    db,
-    { workspaceId: caller.workspaceId, id: null, name: caller.keyName },
-    { action, targetType: 'data_webhook', targetId: endpointId, details },
-  );
+  recordAudit(db, caller, { action, targetType: 'data_webhook', targetId: endpointId, details });

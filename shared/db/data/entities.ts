@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Change } from '../../contract/data/change.ts';
 import {
   type Entity,
   entitySchema,
@@ -6,18 +7,21 @@ import {
   entityVersionSchema,
 } from '../../contract/data/entity.ts';
 import { notFound } from '../../errors.ts';
+import type { ListPosition } from '../../platform/data-cursors.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import { listChangesOf } from './changes.ts';
 import {
   confidenceClass,
-  type RecordScope,
   depthOf,
   HIGHEST_CONFIDENCE_CLASS,
-  ofFeed,
-  ofScope,
+  ofReader,
   type Page,
   pageOf,
   type PageRequest,
   positionColumns,
+  type ReaderScope,
+  scopesName,
+  scopesOf,
   type Walk,
   walked,
 } from './lists.ts';
@@ -50,7 +54,7 @@ const table = sql.fragment`data_entities`;
  */
 export async function listEntities(
   db: Db,
-  scope: RecordScope,
+  scope: ReaderScope,
   filter: EntityFilter,
   page: PageRequest,
 ): Promise<Page<Entity>> {
@@ -67,8 +71,9 @@ export async function listEntities(
 }
 
 /** How a list is walked, and its name: that of the filters it has. Each combination is a statement of its own. */
-function walkOf(scope: RecordScope, filter: EntityFilter): { walk: Walk; name: string } {
-  const where = [filter.feed_id === undefined ? ofScope(scope) : ofFeed(scope, filter.feed_id)];
+function walkOf(scope: ReaderScope, filter: EntityFilter): { walk: Walk; name: string } {
+  const scopes = scopesOf(scope, filter.feed_id);
+  const where: FragmentSqlToken[] = [];
   if (filter.entity_type !== undefined) {
     where.push(sql.fragment`e.entity_type = ${filter.entity_type}`);
   }
@@ -84,10 +89,11 @@ function walkOf(scope: RecordScope, filter: EntityFilter): { walk: Walk; name: s
   const walk: Walk = {
     table,
     clock: filter.updated_since === undefined ? firstObserved : updated,
+    scopes,
     where,
     ...(filter.geography === undefined ? {} : { anyOf: placesOf(filter.geography) }),
   };
-  return { walk: inClasses(walk, filter), name: nameOf(filter) };
+  return { walk: inClasses(walk, filter), name: `${nameOf(filter)}${scopesName(scopes)}` };
 }
 
 /** Short, since names of statements are. */
@@ -148,28 +154,55 @@ const olderThanAge = (createdSince: string): FragmentSqlToken => sql.fragment`
     ELSE power(2, c.class / 4.0::float8) * 0.999999 * interval '1 second' END`;
 
 /** Throws AppError `not_found`. */
-export async function readEntity(db: Db, scope: RecordScope, entityId: string): Promise<Entity> {
+export async function readEntity(db: Db, scope: ReaderScope, entityId: string): Promise<Entity> {
   const entity = await db.maybeOne(sql.prepared('data_entities_read', entitySchema)`
-    SELECT ${entityColumns} FROM data_entities e WHERE e.id = ${entityId} AND ${ofScope(scope)}
+    SELECT ${entityColumns} FROM data_entities e WHERE e.id = ${entityId} AND ${ofReader(scope)}
   `);
   if (entity === null) throw notFound('Entity');
   return entity;
 }
 
-const MAX_VERSIONS = 1_000;
+/** What the history of `/v1` holds at most. */
+export const MAX_VERSIONS = 1_000;
+/** The greatest integer of the database. */
+const AFTER_ALL = 2_147_483_647;
 
-/** The newest versions of a record, newest first. */
+const listedVersion = entityVersionSchema.extend({ at: z.number(), tie: z.number() });
+
+/** A page of a record's versions, newest first; a position in them is a version. */
 export async function listVersions(
   db: Db,
-  { workspaceId, isDemo }: RecordScope,
+  scope: ReaderScope,
   entityId: string,
-): Promise<EntityVersion[]> {
-  const versions = await db.any(sql.prepared('data_entities_versions', entityVersionSchema)`
-    SELECT v.version, v.changed_at, v.attributes, v.changed
+  page: PageRequest,
+): Promise<Page<EntityVersion>> {
+  const below = page.after === undefined ? AFTER_ALL : Number(page.after.tie);
+  const versions = await db.any(sql.prepared('data_entities_versions', listedVersion)`
+    SELECT v.version, v.changed_at, v.attributes, v.changed, 0 AS at, v.version AS tie
     FROM data_entity_versions v
     JOIN data_entities e ON e.id = v.entity_id AND e.workspace_id = v.workspace_id
-    WHERE v.entity_id = ${entityId} AND v.workspace_id = ${workspaceId} AND e.is_demo = ${isDemo}
-    ORDER BY v.version DESC LIMIT ${MAX_VERSIONS}
+    WHERE v.entity_id = ${entityId} AND v.workspace_id = ${scope.workspaceId} AND v.version < ${below}::int
+      AND ${ofReader(scope)}
+    ORDER BY v.version DESC LIMIT ${page.limit + 1}
   `);
-  return [...versions];
+  return pageOf(versions, page);
+}
+
+/**
+ * A page of a record's versions, newest first, and what they changed, attribute by attribute. Throws AppError
+ * `not_found`.
+ */
+export async function readHistory(
+  db: Db,
+  scope: ReaderScope,
+  entityId: string,
+  page: PageRequest,
+): Promise<{ versions: EntityVersion[]; changes: Change[]; end: ListPosition | null }> {
+  await readEntity(db, scope, entityId);
+  const { rows: versions, end } = await listVersions(db, scope, entityId, page);
+  const [newest, oldest] = [versions.at(0), versions.at(-1)];
+  if (newest === undefined || oldest === undefined) return { versions, changes: [], end };
+  const { workspaceId } = scope;
+  const of = { workspaceId, entityId, from: oldest.version, to: newest.version };
+  return { versions, changes: await listChangesOf(db, of), end };
 }

@@ -6,19 +6,24 @@ import {
   confidenceClass,
   depthOf,
   HIGHEST_CONFIDENCE_CLASS,
+  ofEntity,
   ofFeed,
-  ofScope,
+  ofReader,
   type Page,
   pageOf,
   type PageRequest,
   positionColumns,
+  type ReaderScope,
   type RecordScope,
+  scopesName,
+  scopesOf,
   type Walk,
   walked,
 } from './lists.ts';
 
 export interface EventFilter {
   feed_id?: string | undefined;
+  entity_id?: string | undefined;
   event_type?: string | undefined;
   /** 0 to 1. */
   confidence_min?: number | undefined;
@@ -34,10 +39,13 @@ const eventColumns = sql.fragment`
   e.opportunity_score, e.confidence, e.verification_status, e.match_reason, e.source_evidence, e.delivered_at,
   e.is_demo`;
 
-/** Newest first, by when they were detected. Every filter and every two of them have an index in that order. */
+/**
+ * Newest first, by when they were detected. Every filter and every two of them have an index in that order; what else is
+ * asked of the events of one record is looked at event by event.
+ */
 export async function listEvents(
   db: Db,
-  scope: RecordScope,
+  scope: ReaderScope,
   filter: EventFilter,
   page: PageRequest,
 ): Promise<Page<IntelligenceEvent>> {
@@ -53,36 +61,52 @@ export async function listEvents(
   return pageOf(rows, page);
 }
 
-function walkOf(scope: RecordScope, filter: EventFilter): { walk: Walk; name: string } {
-  const { feed_id, event_type, confidence_min, created_since } = filter;
-  const where = [
-    feed_id === undefined ? ofScope(scope) : ofFeed(scope, feed_id),
-    sql.fragment`e.detected_at >= ${created_since ?? '-infinity'}::timestamptz`,
-  ];
+function walkOf(scope: ReaderScope, filter: EventFilter): { walk: Walk; name: string } {
+  const { feed_id, entity_id, event_type, confidence_min, created_since } = filter;
+  const scopes =
+    entity_id === undefined
+      ? scopesOf(scope, feed_id)
+      : [ofEntity(scope, sql.fragment`primary_entity_id`, entity_id)];
+  const where = [sql.fragment`e.detected_at >= ${created_since ?? '-infinity'}::timestamptz`];
+  if (entity_id !== undefined && feed_id !== undefined) where.push(ofFeed(scope, feed_id));
   if (event_type !== undefined) where.push(sql.fragment`e.event_type = ${event_type}`);
-  const walk: Walk = { table: sql.fragment`data_events`, clock: detected, where };
-  const name = `${feed_id === undefined ? '' : '_feed_id'}${event_type === undefined ? '' : '_event_type'}`;
+  const walk: Walk = { table: sql.fragment`data_events`, clock: detected, scopes, where };
+  const name = `${nameOf(filter)}${scopesName(scopes)}`;
   if (confidence_min === undefined) return { walk, name };
   where.push(sql.fragment`e.confidence >= ${confidence_min}::float8`);
-  // With both, the index of the two is walked and the confidence looked at row by row.
-  if (feed_id === undefined || event_type === undefined) {
+  // With both, or of one record, that index is walked and the confidence looked at row by row.
+  if (entity_id === undefined && (feed_id === undefined || event_type === undefined)) {
     walk.classes = {
       column: sql.fragment`confidence_class`,
       from: confidenceClass(confidence_min),
       to: HIGHEST_CONFIDENCE_CLASS,
     };
   }
-  return { walk, name: `${name}_confidence_min` };
+  return { walk, name };
 }
+
+/** Short, since names of statements are. The time is asked for by all of them. */
+const filterNames = [
+  ['feed_id', '_feed'],
+  ['entity_id', '_entity'],
+  ['event_type', '_type'],
+  ['confidence_min', '_sure'],
+] as const;
+
+const nameOf = (filter: EventFilter): string =>
+  filterNames
+    .filter(([key]) => filter[key] !== undefined)
+    .map(([, name]) => name)
+    .join('');
 
 /** Throws AppError `not_found`. */
 export async function readEvent(
   db: Db,
-  scope: RecordScope,
+  scope: ReaderScope,
   eventId: string,
 ): Promise<IntelligenceEvent> {
   const event = await db.maybeOne(sql.prepared('data_events_read', intelligenceEventSchema)`
-    SELECT ${eventColumns} FROM data_events e WHERE e.id = ${eventId} AND ${ofScope(scope)}
+    SELECT ${eventColumns} FROM data_events e WHERE e.id = ${eventId} AND ${ofReader(scope)}
   `);
   if (event === null) throw notFound('Event');
   return event;

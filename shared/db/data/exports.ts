@@ -4,7 +4,7 @@ import { intelligenceEventSchema } from '../../contract/data/event.ts';
 import { type ExportKind, MAX_EXPORT_ROWS } from '../../contract/data/export.ts';
 import { notFound } from '../../errors.ts';
 import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
-import { ofFeed, ofScope, type RecordScope, walkedFar } from './lists.ts';
+import { ofScope, type RecordScope, scopesOf, walkedFar } from './lists.ts';
 
 /** Rows held in memory at a time. */
 const BATCH = 250;
@@ -78,10 +78,10 @@ async function keysOf(
   scope: RecordScope,
   { kind, feedId }: { kind: ExportKind; feedId?: string | undefined },
 ): Promise<readonly string[]> {
-  const where = [feedId === undefined ? ofScope(scope) : ofFeed(scope, feedId)];
+  const scopes = scopesOf(scope, feedId);
   const name = `data_exports_keys_${kind}${feedId === undefined ? '' : '_feed_id'}`;
   return tx.anyFirst(sql.prepared(name, idRow)`
-    SELECT e.id FROM ${walkedFar({ ...kinds[kind], where })} e
+    SELECT e.id FROM ${walkedFar({ ...kinds[kind], scopes, where: [] })} e
     ORDER BY e.${kinds[kind].clock} DESC, e.seq DESC
   `);
 }

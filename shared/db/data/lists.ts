@@ -1,10 +1,16 @@
 import type { ListPosition } from '../../platform/data-cursors.ts';
 import { type FragmentSqlToken, sql } from '../pool.ts';
 
-/** Whose rows a statement of the data API may see. */
+/** Whose rows a statement may see: keys of the data API see those of their mode. */
 export interface RecordScope {
   workspaceId: string;
   isDemo: boolean;
+}
+
+/** The same for members, too, who see what is real and what is made up where no mode is given. */
+export interface ReaderScope {
+  workspaceId: string;
+  isDemo?: boolean;
 }
 
 /** A page of a list that is ordered by a time and `seq`, newest first. */
@@ -24,7 +30,9 @@ export interface Page<Row> {
 export interface Walk {
   table: FragmentSqlToken;
   clock: FragmentSqlToken;
-  /** What all rows are asked for. */
+  /** What rows are asked for first, each of these by itself; see `scopesOf`. An index serves each alone. */
+  scopes: readonly FragmentSqlToken[];
+  /** What all rows are asked for beside. */
   where: readonly FragmentSqlToken[];
   /** Rows that fulfil any of these; an index serves each alone. */
   anyOf?: readonly FragmentSqlToken[];
@@ -61,11 +69,12 @@ function walkedTo(
   walk: Walk,
   after: ListPosition | undefined,
 ): FragmentSqlToken {
-  const { clock, anyOf = [] } = walk;
-  if (anyOf.length === 0) return part(depth, walk, after);
-  const parts = anyOf.map((condition) =>
-    part(depth, { ...walk, where: [...walk.where, condition] }, after),
-  );
+  const { clock, scopes, anyOf } = walk;
+  const parts = scopes
+    .flatMap((scope) => anyOf?.map((condition) => [scope, condition]) ?? [[scope]])
+    .map((asked) => part(depth, { ...walk, where: [...asked, ...walk.where] }, after));
+  const [only, ...others] = parts;
+  if (only !== undefined && others.length === 0) return only;
   // A city may have the name of its region.
   return sql.fragment`(
     SELECT DISTINCT ON (e.${clock}, e.seq) e.*
@@ -118,12 +127,40 @@ export function pageOf<Row extends { at: number; tie: number | string }>(
  * Rows of a feed, if it is one of the scope. A feed names its workspace and mode, so its indexes need not begin with
  * them; that the scope has the feed is asked once, not of each row.
  */
-export const ofFeed = ({ workspaceId, isDemo }: RecordScope, feedId: string): FragmentSqlToken =>
+export const ofFeed = ({ workspaceId, isDemo }: ReaderScope, feedId: string): FragmentSqlToken =>
   sql.fragment`e.feed_id = (SELECT f.id FROM data_feeds f
-    WHERE f.id = ${feedId} AND f.workspace_id = ${workspaceId} AND f.is_demo = ${isDemo})`;
+    WHERE f.id = ${feedId} AND f.workspace_id = ${workspaceId}
+      AND (${isDemo ?? null}::boolean IS NULL OR f.is_demo = ${isDemo ?? null}))`;
+
+/** Rows that name a record in `column`, if it is one of the scope; likewise. */
+export const ofEntity = (
+  { workspaceId, isDemo }: ReaderScope,
+  column: FragmentSqlToken,
+  entityId: string,
+): FragmentSqlToken =>
+  sql.fragment`e.${column} = (SELECT r.id FROM data_entities r
+    WHERE r.id = ${entityId} AND r.workspace_id = ${workspaceId}
+      AND (${isDemo ?? null}::boolean IS NULL OR r.is_demo = ${isDemo ?? null}))`;
 
 export const ofScope = ({ workspaceId, isDemo }: RecordScope): FragmentSqlToken =>
   sql.fragment`e.workspace_id = ${workspaceId} AND e.is_demo = ${isDemo}`;
+
+/** What the rows of a list are asked for first: a feed, else the mode of the scope, else each of the two. */
+export function scopesOf(scope: ReaderScope, feedId: string | undefined): FragmentSqlToken[] {
+  if (feedId !== undefined) return [ofFeed(scope, feedId)];
+  const { workspaceId, isDemo } = scope;
+  const modes = isDemo === undefined ? [false, true] : [isDemo];
+  return modes.map((each) => ofScope({ workspaceId, isDemo: each }));
+}
+
+/** For the name of a statement that walks these. */
+export const scopesName = (scopes: readonly FragmentSqlToken[]): string =>
+  scopes.length === 1 ? '' : '_both';
+
+/** A row that is looked up by its id. */
+export const ofReader = ({ workspaceId, isDemo }: ReaderScope): FragmentSqlToken =>
+  sql.fragment`e.workspace_id = ${workspaceId}
+    AND (${isDemo ?? null}::boolean IS NULL OR e.is_demo = ${isDemo ?? null})`;
 
 /** The class of a confidence, as the column `confidence_class` has it; the highest is 100. */
 export const confidenceClass = (confidence: number): number => Math.floor(confidence * 100 + 1e-6);

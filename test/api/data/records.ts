@@ -73,3 +73,12 @@ export async function addEvents(
       AS r (n int, id text, event_type text, confidence float8, verification_status text)`);
   return rows.map((row) => row.id);
 }
+
+/** A webhook endpoint as it is stored, where nobody listens. Returns its id. */
+export async function addEndpoint({ db, workspaceId }: Place): Promise<string> {
+  const id = newId('endpoint');
+  await db.query(sql.type(nothing)`
+    INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret)
+    VALUES (${id}, ${workspaceId}, false, 'http://127.0.0.1:9/', '{ping}', 'sealed')`);
+  return id;
+}

@@ -1,0 +1,38 @@
+import { alertSettingsSchema, alertTestSchema } from '../../../shared/contract/alert.ts';
+import { emptyBody } from '../../../shared/contract/common.ts';
+import { alertSettings, testAlerts } from '../../../shared/operations/alerts.ts';
+import { answers } from '../../answers.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Workspace'];
+
+export function alertRoutes(app: App, context: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/workspace/alerts',
+    schema: {
+      tags,
+      operationId: 'getAlerts',
+      summary: 'Read how people are told of runs that need them',
+      response: answers({ 200: alertSettingsSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async () => alertSettings(context.config),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/api/workspace/alerts/test',
+    schema: {
+      tags,
+      operationId: 'testAlerts',
+      summary: 'Send a test over every channel that is configured',
+      description: 'In the way of all alerts, so it arrives within seconds and is tried again.',
+      body: emptyBody,
+      response: answers({ 202: alertTestSchema }, 'conflict', 'unsupported_media_type'),
+    },
+    config: { capability: 'manage_workspace' },
+    handler: async (request, reply) =>
+      reply.code(202).send(await testAlerts(context, request.actor)),
+  });
+}

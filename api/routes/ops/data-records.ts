@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { entitySchema } from '../../../shared/contract/data/entity.ts';
+import {
+  recordChangeQuery,
+  recordChangesSchema,
+  recordEventQuery,
+  recordEventsSchema,
+  recordHistoryQuery,
+  recordHistorySchema,
+  recordListQuery,
+  recordListSchema,
+} from '../../../shared/contract/data/record.ts';
+import { listChanges } from '../../../shared/db/data/changes.ts';
+import { listEntities, readEntity, readHistory } from '../../../shared/db/data/entities.ts';
+import { listEvents } from '../../../shared/db/data/events.ts';
+import { answers } from '../../answers.ts';
+import { openPage } from '../../data-page.ts';
+import type { App, RouteContext } from '../../deps.ts';
+
+const tags = ['Data'];
+const recordParams = z.strictObject({ id: z.string().min(1) });
+
+/** What `/v1` answers to keys, for members: of both modes, and neither counted, charged nor marked as delivered. */
+export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): void {
+  app.route({
+    method: 'GET',
+    url: '/api/data/entities',
+    schema: {
+      tags,
+      operationId: 'listEntities',
+      summary: 'List records, newest first',
+      description:
+        'Newest is what was first observed last; with `updated_since`, what was updated last. Costs no credits.',
+      querystring: recordListQuery,
+      response: answers({ 200: recordListSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, query }) => {
+      const { filter, page, next } = openPage(dataCursors, { workspaceId }, 'entities', query);
+      const { rows, end } = await listEntities(db, { workspaceId }, filter, page);
+      return { entities: rows, next_cursor: next(end) };
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/data/entities/:id',
+    schema: {
+      tags,
+      operationId: 'getEntity',
+      summary: 'Read a record',
+      params: recordParams,
+      response: answers({ 200: entitySchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, params }) =>
+      readEntity(db, { workspaceId }, params.id),
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/data/entities/:id/history',
+    schema: {
+      tags,
+      operationId: 'getEntityHistory',
+      summary: 'Read the versions of a record and what each changed, newest first',
+      params: recordParams,
+      querystring: recordHistoryQuery,
+      response: answers({ 200: recordHistorySchema }, 'not_found'),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, params: { id }, query }) => {
+      const { page, next } = openPage(dataCursors, { workspaceId }, `history of ${id}`, query);
+      const { end, ...history } = await readHistory(db, { workspaceId }, id, page);
+      return { ...history, next_cursor: next(end) };
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/data/changes',
+    schema: {
+      tags,
+      operationId: 'listChanges',
+      summary: 'List what changed in records, attribute by attribute, newest first',
+      querystring: recordChangeQuery,
+      response: answers({ 200: recordChangesSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, query }) => {
+      const { filter, page, next } = openPage(dataCursors, { workspaceId }, 'changes', query);
+      const { rows, end } = await listChanges(db, { workspaceId }, filter, page);
+      return { changes: rows, next_cursor: next(end) };
+    },
+  });
+
+  app.route({
+    method: 'GET',
+    url: '/api/data/events',
+    schema: {
+      tags,
+      operationId: 'listEvents',
+      summary: 'List intelligence events, newest first',
+      description: 'Marks none of them delivered.',
+      querystring: recordEventQuery,
+      response: answers({ 200: recordEventsSchema }),
+    },
+    config: { capability: 'view' },
+    handler: async ({ actor: { workspaceId }, query }) => {
+      const { filter, page, next } = openPage(dataCursors, { workspaceId }, 'events', query);
+      const { rows, end } = await listEvents(db, { workspaceId }, filter, page);
+      return { events: rows, next_cursor: next(end) };
+    },
+  });
+}

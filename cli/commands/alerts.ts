@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { inSession } from '../session.ts';
+
+export function alertCommands(program: Command): void {
+  const alerts = program.command('alerts').description('see how people are told of runs');
+
+  alerts
+    .command('list')
+    .description('list the channels')
+    .action(
+      inSession(async ({ client, output }) => {
+        const { channels } = await client.getAlerts();
+        output.list(channels, {
+          Channel: (row) => row.channel,
+          Configured: (row) => (row.configured ? 'yes' : 'no'),
+          Events: (row) => row.events.join(', '),
+          Hint: (row) => (row.configured ? null : row.hint),
+        });
+      }),
+    );
+
+  alerts
+    .command('test')
+    .description('send a test over every channel that is configured')
+    .action(
+      inSession(async ({ client, output }) => {
+        const sent = await client.testAlerts();
+        output.record(sent, { 'on its way over': sent.channels.join(', ') });
+      }),
+    );
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { nextCursor } from '../common.ts';
+import { changeListQuery, changeSchema } from './change.ts';
+import {
+  entityListQuery,
+  entitySchema,
+  entityVersionSchema,
+  idFilter,
+  typeFilter,
+} from './entity.ts';
+import { dataPageQuery, nextPage } from './envelope.ts';
+import { eventListQuery, intelligenceEventSchema } from './event.ts';
+
+/**
+ * What members read of the records of their workspace, under `/api/data`: what `/v1` answers to keys, of both modes and
+ * without being metered.
+ */
+
+const ofRecord = { entity_id: idFilter.meta({ description: 'Of one record' }) };
+
+export const recordListQuery = entityListQuery.extend(nextPage);
+export const recordListSchema = z
+  .object({ entities: z.array(entitySchema), next_cursor: nextCursor })
+  .meta({ id: 'EntityList' });
+
+export const recordHistoryQuery = dataPageQuery.extend(nextPage);
+export const recordHistorySchema = z
+  .object({
+    versions: z.array(entityVersionSchema).meta({ description: 'Newest first' }),
+    changes: z.array(changeSchema).meta({
+      description: 'What these versions changed, attribute by attribute, newest version first',
+    }),
+    next_cursor: nextCursor,
+  })
+  .meta({ id: 'EntityHistory' });
+
+export const recordChangeQuery = changeListQuery.extend({
+  ...ofRecord,
+  entity_type: typeFilter,
+  ...nextPage,
+});
+export const recordChangesSchema = z
+  .object({ changes: z.array(changeSchema), next_cursor: nextCursor })
+  .meta({ id: 'ChangeList' });
+
+export const recordEventQuery = eventListQuery.extend({ ...ofRecord, ...nextPage });
+export const recordEventsSchema = z
+  .object({ events: z.array(intelligenceEventSchema), next_cursor: nextCursor })
+  .meta({ id: 'IntelligenceEventList' });

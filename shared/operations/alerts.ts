@@ -1,0 +1,48 @@
+import type { Actor } from '../actor.ts';
+import { type AlertChannel, alertChannels, alertEvents } from '../alerts.ts';
+import type { AlertSettings, AlertTest } from '../contract/alert.ts';
+import { recordAudit } from '../db/audit.ts';
+import { queueTestAlert } from '../db/outbox.ts';
+import type { Pool } from '../db/pool.ts';
+import { conflict } from '../errors.ts';
+import type { Config } from '../platform/config.ts';
+
+const hints = {
+  chat: 'Set CHAT_WEBHOOK_URL, for the API and the worker',
+  email: 'Set EMAIL_API_KEY and ALERT_EMAIL, for the API and the worker',
+} satisfies Record<AlertChannel, string>;
+
+/** The ways an alert can go, as this process is configured. */
+export function alertSettings({ alerts }: Pick<Config, 'alerts'>): AlertSettings {
+  return {
+    channels: alertChannels.map((channel) => ({
+      channel,
+      configured: alerts.channels.includes(channel),
+      events: [...alertEvents],
+      hint: hints[channel],
+    })),
+  };
+}
+
+/**
+ * Promises a test over every configured channel, in the way of all alerts: the worker sends it within its interval, and
+ * tries again. Throws AppError `conflict` when none is configured.
+ */
+export async function testAlerts(
+  { db, config }: { db: Pool; config: Pick<Config, 'alerts'> },
+  actor: Actor,
+): Promise<AlertTest> {
+  const { channels } = config.alerts;
+  if (channels.length === 0) throw conflict('No channel for alerts is configured');
+  const { workspaceId, name } = actor;
+  await db.transaction(async (tx) => {
+    await queueTestAlert(tx, { workspaceId, by: name });
+    await recordAudit(tx, actor, {
+      action: 'alert_test',
+      targetType: 'workspace',
+      targetId: workspaceId,
+      details: { channels },
+    });
+  });
+  return { channels };
+}

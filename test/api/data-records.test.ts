@@ -1,0 +1,376 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { newId } from '../../shared/platform/ids.ts';
+import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
+import { addDataKey } from './data/data-key.ts';
+import { addEntities, addEvents, addFeed, type Place, type TestFeed } from './data/records.ts';
+import { startTestApi, type TestApi } from './test-api.ts';
+
+// What members read of records. How lists are walked is held by data/reading.test.ts, for keys; here are both modes,
+// the filters that only members have, and that nothing is counted.
+
+const SECRET_KEY = 'a secret that signs sessions and cursors';
+const tokens = createSessionTokens(SECRET_KEY);
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ AUTH_MODE: 'required', SECRET_KEY });
+});
+afterAll(async () => api.stop());
+
+/** A workspace with a member who may only look at it. */
+interface Reader extends Place {
+  get(path: string): ReturnType<TestApi['call']>;
+}
+
+async function makeReader(): Promise<Reader> {
+  const place = { db: api.db, workspaceId: newId('workspace') };
+  const memberId = newId('member');
+  await run(sql.fragment`INSERT INTO workspaces (id, name) VALUES (${place.workspaceId}, 'W')`);
+  await run(sql.fragment`
+    INSERT INTO members (id, workspace_id, name, email, role, status)
+    VALUES (${memberId}, ${place.workspaceId}, 'V', ${`${memberId}@example.com`}, 'viewer', 'active')`);
+  const { token } = await tokens.issue({ memberId, epoch: 1 });
+  const headers = { authorization: `Bearer ${token}` };
+  return { ...place, get: (path) => api.call('GET', path, undefined, headers) };
+}
+
+const run = (statement: ReturnType<typeof sql.fragment>) =>
+  api.db.query(sql.type(z.object({}))`${statement}`);
+const day = (n: number): string => new Date(Date.UTC(2026, 0, n, 12)).toISOString();
+const rowsOf = (body: any): any[] => body.entities ?? body.changes ?? body.events;
+const idsOf = (body: any): string[] => rowsOf(body).map((row) => row.id);
+
+/** All pages of a list. */
+async function pagesOf(reader: Reader, path: string): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const { status, body } = await reader.get(`${path}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    expect(status).toBe(200);
+    ids.push(...idsOf(body));
+    cursor = body.next_cursor;
+  }
+  return ids;
+}
+
+describe('the list of records', () => {
+  let reader: Reader;
+  let real: TestFeed;
+  let madeUp: TestFeed;
+  let ids: string[];
+  beforeAll(async () => {
+    reader = await makeReader();
+    real = await addFeed(reader);
+    madeUp = await addFeed(reader, true);
+    ids = [
+      ...(await addEntities(reader, real, [
+        {
+          entity_type: 'permit',
+          geography: { city: 'Berlin', region: 'Berlin', country: 'DE' },
+          confidence: 0.29,
+          first_observed_at: day(1),
+          updated_at: day(20),
+        },
+        { confidence: 0.9, first_observed_at: day(3), updated_at: day(4) },
+      ])),
+      ...(await addEntities(reader, madeUp, [
+        {
+          entity_type: 'permit',
+          geography: { country: 'de' },
+          confidence: 1,
+          first_observed_at: day(2),
+          updated_at: day(2),
+        },
+        { confidence: 0.295, first_observed_at: day(6), updated_at: day(5) },
+      ])),
+    ];
+  });
+
+  test.each<[string, number[]]>([
+    ['', [3, 1, 2, 0]],
+    ['feed_id=REAL', [1, 0]],
+    ['feed_id=MADE_UP', [3, 2]],
+    ['entity_type=permit', [2, 0]],
+    ['geography=DE', [2, 0]],
+    ['geography=berlin', [0]],
+    ['confidence_min=0.29', [3, 1, 2, 0]],
+    ['confidence_min=0.9', [1, 2]],
+    ['updated_since=2026-01-04T12:00:00Z', [0, 3, 1]],
+    ['created_since=2026-01-03T12:00:00Z', [3, 1]],
+    ['updated_since=2026-01-01T00:00:00Z&created_since=2026-01-02T12:00:00Z', [3, 1, 2]],
+    ['geography=de&entity_type=permit&confidence_min=0.5', [2]],
+    ['feed_id=MADE_UP&geography=de&confidence_min=0.5', [2]],
+    ['feed_id=feed_none', []],
+  ])('of both modes holds what %s asks for, in order', async (query, indexes) => {
+    const asked = query.replace('=REAL', `=${real.id}`).replace('=MADE_UP', `=${madeUp.id}`);
+    const wanted = indexes.map((index) => ids[index]);
+    const { status, body } = await reader.get(`/api/data/entities?${asked}`);
+    expect([status, idsOf(body), body.next_cursor]).toEqual([200, wanted, null]);
+    expect(rowsOf(body).map((row) => row.is_demo)).toEqual(indexes.map((index) => index > 1));
+    expect(await pagesOf(reader, `/api/data/entities?${asked}&limit=1`)).toEqual(wanted);
+  });
+
+  test('has nothing of another workspace, whatever is asked for', async () => {
+    const stranger = await makeReader();
+    for (const query of ['', `feed_id=${real.id}`, 'geography=de', 'confidence_min=0.1']) {
+      const { body } = await stranger.get(`/api/data/entities?${query}`);
+      expect(body).toEqual({ entities: [], next_cursor: null });
+    }
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=', 'limit'],
+    ['confidence_min=2', 'confidence_min'],
+    ['updated_since=2026-01-01', 'updated_since'],
+    ['geography=', 'geography'],
+    ['colour=red', 'colour'],
+    ['cursor=x', 'cursor'],
+  ])('refuses %s by name', async (query, name) => {
+    for (const list of ['entities', 'entities/ent_x/history', 'changes', 'events']) {
+      if (!/limit|cursor|colour/.test(query) && list !== 'entities') continue;
+      const { status, body } = await reader.get(`/api/data/${list}?${query}`);
+      expect([list, status, body.detail]).toEqual([list, 400, expect.stringContaining(name)]);
+    }
+  });
+
+  test('goes on by a cursor of its own filters, and by no other', async () => {
+    const { body } = await reader.get('/api/data/entities?limit=1');
+    const cursor = body.next_cursor as string;
+    const notOurs = { detail: 'cursor: not a cursor of this list' };
+    const stranger = await makeReader();
+    for (const answer of [
+      await reader.get(`/api/data/entities?entity_type=permit&cursor=${cursor}`),
+      await reader.get(`/api/data/events?cursor=${cursor}`),
+      await stranger.get(`/api/data/entities?cursor=${cursor}`),
+    ]) {
+      expect([answer.status, answer.body]).toEqual([400, notOurs]);
+    }
+    const { headers } = await addDataKey(reader);
+    const byKey = await api.call('GET', `/v1/entities?cursor=${cursor}`, undefined, headers);
+    expect(byKey.status).toBe(400);
+    const next = await reader.get(`/api/data/entities?limit=2&cursor=${cursor}`);
+    expect(idsOf(next.body)).toEqual([ids[1], ids[2]]);
+  });
+});
+
+test('pages hold every record of both modes that stays once, while others come, change and go', async () => {
+  const reader = await makeReader();
+  const feeds = [await addFeed(reader), await addFeed(reader, true)];
+  const old = (n: number) => ({ first_observed_at: day(n % 9), updated_at: day(n % 9) });
+  const thirty = Array.from({ length: 30 }, (_, n) => old(n));
+  const stable: string[] = [];
+  const moving: string[] = [];
+  for (const feed of feeds) {
+    stable.push(...(await addEntities(reader, feed, thirty)));
+    moving.push(...(await addEntities(reader, feed, thirty)));
+  }
+  let over = false;
+  const write = async (feed: TestFeed): Promise<void> => {
+    while (!over) {
+      await addEntities(reader, feed, [{}, old(Math.floor(Math.random() * 9))]);
+      const [id, gone] = [moving.pop() ?? '', moving.pop() ?? ''];
+      await run(sql.fragment`UPDATE data_entities SET updated_at = now() WHERE id = ${id}`);
+      await run(sql.fragment`DELETE FROM data_entities WHERE id = ${gone}`);
+    }
+  };
+  const writers = feeds.map(write);
+  for (const query of ['', 'updated_since=2020-01-01T00:00:00Z', 'confidence_min=0.5']) {
+    for (let round = 0; round < 3; round += 1) {
+      const seen = await pagesOf(reader, `/api/data/entities?limit=7&${query}`);
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(stable.filter((id) => !seen.includes(id))).toEqual([]);
+    }
+  }
+  over = true;
+  await Promise.all(writers);
+});
+
+/** A feed of a workspace with a record of three versions, as they are made by sending it. */
+async function makeHistory(isDemo: boolean): Promise<{ reader: Reader; id: string }> {
+  const reader = await makeReader();
+  const feed = await addFeed(reader, isDemo);
+  const [id = ''] = await addEntities(reader, feed, [
+    { attributes: { stage: 'built', floors: 3 } },
+  ]);
+  const versions = [
+    { version: 1, changed: [] },
+    { version: 2, changed: ['stage'] },
+    { version: 3, changed: ['floors', 'stage'] },
+  ];
+  for (const { version, changed } of versions) {
+    await run(sql.fragment`
+      INSERT INTO data_entity_versions (entity_id, version, workspace_id, changed_at, attributes, changed)
+      VALUES (${id}, ${version}, ${reader.workspaceId}, ${day(version)}, ${JSON.stringify({ stage: version })}::jsonb,
+              ${sql.array(changed, 'text')})`);
+    for (const attribute of changed) await addChange(feed, id, { attribute, version });
+  }
+  return { reader, id };
+}
+
+const addChange = (
+  feed: TestFeed,
+  entityId: string,
+  { attribute = 'stage', version = 2, type = 'project', at = day(version) },
+) =>
+  run(sql.fragment`
+    INSERT INTO data_changes (id, workspace_id, feed_id, is_demo, entity_id, entity_type, attribute, old_value, new_value,
+                              version, changed_at)
+    VALUES (${newId('change')}, ${feed.workspaceId}, ${feed.id}, ${feed.isDemo}, ${entityId}, ${type}, ${attribute},
+            ${String(version - 1)}::jsonb, ${String(version)}::jsonb, ${version}, ${at})`);
+
+describe.each([
+  ['real', false],
+  ['made-up', true],
+])('a %s record', (_kind, isDemo) => {
+  let reader: Reader;
+  let id: string;
+  beforeAll(async () => {
+    ({ reader, id } = await makeHistory(isDemo));
+  });
+
+  test('is read by its id', async () => {
+    const { status, body } = await reader.get(`/api/data/entities/${id}`);
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ id, is_demo: isDemo, attributes: { stage: 'built', floors: 3 } }),
+    ]);
+    expect((await reader.get('/api/data/entities')).body.entities).toEqual([body]);
+  });
+
+  test('has its versions, newest first, with what each changed', async () => {
+    const { body } = await reader.get(`/api/data/entities/${id}/history`);
+    expect(body).toEqual({
+      versions: [
+        { version: 3, changed_at: day(3), attributes: { stage: 3 }, changed: ['floors', 'stage'] },
+        { version: 2, changed_at: day(2), attributes: { stage: 2 }, changed: ['stage'] },
+        { version: 1, changed_at: day(1), attributes: { stage: 1 }, changed: [] },
+      ],
+      changes: [
+        expect.objectContaining({ version: 3, attribute: 'floors', old_value: 2, new_value: 3 }),
+        expect.objectContaining({ version: 3, attribute: 'stage', old_value: 2, new_value: 3 }),
+        expect.objectContaining({ version: 2, attribute: 'stage', old_value: 1, new_value: 2 }),
+      ],
+      next_cursor: null,
+    });
+    const pages = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const next: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const page = (await reader.get(`/api/data/entities/${id}/history?limit=1${next}`)).body;
+      pages.push([page.versions.map((each: any) => each.version), page.changes.length]);
+      cursor = page.next_cursor;
+    }
+    expect(pages).toEqual([
+      [[3], 2],
+      [[2], 1],
+      [[1], 0],
+    ]);
+  });
+
+  test('of another workspace is the same 404 as none', async () => {
+    const stranger = await makeReader();
+    for (const path of ['', '/history']) {
+      const none = await stranger.get(`/api/data/entities/ent_none${path}`);
+      expect([none.status, none.body]).toEqual([404, { detail: 'Entity not found' }]);
+      const theirs = await stranger.get(`/api/data/entities/${id}${path}`);
+      expect([theirs.status, theirs.text]).toEqual([404, none.text]);
+    }
+  });
+});
+
+describe('changes', () => {
+  test('are listed by feed, record, type and time, of both modes', async () => {
+    const reader = await makeReader();
+    const feeds = [await addFeed(reader), await addFeed(reader, true)];
+    const entities: string[] = [];
+    for (const [n, feed] of [...feeds, ...feeds].entries()) {
+      const [entity = ''] = await addEntities(reader, feed, [{}]);
+      entities.push(entity);
+      const type = n < 3 ? 'project' : 'company';
+      for (const at of [day(n + 1), day(n + 11)]) await addChange(feed, entity, { type, at });
+    }
+    const numbers = async (query: string) => {
+      const path = `/api/data/changes?limit=1${query}`;
+      const { body } = await reader.get(`/api/data/changes?limit=100${query}`);
+      expect(await pagesOf(reader, path)).toEqual(idsOf(body));
+      return body.changes.map((row: any) => entities.indexOf(row.entity_id));
+    };
+    const [real, madeUp] = feeds.map((feed) => `&feed_id=${feed.id}`);
+    expect(await numbers('')).toEqual([3, 2, 1, 0, 3, 2, 1, 0]);
+    expect(await numbers(real!)).toEqual([2, 0, 2, 0]);
+    expect(await numbers(madeUp!)).toEqual([3, 1, 3, 1]);
+    expect(await numbers('&entity_type=company')).toEqual([3, 3]);
+    expect(await numbers(`${madeUp}&entity_type=project`)).toEqual([1, 1]);
+    expect(await numbers(`&entity_id=${entities[2]}`)).toEqual([2, 2]);
+    expect(await numbers(`&entity_id=${entities[2]}${real}&entity_type=project`)).toEqual([2, 2]);
+    expect(await numbers(`&entity_id=${entities[2]}${madeUp}`)).toEqual([]);
+    expect(await numbers(`&entity_id=${entities[2]}&entity_type=company`)).toEqual([]);
+    expect(await numbers(`&entity_id=${entities[1]}&updated_since=${day(3)}`)).toEqual([1]);
+    expect(await numbers(`&updated_since=${day(12)}`)).toEqual([3, 2, 1]);
+    const stranger = await makeReader();
+    for (const query of [`entity_id=${entities[0]}`, real!.slice(1), '']) {
+      expect((await stranger.get(`/api/data/changes?${query}`)).body.changes).toEqual([]);
+    }
+  });
+});
+
+describe('events', () => {
+  test('are listed by feed, record, type and confidence, of both modes', async () => {
+    const reader = await makeReader();
+    const feeds = [await addFeed(reader), await addFeed(reader, true)];
+    const entities: string[] = [];
+    for (const feed of feeds) {
+      const [entity = ''] = await addEntities(reader, feed, [{}]);
+      entities.push(entity);
+      await addEvents(reader, feed, entity, [
+        { event_type: 'sold', confidence: 0.2 },
+        { event_type: 'filed', confidence: 0.9 },
+      ]);
+    }
+    const found = async (query: string) => {
+      const { body } = await reader.get(`/api/data/events?limit=100${query}`);
+      expect(await pagesOf(reader, `/api/data/events?limit=1${query}`)).toEqual(idsOf(body));
+      return body.events
+        .map((row: any) => `${row.event_type} ${entities.indexOf(row.primary_entity_id)}`)
+        .sort();
+    };
+    const [real] = feeds.map((feed) => `&feed_id=${feed.id}`);
+    expect(await found('')).toEqual(['filed 0', 'filed 1', 'sold 0', 'sold 1']);
+    expect(await found(real!)).toEqual(['filed 0', 'sold 0']);
+    expect(await found('&event_type=sold')).toEqual(['sold 0', 'sold 1']);
+    expect(await found('&confidence_min=0.5')).toEqual(['filed 0', 'filed 1']);
+    expect(await found(`&entity_id=${entities[1]}`)).toEqual(['filed 1', 'sold 1']);
+    expect(await found(`&entity_id=${entities[1]}&event_type=sold`)).toEqual(['sold 1']);
+    expect(await found(`&entity_id=${entities[1]}&confidence_min=0.5`)).toEqual(['filed 1']);
+    expect(await found(`&entity_id=${entities[1]}${real}`)).toEqual([]);
+    expect(await found('&created_since=2999-01-01T00:00:00Z')).toEqual([]);
+    const stranger = await makeReader();
+    for (const query of [`entity_id=${entities[0]}`, real!.slice(1), '']) {
+      expect((await stranger.get(`/api/data/events?${query}`)).body.events).toEqual([]);
+    }
+  });
+});
+
+test('reading counts, charges, marks and audits nothing', async () => {
+  const reader = await makeReader();
+  const feed = await addFeed(reader);
+  const [entity = ''] = await addEntities(reader, feed, [{}]);
+  await addEvents(reader, feed, entity, [{ verification_status: 'human_reviewed' }]);
+  for (const path of ['entities', `entities/${entity}`, `entities/${entity}/history`, 'changes']) {
+    expect((await reader.get(`/api/data/${path}`)).status).toBe(200);
+  }
+  for (let round = 0; round < 2; round += 1) {
+    const { body, headers } = await reader.get('/api/data/events');
+    expect(body.events.map((event: any) => event.delivered_at)).toEqual([null]);
+    expect(headers['x-credits-consumed']).toBeUndefined();
+  }
+  const traces = z.object({ months: z.number(), charges: z.number(), audit: z.number() });
+  expect(
+    await api.db.one(sql.type(traces)`
+      SELECT (SELECT count(*) FROM data_months WHERE workspace_id = ${reader.workspaceId}) AS months,
+             (SELECT count(*) FROM data_charges WHERE workspace_id = ${reader.workspaceId}) AS charges,
+             (SELECT count(*) FROM audit_log WHERE workspace_id = ${reader.workspaceId}) AS audit`),
+  ).toEqual({ months: 0, charges: 0, audit: 0 });
+});
