@@ -8,6 +8,9 @@ export const styleNonce = ((nonce) => (nonce === '__CSP_NONCE__' ? undefined : n
   meta('csp-nonce'),
 );
 
+// The name by which the library that keeps the page from scrolling below a dialog asks for that word.
+Object.assign(globalThis, { __webpack_nonce__: styleNonce });
+
 /** Where the API is: where the page came from, unless the build was told another place. */
 export const apiUrl: string =
   (import.meta.env.VITE_API_URL as string | undefined) ??

@@ -39,6 +39,7 @@ interface Answer {
 const executablePath = findChromium(process.env);
 const MODE = process.env['CONSOLE_HEADED'] === 'on' ? { headless: false } : {};
 const STAGE_TIMEOUT_MS = 60_000;
+const WAIT_MS = 15_000;
 
 /**
  * Tests in a real browser. `stage` is there once the tests run. Without a browser on the machine they are skipped, and
@@ -118,6 +119,8 @@ async function visit(
     }, token);
   }
   const page = await context.newPage();
+  // Sooner than the test itself gives up, so that it says what it waited for.
+  page.setDefaultTimeout(WAIT_MS);
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('console', (message) => {

@@ -123,12 +123,12 @@ describeConsole(
       const { page } = await stage().open(`/data/changes?feed_id=${feedId}`);
       const row = (name: RegExp) =>
         page.getByRole('table', { name: 'Changes' }).getByRole('row', { name });
-      await row(/stage was filed → is now granted/).waitFor();
+      await row(/stage was filed is now granted/).waitFor();
       await stage().call('POST', '/api/data/ingest', {
         feed_id: feedId,
         records: [permit('built')],
       });
-      await row(/stage was granted → is now built/).waitFor({ timeout: 10_000 });
+      await row(/stage was granted is now built/).waitFor({ timeout: 10_000 });
     });
 
     test('take reports of sources, and show the last', async () => {
