@@ -8,8 +8,8 @@ export const styleNonce = ((nonce) => (nonce === '__CSP_NONCE__' ? undefined : n
   meta('csp-nonce'),
 );
 
-// The name by which the library that keeps the page from scrolling below a dialog asks for that word.
-Object.assign(globalThis, { __webpack_nonce__: styleNonce });
+// What locks the page behind a dialog writes a style of its own, and looks for the word here.
+if (styleNonce !== undefined) Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 
 /** Where the API is: where the page came from, unless the build was told another place. */
 export const apiUrl: string =
