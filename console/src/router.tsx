@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
+import type { ChangeSearch, DeliverySearch, RecordSearch } from './pages/data/search.ts';
 import { LoadingPage } from './parts/loading.tsx';
 import { endSession, sessionToken } from './session.ts';
 import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
@@ -55,6 +56,9 @@ interface AuditSearch {
   since?: string | undefined;
   until?: string | undefined;
 }
+
+const fraction = (value: unknown): number | undefined =>
+  typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined;
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -248,11 +252,18 @@ const pages = [
   }),
   createRoute({
     ...within,
+    path: '/data/feeds/$feedId',
+    component: lazyRouteComponent(() => import('./pages/data/feed.tsx'), 'FeedPage'),
+  }),
+  createRoute({
+    ...within,
     path: '/data/entities',
-    validateSearch: (search) => ({
+    validateSearch: (search): RecordSearch => ({
       feed_id: text(search['feed_id']),
       entity_type: text(search['entity_type']),
       geography: text(search['geography']),
+      confidence_min: fraction(search['confidence_min']),
+      updated_since: text(search['updated_since']),
     }),
     component: lazyRouteComponent(() => import('./pages/data/entities.tsx'), 'EntitiesPage'),
   }),
@@ -264,7 +275,11 @@ const pages = [
   createRoute({
     ...within,
     path: '/data/changes',
-    validateSearch: (search) => ({ feed_id: text(search['feed_id']) }),
+    validateSearch: (search): ChangeSearch => ({
+      feed_id: text(search['feed_id']),
+      entity_type: text(search['entity_type']),
+      entity_id: text(search['entity_id']),
+    }),
     component: lazyRouteComponent(() => import('./pages/data/changes.tsx'), 'ChangesPage'),
   }),
   createRoute({
@@ -280,7 +295,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/data/endpoints/$endpointId',
-    validateSearch: (search) => ({ status: text(search['status']) }),
+    validateSearch: (search): DeliverySearch => ({ status: text(search['status']) }),
     component: lazyRouteComponent(() => import('./pages/data/endpoint.tsx'), 'EndpointPage'),
   }),
 ] as const;
