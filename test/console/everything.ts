@@ -58,7 +58,7 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
   );
   const runId = await run(workflowId, 'success', { note: megabyte, [script]: link });
   const failing = await define(long, [
-    { id: 'a', kind: 'tool', label: long, tool_name: 'no_such_tool', params: { [script]: turned } },
+    { id: 'a', kind: 'agent', label: long, mock: { output: script, fail_times: 1 } },
   ]);
   const failedRunId = await run(failing, 'failed');
   const gateNodeId = 'gate';
@@ -67,7 +67,13 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
 
   await made('POST', `/api/workflows/${workflowId}/webhook`);
   await made('POST', '/api/schedules', { workflow_id: workflowId, cron: '0 9 * * 1' });
-  await made('POST', '/api/templates', { name: script, graph: { nodes: [], edges: [] } });
+  await made('POST', '/api/templates', {
+    name: script,
+    graph: {
+      nodes: [{ id: 'a', kind: 'agent', label: script, mock: { output: link } }],
+      edges: [],
+    },
+  });
   await made('POST', '/api/budgets', { name: script, limit_usd: 100 });
   await made('POST', '/api/keys', { name: script, role: 'viewer' });
   await made('POST', '/api/tools', {

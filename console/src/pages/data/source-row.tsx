@@ -70,6 +70,8 @@ export function SourceRow({
 function LastReport({ health }: { health: Source['health'] }) {
   const { last_success_at: worked, last_failure_at: failed, last_error } = health;
   if (worked === null && failed === null) return 'none yet';
+  // Health turns only after several failures; the first is worth a look already.
+  const failing = health.consecutive_failures > 0;
   return (
     <Stack gap={2} maw={320}>
       {worked !== null && (
@@ -77,12 +79,12 @@ function LastReport({ health }: { health: Source['health'] }) {
           worked <When at={worked} ago />
         </span>
       )}
-      {health.status === 'failed' && failed !== null && (
+      {failing && failed !== null && (
         <span>
           failed <When at={failed} ago />
         </span>
       )}
-      {health.status === 'failed' && last_error !== null && (
+      {failing && last_error !== null && (
         <Text size="xs" c="dimmed" lineClamp={3} title={last_error}>
           <Foreign>{last_error}</Foreign>
         </Text>
