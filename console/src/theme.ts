@@ -6,7 +6,8 @@ export const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 5 },
   autoContrast: true,
-  luminanceThreshold: 0.35,
+  // White on anything lighter than this is below 4.5 to 1.
+  luminanceThreshold: 0.18,
   defaultRadius: 'md',
   cursorType: 'pointer',
   fontFamily:
