@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { messageOf, since } from '../scripts/stack/output.ts';
 import { admission } from './measures/admission.ts';
 import { approve } from './measures/approve.ts';
+import { consoleMeasure } from './measures/console.ts';
 import { ingest } from './measures/ingest.ts';
 import { deliveries } from './measures/deliveries.ts';
 import { dataReading } from './measures/data-reading.ts';
@@ -45,6 +46,7 @@ const onStack = {
   mcp,
   approve,
   read,
+  console: consoleMeasure,
   'sign-in': signIn,
   ingest,
   throughput,

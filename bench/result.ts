@@ -1,6 +1,6 @@
 import { median, percentile, type Sample } from './statistics.ts';
 
-export type Unit = 'ms' | 'runs/s' | 'requests/s' | 'records/s' | 'events' | 'MB' | 's';
+export type Unit = 'ms' | 'runs/s' | 'requests/s' | 'records/s' | 'events' | 'kB' | 'MB' | 's';
 
 /** What one side came to. `p95` only where single samples mean something. */
 export interface Figure {

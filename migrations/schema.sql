@@ -128,6 +128,7 @@ CREATE TABLE budget_holds (
 );
 
 CREATE INDEX budget_holds_by_run ON public.budget_holds USING btree (run_id, n);
+CREATE INDEX budget_holds_closed ON public.budget_holds USING btree (budget_id, closed_at) WHERE (closed_at IS NOT NULL);
 CREATE INDEX budget_holds_open ON public.budget_holds USING btree (opened_at) WHERE (status = 'open'::text);
 
 CREATE TABLE budgets (

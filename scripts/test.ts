@@ -55,6 +55,7 @@ const staticSteps = {
     '.cache/tsc.tsbuildinfo',
   ],
   'typecheck of the console': ['typescript/bin/tsc', '-p', 'console'],
+  'typecheck of its tests': ['typescript/bin/tsc', '-p', 'test/console'],
   // No cache: rules that read types change their verdict when another file changes.
   lint: ['eslint/bin/eslint.js', '.', '--max-warnings', '0'],
   format: [
@@ -93,7 +94,12 @@ function runStaticStep(name: keyof typeof staticSteps): Promise<boolean> {
 async function runStaticSteps(): Promise<Tally> {
   const lint = runStaticStep('lint');
   const others: boolean[] = [];
-  for (const name of ['typecheck', 'typecheck of the console', 'format'] as const) {
+  for (const name of [
+    'typecheck',
+    'typecheck of the console',
+    'typecheck of its tests',
+    'format',
+  ] as const) {
     others.push(await runStaticStep(name));
   }
   const results = [await lint, ...others];

@@ -8,6 +8,9 @@ export const styleNonce = ((nonce) => (nonce === '__CSP_NONCE__' ? undefined : n
   meta('csp-nonce'),
 );
 
+// What locks the page behind a dialog writes a style of its own, and looks for the word here.
+if (styleNonce !== undefined) Object.assign(globalThis, { __webpack_nonce__: styleNonce });
+
 /** Where the API is: where the page came from, unless the build was told another place. */
 export const apiUrl: string =
   (import.meta.env.VITE_API_URL as string | undefined) ??

@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
+import type { ChangeSearch, DeliverySearch, RecordSearch } from './pages/data/search.ts';
 import { LoadingPage } from './parts/loading.tsx';
 import { endSession, sessionToken } from './session.ts';
 import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
@@ -23,6 +24,41 @@ const root = createRootRoute({
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
+
+interface RunSearch {
+  status?: string | undefined;
+  trigger?: string | undefined;
+  workflow_id?: string | undefined;
+}
+
+const ordinal = (value: unknown): number | undefined =>
+  Number.isSafeInteger(Number(value)) && Number(value) > 0 ? Number(value) : undefined;
+
+interface WorkflowSearch {
+  tab?: string | undefined;
+  /** Which version is looked at, and which one it is compared with. */
+  version?: number | undefined;
+  against?: number | undefined;
+}
+
+interface DecisionSearch {
+  event_type?: string | undefined;
+  decision?: string | undefined;
+  workflow_id?: string | undefined;
+  run_id?: string | undefined;
+}
+
+interface AuditSearch {
+  action?: string | undefined;
+  actor_id?: string | undefined;
+  target_type?: string | undefined;
+  target_id?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+}
+
+const fraction = (value: unknown): number | undefined =>
+  typeof value === 'number' && value >= 0 && value <= 1 ? value : undefined;
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -74,7 +110,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/runs',
-    validateSearch: (search) => ({
+    validateSearch: (search): RunSearch => ({
       status: text(search['status']),
       trigger: text(search['trigger']),
       workflow_id: text(search['workflow_id']),
@@ -103,6 +139,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/workflows',
+    validateSearch: (search): { q?: string | undefined } => ({ q: text(search['q']) }),
     component: lazyRouteComponent(
       () => import('./pages/workflows/workflow-list.tsx'),
       'WorkflowListPage',
@@ -111,7 +148,11 @@ const pages = [
   createRoute({
     ...within,
     path: '/workflows/$workflowId',
-    validateSearch: (search) => ({ tab: text(search['tab']) }),
+    validateSearch: (search): WorkflowSearch => ({
+      tab: text(search['tab']),
+      version: ordinal(search['version']),
+      against: ordinal(search['against']),
+    }),
     component: lazyRouteComponent(() => import('./pages/workflows/workflow.tsx'), 'WorkflowPage'),
   }),
   createRoute({
@@ -145,6 +186,9 @@ const pages = [
   createRoute({
     ...within,
     path: '/usage',
+    validateSearch: (search): { days?: number | undefined } => ({
+      days: [7, 30, 90].find((days) => days === Number(search['days'])),
+    }),
     component: lazyRouteComponent(() => import('./pages/money/usage.tsx'), 'UsagePage'),
   }),
   createRoute({
@@ -155,9 +199,10 @@ const pages = [
   createRoute({
     ...within,
     path: '/governance',
-    validateSearch: (search) => ({
+    validateSearch: (search): DecisionSearch => ({
       event_type: text(search['event_type']),
       decision: text(search['decision']),
+      workflow_id: text(search['workflow_id']),
       run_id: text(search['run_id']),
     }),
     component: lazyRouteComponent(() => import('./pages/governance/events.tsx'), 'EventsPage'),
@@ -165,11 +210,13 @@ const pages = [
   createRoute({
     ...within,
     path: '/audit',
-    validateSearch: (search) => ({
+    validateSearch: (search): AuditSearch => ({
       action: text(search['action']),
       actor_id: text(search['actor_id']),
       target_type: text(search['target_type']),
       target_id: text(search['target_id']),
+      since: text(search['since']),
+      until: text(search['until']),
     }),
     component: lazyRouteComponent(() => import('./pages/governance/audit.tsx'), 'AuditPage'),
   }),
@@ -205,11 +252,18 @@ const pages = [
   }),
   createRoute({
     ...within,
+    path: '/data/feeds/$feedId',
+    component: lazyRouteComponent(() => import('./pages/data/feed.tsx'), 'FeedPage'),
+  }),
+  createRoute({
+    ...within,
     path: '/data/entities',
-    validateSearch: (search) => ({
+    validateSearch: (search): RecordSearch => ({
       feed_id: text(search['feed_id']),
       entity_type: text(search['entity_type']),
       geography: text(search['geography']),
+      confidence_min: fraction(search['confidence_min']),
+      updated_since: text(search['updated_since']),
     }),
     component: lazyRouteComponent(() => import('./pages/data/entities.tsx'), 'EntitiesPage'),
   }),
@@ -221,7 +275,11 @@ const pages = [
   createRoute({
     ...within,
     path: '/data/changes',
-    validateSearch: (search) => ({ feed_id: text(search['feed_id']) }),
+    validateSearch: (search): ChangeSearch => ({
+      feed_id: text(search['feed_id']),
+      entity_type: text(search['entity_type']),
+      entity_id: text(search['entity_id']),
+    }),
     component: lazyRouteComponent(() => import('./pages/data/changes.tsx'), 'ChangesPage'),
   }),
   createRoute({
@@ -237,7 +295,7 @@ const pages = [
   createRoute({
     ...within,
     path: '/data/endpoints/$endpointId',
-    validateSearch: (search) => ({ status: text(search['status']) }),
+    validateSearch: (search): DeliverySearch => ({ status: text(search['status']) }),
     component: lazyRouteComponent(() => import('./pages/data/endpoint.tsx'), 'EndpointPage'),
   }),
 ] as const;

@@ -1,4 +1,4 @@
-import { createTheme, type MantineColor, Modal } from '@mantine/core';
+import { createTheme, type MantineColor, Modal, Notification } from '@mantine/core';
 import type { RunStatus, Step } from '../../client/index.ts';
 
 /** The look of the console. Text keeps a contrast of 4.5 to 1 in both schemes. */
@@ -6,7 +6,7 @@ export const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 5 },
   autoContrast: true,
-  // White on anything lighter than this is below 4.5 to 1.
+  // Below it white text has a contrast of 4.5, from it on black text has.
   luminanceThreshold: 0.18,
   defaultRadius: 'md',
   cursorType: 'pointer',
@@ -16,8 +16,17 @@ export const theme = createTheme({
     'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
   headings: { fontWeight: '650' },
   components: {
-    // The button that closes a dialog has a cross for a label, which says nothing to who cannot see it.
-    Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
+    // The button that closes a dialog has a cross for a label, which says nothing to who cannot see it. A dialog's
+    // header is none of the page.
+    Modal: Modal.extend({
+      defaultProps: {
+        closeButtonProps: { 'aria-label': 'Close' },
+        attributes: { header: { role: 'none' } },
+      },
+    }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' } },
+    }),
   },
 });
 

@@ -117,8 +117,8 @@ const modelRow = z.object({
 async function costsByModel(tx: Tx, of: Days): Promise<UsageBreakdown['by_model']> {
   const rows = await tx.any(sql.prepared('usage_breakdown_models', modelRow)`
     WITH costs AS (
-      SELECT s.model, count(*) AS steps, sum((s.usage ->> 'input_tokens')::bigint) AS input_tokens,
-             sum((s.usage ->> 'output_tokens')::bigint) AS output_tokens, sum(s.cost_micros) AS cost_micros,
+      SELECT s.model, count(*) AS steps, sum((s.usage ->> 'input_tokens')::int) AS input_tokens,
+             sum((s.usage ->> 'output_tokens')::int) AS output_tokens, sum(s.cost_micros) AS cost_micros,
              count(*) FILTER (WHERE s.unpriced) AS unpriced_steps
       FROM runs r JOIN steps s ON s.run_id = r.id
       WHERE ${ofDays(of)} AND (s.model IS NOT NULL OR s.cost_micros > 0 OR s.unpriced)

@@ -79,5 +79,4 @@ function seal(sealer: Sealer | undefined, secret: string, place: string): string
   throw invalid('a secret cannot be kept, since ENCRYPTION_KEY is not set on this service');
 }
 
-const invalid = (problem: string): AppError =>
-  new AppError('invalid', `Invalid body: ${problem}`);
+const invalid = (problem: string): AppError => new AppError('invalid', `Invalid body: ${problem}`);

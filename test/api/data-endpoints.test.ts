@@ -11,7 +11,10 @@ import { startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ENCRYPTION_KEY: 'a key for the tests alone', EGRESS_ALLOW: '127.0.0.0/8' });
+  api = await startTestApi({
+    ENCRYPTION_KEY: 'a key for the tests alone',
+    EGRESS_ALLOW: '127.0.0.0/8',
+  });
 });
 afterAll(async () => api.stop());
 afterEach(async () => {
@@ -59,7 +62,10 @@ describe('registering an endpoint', () => {
   test.each([
     [{}, /url is required; events is required/],
     [{ ...good, url: 'ftp://example.com' }, /url must be a URL that begins with http/],
-    [{ ...good, url: 'http://10.0.0.1/' }, /^Invalid body: url: The address of '.+' is not allowed$/],
+    [
+      { ...good, url: 'http://10.0.0.1/' },
+      /^Invalid body: url: The address of '.+' is not allowed$/,
+    ],
     [{ ...good, events: ['ping', 'ping'] }, /events must not name an event twice/],
     [{ ...good, is_demo: 'yes' }, /is_demo/],
     [{ ...good, secret: 'whsec_mine' }, /unknown field 'secret'/],
@@ -73,7 +79,9 @@ describe('registering an endpoint', () => {
     const { headers } = await addDataKey(api);
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, n) =>
-        n % 2 === 0 ? api.call('POST', base, good) : api.call('POST', '/v1/webhooks', good, headers),
+        n % 2 === 0
+          ? api.call('POST', base, good)
+          : api.call('POST', '/v1/webhooks', good, headers),
       ),
     );
     const statuses = answers.map(({ status }) => status);
@@ -165,7 +173,7 @@ describe('deliveries', () => {
     expect(deliveries[0].log).toMatchObject([{ attempt: 1, status_code: 500 }]);
     for (const query of ['limit=2', 'limit=2&status=dead']) {
       const ids: string[] = [];
-      for (let cursor: string | null = ''; cursor !== null; ) {
+      for (let cursor: string | null = ''; cursor !== null;) {
         const page = await deliveriesOf(id, `${query}${cursor === '' ? '' : `&cursor=${cursor}`}`);
         ids.push(...page.deliveries.map((each: { id: string }) => each.id));
         cursor = page.next_cursor;

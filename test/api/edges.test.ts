@@ -221,7 +221,7 @@ describe('security headers', () => {
         ...close,
       }),
     ],
-    [302, 'a redirect', requestHead('GET', '/docs/', close)],
+    [301, 'a redirect', requestHead('GET', '/docs', close)],
     [400, 'a body that is no JSON', `${requestHead('POST', '/api/workflows', { ...json, 'content-length': '1', ...close })}{`], // prettier-ignore
     [400, 'a path that is no URL', requestHead('GET', '/api/%E0%A4%A', close)],
     [400, 'bytes that are no request', 'NONSENSE\r\n\r\n'],

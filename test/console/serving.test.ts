@@ -54,7 +54,7 @@ describe('the console, served by the API', () => {
       const asset = await get(script, { 'accept-encoding': encoding });
       expect(asset.status).toBe(200);
       expect(asset.headers.get('content-encoding')).toBe(encoding);
-      expect(asset.headers.get('content-type')).toMatch(/^text\/javascript/);
+      expect(asset.headers.get('content-type')).toMatch(/^(?:text|application)\/javascript/);
       expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
       expect(asset.headers.get('x-content-type-options')).toBe('nosniff');
     }

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +24,12 @@ let project = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'setup-'));
   project = join(folder, 'project');
-  for (const name of ['setup.mjs', 'stack/temporal-binary.mjs']) {
+  for (const name of [
+    'setup.mjs',
+    'stack/chromium.mjs',
+    'stack/console-build.mjs',
+    'stack/temporal-binary.mjs',
+  ]) {
     writeFile(
       join(project, 'scripts', name),
       readFileSync(join(projectDir, 'scripts', name), 'utf8'),
@@ -116,6 +122,46 @@ describe('packages', () => {
     const { status, output } = setUp();
     expect(status).toBe(1);
     expect(output).toMatch(/Installing packages .*: exit code 3\nthe registry is away/);
+  });
+});
+
+describe('the console', () => {
+  const vite = (script: string): void =>
+    writeFile(join(project, 'node_modules/vite/bin/vite.js'), script);
+
+  beforeEach(() => {
+    program('node', `exec ${process.execPath} "$@"`);
+    mkdirSync(join(project, 'node_modules/.bin'), { recursive: true });
+    symlinkSync(join(folder, 'bin/node'), join(project, 'node_modules/.bin/node'));
+    writeFile(join(project, 'console/src/main.tsx'), 'first');
+    writeFile(join(project, 'client/client.ts'), 'first');
+    vite(`const fs = require('node:fs');
+          fs.mkdirSync('console/dist', { recursive: true });
+          fs.appendFileSync('builds', process.argv.slice(2).join(' ') + '\\n');`);
+  });
+
+  test('is built at first, left alone while its sources stay, built again when any of them changes', () => {
+    expect(setUp().output).toContain('Building the console ... done');
+    expect(setUp()).toEqual({ status: 0, output: '' });
+    writeFile(join(project, 'api/main.ts'), 'no part of it');
+    expect(setUp().output).toBe('');
+    for (const path of ['console/src/main.tsx', 'console/src/new.tsx', 'client/client.ts']) {
+      writeFile(join(project, path), 'second');
+      expect(setUp().output).toContain('Building the console ... done');
+      expect(setUp().output).toBe('');
+    }
+    rmSync(join(project, 'console/dist'), { recursive: true });
+    expect(setUp().output).toContain('Building the console ... done');
+    const builds = readFileSync(join(project, 'builds'), 'utf8').trim().split('\n');
+    expect(builds).toEqual(Array(5).fill('build console'));
+  });
+
+  test('that cannot be built ends set-up with what is wrong, and is tried again', () => {
+    vite(`console.error('main.tsx: no such module'); process.exit(1);`);
+    const { status, output } = setUp();
+    expect(status).toBe(1);
+    expect(output).toMatch(/Building the console: exit code 1\nmain.tsx: no such module/);
+    expect(setUp().status).toBe(1);
   });
 });
 

@@ -165,8 +165,7 @@ function readDeliveries(app: App, context: RouteContext): void {
       response: answers({ 200: deliveryListSchema }, 'not_found'),
     },
     config: { capability: 'view' },
-    handler: async ({ actor, params, query }) =>
-      deliveryPage(context, actor, params.id, query),
+    handler: async ({ actor, params, query }) => deliveryPage(context, actor, params.id, query),
   });
 
   app.route({

@@ -11,11 +11,7 @@ import {
   redeliverInput,
   rotatedSecretSchema,
 } from '../../../shared/contract/data/outbound.ts';
-import {
-  pingEndpoint,
-  redeliver,
-  redeliverDead,
-} from '../../../shared/db/data/deliveries.ts';
+import { pingEndpoint, redeliver, redeliverDead } from '../../../shared/db/data/deliveries.ts';
 import {
   deleteEndpoint,
   type EndpointCaller,

@@ -16,6 +16,8 @@ export interface DrawnEdge {
   source: string;
   target: string;
   conditionValue: 'true' | 'false' | undefined;
+  /** Where it stands among the graph's edges. */
+  at: number;
 }
 
 export interface Drawing {
@@ -46,18 +48,20 @@ export function drawingOf(graph: Graph): Drawing {
       node,
     });
   }
-  const edges = graph.edges.filter(isObject).flatMap((edge, index): DrawnEdge[] => {
+  const edges = graph.edges.flatMap((edge, at): DrawnEdge[] => {
+    if (!isObject(edge)) return [];
     const { source, target, condition_value: value } = edge;
     if (typeof source !== 'string' || typeof target !== 'string') return [];
     if (!nodes.has(source) || !nodes.has(target)) return [];
     // By place, since two nodes may be joined twice and a given id may be given twice.
-    const id = `${index}:${source}>${target}`;
+    const id = `${at}:${source}>${target}`;
     return [
       {
         id,
         source,
         target,
         conditionValue: value === 'true' || value === 'false' ? value : undefined,
+        at,
       },
     ];
   });

@@ -1,20 +1,43 @@
 import '@xyflow/react/dist/style.css';
-import { Box, Loader, Center, useComputedColorScheme } from '@mantine/core';
-import { Background, Controls, type Edge, MarkerType, ReactFlow } from '@xyflow/react';
-import { useEffect, useMemo, useState } from 'react';
+import './graph.css';
+import { Box, Center, Loader, useComputedColorScheme } from '@mantine/core';
+import {
+  Background,
+  Controls,
+  type Edge,
+  MarkerType,
+  MiniMap,
+  type NodeChange,
+  Position,
+  ReactFlow,
+  type ReactFlowInstance,
+} from '@xyflow/react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Graph } from '../../../client/index.ts';
-import { type Drawing, drawingOf } from './drawn.ts';
+import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
 import { layOut, nodeSize, type Places } from './layout.ts';
-import { type CardNode, NodeCard, type NodeCardData } from './node-card.tsx';
+import { type CardNode, kindNames, NodeCard, type NodeCardData } from './node-card.tsx';
 
 const nodeTypes = { card: NodeCard };
 
 /** Beyond this, cards outside of the window are not drawn. */
 const MANY_NODES = 100;
+/** A graph larger than this, in the picture's own units, could not be read as a whole: it opens on a part of it. */
+const OPENING = { width: 2_000, height: 1_200 };
+
+/** Where connections are tied to a card. Told, so that the browser need not measure each card. */
+const handles = [
+  { type: 'target' as const, position: Position.Left, x: 0, y: nodeSize.height / 2 },
+  { type: 'source' as const, position: Position.Right, x: nodeSize.width, y: nodeSize.height / 2 },
+];
+const measured = { ...nodeSize };
+
+/** What is known of a node beside the graph. The same object means that nothing has changed. */
+export type CardOf = (nodeId: string) => Partial<NodeCardData> | undefined;
 
 /**
  * A picture of a graph to look at. Nodes without a place of their own are laid out in a worker. `cardOf` adds what is
- * known of a node; `edgeOf` what is known of a connection.
+ * known of a node, `takenEdge` what is known of a connection. Nodes are selected by a click, or by Tab and Enter.
  */
 export function GraphView({
   graph,
@@ -25,9 +48,13 @@ export function GraphView({
   height = 420,
 }: {
   graph: Graph;
-  cardOf?: (nodeId: string) => Partial<NodeCardData>;
+  cardOf?: CardOf;
   /** Whether the run went this way; undefined while that is open. */
-  takenEdge?: (source: string, target: string) => boolean | undefined;
+  takenEdge?: (
+    source: string,
+    target: string,
+    conditionValue: 'true' | 'false' | undefined,
+  ) => boolean | undefined;
   selected?: string | undefined;
   onSelect?: (nodeId: string | undefined) => void;
   height?: number | string;
@@ -35,33 +62,40 @@ export function GraphView({
   const drawing = useMemo(() => drawingOf(graph), [graph]);
   const places = usePlaces(drawing);
   const colorMode = useComputedColorScheme('light');
-  const nodes = useMemo(
-    () =>
-      drawing.nodes.map(({ id, kind, label }): CardNode => ({
-        id,
-        type: 'card',
-        position: places?.get(id) ?? { x: 0, y: 0 },
-        data: { kind, label, ...cardOf?.(id) },
-        width: nodeSize.width,
-        height: nodeSize.height,
-        selected: id === selected,
-        ariaLabel: `${label}, ${kind}${spokenOf(cardOf?.(id))}`,
-      })),
-    [drawing, places, cardOf, selected],
-  );
+  const nodes = useNodes(drawing, places, cardOf, selected);
   const edges = useMemo(
-    () => drawing.edges.map((edge) => edgeOf(edge, takenEdge?.(edge.source, edge.target))),
+    () =>
+      drawing.edges.map((edge) =>
+        edgeOf(edge, takenEdge?.(edge.source, edge.target, edge.conditionValue)),
+      ),
     [drawing, takenEdge],
   );
+  const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
+  const frame = useRef<HTMLDivElement>(null);
+  const follow = useCallback(
+    (changes: NodeChange<CardNode>[]) => {
+      const selection = changes.filter((change) => change.type === 'select');
+      if (selection.length === 0) return;
+      onSelect?.(selection.find((change) => change.selected)?.id);
+    },
+    [onSelect],
+  );
+  useEffect(() => {
+    const place = selected === undefined ? undefined : places?.get(selected);
+    if (flow === undefined || place === undefined || frame.current === null) return;
+    bringIntoView(flow, place, frame.current);
+  }, [flow, places, selected]);
+
   if (places === undefined) {
     return (
-      <Center h={height}>
+      <Center h={height} className="graph-frame">
         <Loader size="sm" aria-label="Laying the graph out" />
       </Center>
     );
   }
+  const many = nodes.length > MANY_NODES;
   return (
-    <Box h={height} aria-label="Graph" role="region">
+    <Box h={height} className="graph-frame" aria-label="Graph" role="region" ref={frame}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -70,23 +104,109 @@ export function GraphView({
         nodesDraggable={false}
         nodesConnectable={false}
         edgesFocusable={false}
-        onlyRenderVisibleElements={nodes.length > MANY_NODES}
+        deleteKeyCode={null}
+        onlyRenderVisibleElements={many}
         fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
+        fitViewOptions={{ maxZoom: 1, padding: 0.15, nodes: openingOf(nodes, selected) }}
         minZoom={0.05}
-        onNodeClick={(_event, node) => onSelect?.(node.id)}
-        onPaneClick={() => onSelect?.(undefined)}
+        onInit={setFlow}
+        onNodesChange={follow}
         proOptions={{ hideAttribution: true }}
       >
         <Background />
         <Controls showInteractive={false} />
+        {many && <MiniMap<CardNode> pannable zoomable nodeColor={colourOnMap} ariaLabel="Map" />}
       </ReactFlow>
     </Box>
   );
 }
 
-const spokenOf = (card: Partial<NodeCardData> | undefined): string =>
-  card?.spoken === undefined ? '' : `, ${card.spoken}`;
+/** Cards to be drawn. Those that look as they did are the same objects, and are not drawn again. */
+function useNodes(
+  drawing: Drawing,
+  places: Places | undefined,
+  cardOf: CardOf | undefined,
+  selected: string | undefined,
+): CardNode[] {
+  const [drawn] = useState(
+    () => new Map<string, { card: unknown; from: DrawnNode; node: CardNode }>(),
+  );
+  return useMemo(
+    () =>
+      drawing.nodes.map((from) => {
+        const { id, kind, label } = from;
+        const card = cardOf?.(id);
+        const position = places?.get(id) ?? { x: 0, y: 0 };
+        const known = drawn.get(id);
+        const same =
+          known?.card === card &&
+          known?.from === from &&
+          known.node.position === position &&
+          known.node.selected === (id === selected);
+        if (known !== undefined && same) return known.node;
+        const spoken = card?.spoken === undefined ? '' : `, ${card.spoken}`;
+        const node: CardNode = {
+          id,
+          type: 'card',
+          position,
+          data: { kind, label, ...card },
+          ...nodeSize,
+          measured,
+          handles,
+          selected: id === selected,
+          ariaLabel: `${label}, ${kindNames[kind]}${spoken}`,
+        };
+        drawn.set(id, { card, from, node });
+        return node;
+      }),
+    [drawing, places, cardOf, selected, drawn],
+  );
+}
+
+/** The nodes that the picture shows at first: all, or in a large graph those around the selected or the first one. */
+function openingOf(nodes: readonly CardNode[], selected: string | undefined): { id: string }[] {
+  const from = nodes.find(({ id }) => id === selected) ?? nodes[0];
+  if (from === undefined || isSmall(nodes)) return [...nodes];
+  const { x, y } = from.position;
+  return nodes.filter(
+    ({ position }) =>
+      position.x >= x - nodeSize.width &&
+      position.x <= x + OPENING.width - nodeSize.width &&
+      Math.abs(position.y - y) <= OPENING.height / 2,
+  );
+}
+
+/** Whether the whole graph can be read at once. */
+function isSmall(nodes: readonly CardNode[]): boolean {
+  const xs = nodes.map(({ position }) => position.x);
+  const ys = nodes.map(({ position }) => position.y);
+  return (
+    Math.max(...xs) - Math.min(...xs) <= OPENING.width &&
+    Math.max(...ys) - Math.min(...ys) <= OPENING.height
+  );
+}
+
+/** Moves the picture when a card that was selected elsewhere is outside of the frame. */
+function bringIntoView(
+  flow: ReactFlowInstance<CardNode>,
+  { x, y }: { x: number; y: number },
+  frame: HTMLElement,
+): void {
+  const { x: left, y: top, zoom } = flow.getViewport();
+  const inside =
+    x * zoom + left >= 0 &&
+    y * zoom + top >= 0 &&
+    (x + nodeSize.width) * zoom + left <= frame.clientWidth &&
+    (y + nodeSize.height) * zoom + top <= frame.clientHeight;
+  if (inside) return;
+  const center = { x: x + nodeSize.width / 2, y: y + nodeSize.height / 2 };
+  void flow.setCenter(center.x, center.y, { zoom: Math.max(zoom, 0.5) });
+}
+
+const colourOnMap = ({ data }: CardNode): string =>
+  data.colour === undefined
+    ? 'var(--mantine-color-default-border)'
+    : `var(--mantine-color-${data.colour}-filled)`;
 
 /** A connection as it is drawn; one that was not taken fades. */
 export function edgeOf(

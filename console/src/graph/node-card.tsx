@@ -1,42 +1,20 @@
-import { Group, Paper, Text } from '@mantine/core';
-import {
-  IconArrowsJoin,
-  IconArrowsSplit,
-  IconHandStop,
-  IconRepeat,
-  IconRobot,
-  IconTool,
-  type Icon,
-} from '@tabler/icons-react';
+import './graph.css';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
-import type { ReactNode } from 'react';
+import { memo, type ReactNode } from 'react';
 import type { NodeKind } from '../../../shared/contract/graph.ts';
 import { Foreign } from '../parts/foreign.tsx';
+import { kindIcons, kindNames } from './kinds.ts';
 import { nodeSize } from './layout.ts';
 
-export const kindIcons: Record<NodeKind, Icon> = {
-  agent: IconRobot,
-  tool: IconTool,
-  condition: IconArrowsSplit,
-  loop: IconRepeat,
-  human_gate: IconHandStop,
-  merge: IconArrowsJoin,
-};
-
-export const kindNames: Record<NodeKind, string> = {
-  agent: 'Agent',
-  tool: 'Tool',
-  condition: 'Condition',
-  loop: 'Loop',
-  human_gate: 'Human gate',
-  merge: 'Merge',
-};
+export { kindIcons, kindNames };
 
 /** What a card shows beside the node's name. `Node` of xyflow wants a type, not an interface. */
 export type NodeCardData = {
   kind: NodeKind;
   label: string;
-  /** A word in a corner: the state, the round, the number of mistakes. */
+  /** Shown after the kind: the round it is in, and the like. */
+  detail?: string | undefined;
+  /** A word in a corner: the state, the number of mistakes. */
   mark?: ReactNode;
   /** A colour of the theme for the border; by default none. */
   colour?: string | undefined;
@@ -48,40 +26,36 @@ export type NodeCardData = {
 export type CardNode = Node<NodeCardData, 'card'>;
 
 /** One node of a picture of a graph. */
-export function NodeCard({ data, selected }: NodeProps<CardNode>) {
+export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
   const KindIcon = kindIcons[data.kind];
   return (
-    <Paper
-      withBorder
-      w={nodeSize.width}
-      h={nodeSize.height}
-      px="sm"
-      py={6}
-      opacity={data.faded === true ? 0.55 : 1}
+    <div
+      className="graph-card"
+      data-coloured={data.colour}
+      data-faded={data.faded === true || undefined}
+      data-selected={selected || undefined}
       style={{
-        borderColor:
-          data.colour === undefined ? undefined : `var(--mantine-color-${data.colour}-filled)`,
-        borderWidth: data.colour === undefined ? 1 : 2,
-        outline: selected ? '2px solid var(--mantine-primary-color-filled)' : undefined,
-        outlineOffset: 2,
+        ...nodeSize,
+        ...(data.colour !== undefined && {
+          borderColor: `var(--mantine-color-${data.colour}-filled)`,
+        }),
       }}
     >
       <Handle type="target" position={Position.Left} />
-      <Group gap={6} wrap="nowrap" justify="space-between">
-        <Group gap={6} wrap="nowrap" miw={0}>
-          <KindIcon size={16} stroke={1.6} aria-hidden />
-          <Text size="sm" fw={600} truncate>
-            <Foreign>{data.label}</Foreign>
-          </Text>
-        </Group>
-      </Group>
-      <Group gap={6} wrap="nowrap" justify="space-between" mt={2}>
-        <Text size="xs" c="dimmed">
+      <div className="graph-card-row">
+        <KindIcon size={16} stroke={1.6} aria-hidden />
+        <span className="graph-card-name">
+          <Foreign>{data.label}</Foreign>
+        </span>
+      </div>
+      <div className="graph-card-row">
+        <span className="graph-card-about">
           {kindNames[data.kind]}
-        </Text>
+          {data.detail !== undefined && ` · ${data.detail}`}
+        </span>
         {data.mark}
-      </Group>
+      </div>
       <Handle type="source" position={Position.Right} />
-    </Paper>
+    </div>
   );
-}
+});

@@ -1,11 +1,13 @@
 import { json, jsonParseLinter } from '@codemirror/lang-json';
+import { syntaxHighlighting } from '@codemirror/language';
 import { type Diagnostic, linter, lintGutter } from '@codemirror/lint';
-import { EditorState, type Extension } from '@codemirror/state';
+import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { useComputedColorScheme } from '@mantine/core';
 import { basicSetup } from 'codemirror';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { styleNonce } from '../document.ts';
+import { darkCodeColours } from './code-colours.ts';
 
 export interface CodeSurfaceProps {
   /** What the field is called by those who hear it. */
@@ -34,6 +36,7 @@ export function CodeSurface({
   const holder = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const change = useRef(onChange);
+  const [marked] = useState(() => new Compartment());
   const dark = useComputedColorScheme('light') === 'dark';
   useEffect(() => {
     change.current = onChange;
@@ -52,7 +55,9 @@ export function CodeSurface({
           EditorView.contentAttributes.of({ 'aria-label': label }),
           EditorState.readOnly.of(readOnly),
           look(dark, minHeight, maxHeight),
-          ...languageOf(language, marks),
+          dark ? syntaxHighlighting(darkCodeColours) : [],
+          ...languageOf(language),
+          marked.of(markedWith(marks)),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) change.current?.(update.state.doc.toString());
           }),
@@ -63,7 +68,11 @@ export function CodeSurface({
     return () => editor.destroy();
     // The text is the editor's own from then on; the effect below puts in what comes from elsewhere.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [label, readOnly, dark, minHeight, maxHeight, language, marks]);
+  }, [label, readOnly, dark, minHeight, maxHeight, language, marked]);
+
+  useEffect(() => {
+    view.current?.dispatch({ effects: marked.reconfigure(markedWith(marks)) });
+  }, [marks, marked]);
 
   useEffect(() => {
     const editor = view.current;
@@ -74,26 +83,28 @@ export function CodeSurface({
   return <div ref={holder} />;
 }
 
-function languageOf(
-  language: CodeSurfaceProps['language'],
-  marks: CodeSurfaceProps['marks'],
-): Extension[] {
-  const given = linter((editor): Diagnostic[] =>
-    (marks ?? []).map((mark) => ({
-      ...mark,
-      from: Math.min(mark.from, editor.state.doc.length),
-      to: Math.min(mark.to, editor.state.doc.length),
-    })),
-  );
-  if (language === 'expression') return [given];
+function languageOf(language: CodeSurfaceProps['language']): Extension[] {
+  if (language === 'expression') return [];
   const parse = jsonParseLinter();
   // Nothing at all is no error: who needs a value says so on saving.
   return [
     json(),
     lintGutter(),
     linter((editor) => (editor.state.doc.length === 0 ? [] : parse(editor))),
-    given,
   ];
+}
+
+/** The marks as they are now. They change while somebody types, so the editor is not made anew for them. */
+function markedWith(marks: CodeSurfaceProps['marks']): Extension {
+  return linter(
+    (editor): Diagnostic[] =>
+      (marks ?? []).map((mark) => ({
+        ...mark,
+        from: Math.min(mark.from, editor.state.doc.length),
+        to: Math.min(mark.to, editor.state.doc.length),
+      })),
+    { delay: 0 },
+  );
 }
 
 function look(dark: boolean, minHeight: number, maxHeight: number): Extension {

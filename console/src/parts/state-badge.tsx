@@ -7,7 +7,15 @@ export function StateBadge({
   ...props
 }: { state: keyof typeof stateColours } & Omit<BadgeProps, 'color' | 'children'>) {
   return (
-    <Badge variant="light" color={stateColours[state]} c="bright" tt="none" fw={600} {...props}>
+    <Badge
+      variant="light"
+      color={stateColours[state]}
+      c="bright"
+      tt="none"
+      fw={600}
+      miw="max-content"
+      {...props}
+    >
       {state}
     </Badge>
   );

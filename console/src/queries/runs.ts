@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import type { QueryOf } from '../../../client/index.ts';
+import type { QueryOf, RunEvent } from '../../../client/index.ts';
 import { api } from '../api.ts';
 
 /** Keys under `['runs', …]`: everything about runs goes stale together when one is decided, resumed or cancelled. */
@@ -7,7 +7,9 @@ export const runsKey = ['runs'] as const;
 
 export type RunFilter = Omit<QueryOf<'GET /api/runs'>, 'cursor' | 'limit'>;
 
-/** Runs, newest first, page by page. */
+const LIST_EVERY_MS = 5_000;
+
+/** Runs, newest first, page by page. Read again every few seconds, and more rarely the more pages are shown. */
 export const runsQuery = (filter: RunFilter = {}) =>
   infiniteQueryOptions({
     queryKey: [...runsKey, 'list', filter],
@@ -15,12 +17,39 @@ export const runsQuery = (filter: RunFilter = {}) =>
       api().listRuns({ ...filter, cursor: pageParam }, { signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
+    refetchInterval: ({ state }) => LIST_EVERY_MS * Math.max(1, state.data?.pages.length ?? 1),
   });
+
+/** Everything of one run. Its events are below this key, so that both are read anew together. */
+export const runKey = (runId: string) => [...runsKey, 'run', runId] as const;
 
 export const runQuery = (runId: string) =>
   queryOptions({
-    queryKey: [...runsKey, 'run', runId],
+    queryKey: runKey(runId),
     queryFn: ({ signal }) => api().getRun(runId, { signal }),
+  });
+
+const EVENTS_PER_PAGE = 1_000;
+
+/** What the stream of a run has said so far, oldest first. Later reads fetch only what has been added. */
+export const runEventsQuery = (runId: string) =>
+  queryOptions({
+    queryKey: [...runKey(runId), 'events'],
+    queryFn: async ({ signal, client, queryKey }) => {
+      const events = [...(client.getQueryData<RunEvent[]>(queryKey) ?? [])];
+      for (;;) {
+        const after = events.at(-1)?.seq ?? 0;
+        const page = await api().listRunEvents(
+          runId,
+          { after, limit: EVENTS_PER_PAGE },
+          { signal },
+        );
+        events.push(...page.events);
+        if (page.next_cursor === null) return events;
+      }
+    },
+    // Rows that were read before are the same objects already.
+    structuralSharing: false,
   });
 
 /** Open gates, oldest first, page by page. */

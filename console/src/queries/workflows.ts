@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api } from '../api.ts';
 
 export const workflowsKey = ['workflows'] as const;
@@ -20,4 +20,14 @@ export const versionQuery = (workflowId: string, version: number) =>
     queryKey: [...workflowsKey, 'workflow', workflowId, 'version', version],
     queryFn: ({ signal }) => api().getVersion(workflowId, version, { signal }),
     staleTime: Infinity,
+  });
+
+/** A workflow's versions without their graphs, newest first, page by page. */
+export const versionsQuery = (workflowId: string) =>
+  infiniteQueryOptions({
+    queryKey: [...workflowsKey, 'workflow', workflowId, 'versions'],
+    queryFn: ({ signal, pageParam }) =>
+      api().listVersions(workflowId, { cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
   });

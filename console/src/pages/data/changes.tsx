@@ -1,5 +1,92 @@
+import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Empty } from '../../parts/empty.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import { changesQuery } from '../../queries/data.ts';
+import { ChangeTable } from './change-table.tsx';
+import { Endless } from './endless.tsx';
+import { FeedSelect } from './feed-select.tsx';
+import { FilterText } from './filter-text.tsx';
+import { RouteLink } from './route-link.tsx';
 
+/** What changed in records, as it happens. */
 export function ChangesPage() {
-  return <Page title="Changes">{null}</Page>;
+  const search = useSearch({ from: '/inside/data/changes' });
+  const navigate = useNavigate({ from: '/data/changes' });
+  const query = changesQuery(search);
+  const changes = useInfiniteQuery(query);
+  const queries = useQueryClient();
+  const narrow = (by: Partial<typeof search>): void =>
+    void navigate({ search: { ...search, ...by }, replace: true });
+  return (
+    <Page
+      title="Changes"
+      about="What changed in records, attribute by attribute, newest first. New records are no changes."
+      wide
+    >
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" role="search">
+        <FeedSelect value={search.feed_id} onChange={(feed_id) => narrow({ feed_id })} />
+        <FilterText
+          label="Type"
+          placeholder="project"
+          maxLength={100}
+          value={search.entity_type}
+          onChange={(entity_type) => narrow({ entity_type })}
+        />
+        <FilterText
+          label="Record id"
+          maxLength={100}
+          value={search.entity_id}
+          onChange={(entity_id) => narrow({ entity_id })}
+        />
+      </SimpleGrid>
+      <Loaded query={changes}>
+        {({ pages }) => {
+          const rows = pages.flatMap((page) => page.changes);
+          if (rows.length === 0) return <NoChanges />;
+          return (
+            <Stack gap="sm">
+              <Freshness
+                paused={pages.length > 1}
+                onReset={() => void queries.resetQueries({ queryKey: query.queryKey, exact: true })}
+              />
+              <ChangeTable changes={rows} />
+              <Endless query={changes} shown={rows.length} />
+            </Stack>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Freshness({ paused, onReset }: { paused: boolean; onReset: () => void }) {
+  return (
+    <Group gap="sm" role="status">
+      <Text size="sm" c="dimmed">
+        {paused ? 'Newer changes wait while older ones are read.' : 'Read anew every five seconds.'}
+      </Text>
+      {paused && (
+        <Button size="compact-sm" variant="default" onClick={onReset}>
+          Back to the newest
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function NoChanges() {
+  return (
+    <Empty title="No changes">
+      <Text size="sm" c="dimmed">
+        A change is recorded when a record is sent again with another attribute.{' '}
+        <RouteLink inherit to="/data">
+          Feeds
+        </RouteLink>{' '}
+        show how.
+      </Text>
+    </Empty>
+  );
 }

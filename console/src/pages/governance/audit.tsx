@@ -1,5 +1,54 @@
-import { Page } from '../../parts/page.tsx';
+import { Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Empty } from '../../parts/empty.tsx';
+import { LoadMore } from '../../parts/load-more.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { countText } from '../../parts/numbers.ts';
+import { Page, Section } from '../../parts/page.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
+import { auditQuery } from '../../queries/audit.ts';
+import { AuditChain } from './audit-chain.tsx';
+import { AuditFilters } from './audit-filters.tsx';
+import { AuditRow } from './audit-row.tsx';
 
+const route = getRouteApi('/inside/audit');
+
+/** Who changed what, and whether the log is as it was written. */
 export function AuditPage() {
-  return <Page title="Audit">{null}</Page>;
+  const filter = route.useSearch();
+  const log = useInfiniteQuery(auditQuery(filter));
+  return (
+    <Page
+      title="Audit log"
+      about="Every change leaves an entry, in the same transaction. Nothing is changed without one."
+    >
+      <AuditChain />
+      <Section title="Entries">
+        <AuditFilters />
+        <Loaded query={log}>
+          {({ entries, total }) =>
+            entries.length === 0 ? (
+              <Empty title="No entry passes these filters" />
+            ) : (
+              <>
+                <Text size="sm" c="dimmed" role="status">
+                  {countText(entries.length)} of {countText(total)} entries
+                </Text>
+                <RowTable
+                  label="Audit entries"
+                  columns={['When', 'Who', 'Action', 'On', 'Details']}
+                >
+                  {entries.map((entry) => (
+                    <AuditRow key={entry.id} entry={entry} />
+                  ))}
+                </RowTable>
+                <LoadMore query={log} />
+              </>
+            )
+          }
+        </Loaded>
+      </Section>
+    </Page>
+  );
 }

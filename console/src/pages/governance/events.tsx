@@ -1,5 +1,124 @@
+import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Empty } from '../../parts/empty.tsx';
+import { FilterText } from '../../parts/filter-text.tsx';
+import { LoadMore } from '../../parts/load-more.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
+import { type DecisionFilter, decisionsQuery } from '../../queries/policies.ts';
+import { workflowsQuery } from '../../queries/workflows.ts';
+import { EventCard } from './event-card.tsx';
+import { decisionColours, eventTexts, isDecision, isEventType } from './event-texts.ts';
+import { NamedFilter } from './named-filter.tsx';
 
+const route = getRouteApi('/inside/governance');
+const DECISIONS_EVERY_MS = 10_000;
+
+/** What policies, budgets and people with an override have decided, over all runs. */
 export function EventsPage() {
-  return <Page title="Events">{null}</Page>;
+  const filter = useFilter();
+  const events = useInfiniteQuery({
+    ...decisionsQuery(filter),
+    refetchInterval: DECISIONS_EVERY_MS,
+  });
+  const filtered = Object.values(filter).some(Boolean);
+  return (
+    <Page
+      title="Decisions"
+      about="What policies and budgets refused, what was redacted, and what overrides let pass. Evidence holds counts and names, never what was found."
+    >
+      <Filters />
+      <Loaded query={events}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Nothing filtered={filtered} />
+          ) : (
+            <Stack gap="sm">
+              {rows.map((event) => (
+                <EventCard key={event.id} event={event} />
+              ))}
+              <LoadMore query={events} />
+            </Stack>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+/** What the address asks for; what no event can be is not asked. */
+function useFilter(): DecisionFilter {
+  const { event_type, decision, run_id, workflow_id } = route.useSearch();
+  return {
+    event_type: isEventType(event_type) ? event_type : undefined,
+    decision: isDecision(decision) ? decision : undefined,
+    run_id,
+    workflow_id,
+  };
+}
+
+function Filters() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: workflows = [] } = useQuery(workflowsQuery);
+  const set = (part: Partial<typeof search>): void =>
+    void navigate({ search: { ...search, ...part }, replace: true });
+  return (
+    <Group gap="sm" align="flex-end" role="search" aria-label="Decisions">
+      <NativeSelect
+        label="Kind"
+        value={search.event_type ?? ''}
+        onChange={(event) => set({ event_type: event.currentTarget.value || undefined })}
+        data={[
+          { value: '', label: 'All kinds' },
+          ...Object.entries(eventTexts).map(([value, label]) => ({ value, label })),
+        ]}
+      />
+      <NativeSelect
+        label="Decision"
+        value={search.decision ?? ''}
+        onChange={(event) => set({ decision: event.currentTarget.value || undefined })}
+        data={[{ value: '', label: 'All decisions' }, ...Object.keys(decisionColours)]}
+      />
+      <NamedFilter
+        label="Workflow"
+        all="All workflows"
+        named={workflows}
+        value={search.workflow_id}
+        onChange={(workflow_id) => set({ workflow_id })}
+      />
+      <FilterText
+        label="Run"
+        placeholder="Its id"
+        value={search.run_id}
+        onChange={(run_id) => set({ run_id })}
+      />
+      {Object.values(search).some(Boolean) && (
+        <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
+          Clear
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  if (filtered) return <Empty title="No decision passes these filters" />;
+  return (
+    <Empty title="Nothing had to be decided yet">
+      <Text size="sm" c="dimmed">
+        Decisions come from{' '}
+        <PageLink to="/policies" underline="always">
+          policies
+        </PageLink>{' '}
+        and{' '}
+        <PageLink to="/budgets" underline="always">
+          budgets
+        </PageLink>
+        .
+      </Text>
+    </Empty>
+  );
 }

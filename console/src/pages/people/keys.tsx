@@ -1,5 +1,151 @@
+import { Button, Code, Modal, Switch, Table, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ApiKey } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
+import { Tag } from '../../parts/tag.tsx';
+import { When } from '../../parts/time.tsx';
+import { useMay } from '../../queries/identity.ts';
+import { keysKey, keysQuery } from '../../queries/keys.ts';
+import { membersKey, membersQuery } from '../../queries/members.ts';
+import { KeyForm } from './key-form.tsx';
 
+const KEYS_EVERY_MS = 10_000;
+
+/** Credentials of programs. */
 export function KeysPage() {
-  return <Page title="Keys">{null}</Page>;
+  const keys = useQuery({ ...keysQuery, refetchInterval: KEYS_EVERY_MS });
+  const mayManage = useMay('manage_api_keys');
+  const [creating, setCreating] = useState(false);
+  const [withRevoked, setWithRevoked] = useState(false);
+  const create = mayManage && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+      New key
+    </Button>
+  );
+  return (
+    <Page
+      title="API keys"
+      about="Credentials of programs, sent in the header X-API-Key. Only a hash is kept."
+      actions={create}
+    >
+      <Loaded query={keys}>
+        {(all) => {
+          const shown = all.filter((key) => withRevoked || !key.revoked);
+          return (
+            <>
+              {all.some((key) => key.revoked) && (
+                <Switch
+                  label="Show revoked keys"
+                  checked={withRevoked}
+                  onChange={(event) => setWithRevoked(event.currentTarget.checked)}
+                />
+              )}
+              {shown.length === 0 ? (
+                <Empty title="No key">
+                  <Text size="sm" c="dimmed">
+                    {mayManage
+                      ? 'A program that starts runs or reads results needs one.'
+                      : 'Making keys takes manage_api_keys.'}
+                  </Text>
+                </Empty>
+              ) : (
+                <KeyTable keys={shown} />
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+      <Modal opened={creating} onClose={() => setCreating(false)} title="New API key">
+        <KeyForm onClose={() => setCreating(false)} />
+      </Modal>
+    </Page>
+  );
+}
+
+function KeyTable({ keys }: { keys: ApiKey[] }) {
+  return (
+    <RowTable
+      label="API keys"
+      columns={['Name', 'Begins with', 'Acts as', 'Created', 'Last used', 'Actions']}
+    >
+      {keys.map((key) => (
+        <Table.Tr key={key.id}>
+          <Table.Td>
+            <Foreign>{key.name}</Foreign>
+          </Table.Td>
+          <Table.Td>
+            <Code>{key.prefix}</Code>
+          </Table.Td>
+          <Table.Td>
+            <ActsAs apiKey={key} />
+          </Table.Td>
+          <Table.Td>
+            <When at={key.created_at} ago />
+          </Table.Td>
+          <Table.Td>
+            {key.last_used_at === null ? 'never' : <When at={key.last_used_at} ago />}
+          </Table.Td>
+          <Table.Td>
+            {key.revoked ? <Tag color="gray">revoked</Tag> : <Revoke apiKey={key} />}
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </RowTable>
+  );
+}
+
+function ActsAs({ apiKey: { member_id, role } }: { apiKey: ApiKey }) {
+  const { data: members = [] } = useQuery(membersQuery);
+  if (member_id === null) return role;
+  const name = members.find(({ id }) => id === member_id)?.name ?? member_id;
+  return (
+    <>
+      <PageLink size="sm" to="/members/$memberId" params={{ memberId: member_id }}>
+        <Foreign>{name}</Foreign>
+      </PageLink>
+      , {role}
+    </>
+  );
+}
+
+function Revoke({ apiKey }: { apiKey: ApiKey }) {
+  const revoke = useAct((id: string) => api().revokeApiKey(id), {
+    changes: [keysKey, membersKey],
+    done: 'The key is revoked',
+  });
+  if (!useMay('manage_api_keys')) return null;
+  const ask = (): void =>
+    confirm({
+      title: 'Revoke this key?',
+      consequence: (
+        <>
+          Programs that use <Foreign>{apiKey.name}</Foreign> are refused from the next request on.
+          This cannot be taken back.
+        </>
+      ),
+      act: 'Revoke',
+      onConfirm: () => revoke.mutate(apiKey.id),
+    });
+  return (
+    <Button
+      size="compact-xs"
+      variant="light"
+      color="red"
+      loading={revoke.isPending}
+      onClick={ask}
+      aria-label={`Revoke ${apiKey.name}`}
+    >
+      Revoke
+    </Button>
+  );
 }

@@ -1,5 +1,143 @@
-import { Page } from '../../parts/page.tsx';
+import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { MemberDetail, Role } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Facts } from '../../parts/facts.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { countText } from '../../parts/numbers.ts';
+import { Page, Section } from '../../parts/page.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
+import { Tag } from '../../parts/tag.tsx';
+import { When } from '../../parts/time.tsx';
+import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
+import { memberQuery, membersKey } from '../../queries/members.ts';
+import { workspaceQuery } from '../../queries/workspace.ts';
+import { CapabilityMatrix } from './capability-matrix.tsx';
+import { confirmRemoval } from './confirm-removal.tsx';
+import { MemberActivity } from './member-activity.tsx';
+import { roleOptions, statusColours } from './roles.ts';
 
+const route = getRouteApi('/inside/members/$memberId');
+
+/** One member: who they are, what they may do and why, and what they did. */
 export function MemberPage() {
-  return <Page title="Member">{null}</Page>;
+  const { memberId } = route.useParams();
+  const member = useQuery(memberQuery(memberId));
+  const name = member.data?.name ?? 'Member';
+  return (
+    <Page
+      title={name}
+      about={<PageLink to="/members">All members</PageLink>}
+      actions={member.data !== undefined && <MemberActions member={member.data} />}
+    >
+      <Loaded query={member}>
+        {(loaded) => (
+          <>
+            <Profile member={loaded} />
+            <Section title="What they may do">
+              <CapabilityMatrix member={loaded} />
+            </Section>
+            <Section title="What they did">
+              <MemberActivity memberId={loaded.id} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Profile({ member }: { member: MemberDetail }) {
+  const mayManage = useMay('manage_members');
+  return (
+    <Section title="Profile">
+      <Facts
+        of={[
+          ['E-mail', <Foreign key="email">{member.email}</Foreign>],
+          [
+            'Status',
+            <Tag key="status" color={statusColours[member.status]}>
+              {member.status}
+            </Tag>,
+          ],
+          ['Role', mayManage ? undefined : member.role],
+          ['API keys', countText(member.api_key_count)],
+          ['Since', <When key="since" at={member.created_at} />],
+        ]}
+      />
+      {member.is_owner && (
+        <Alert>
+          The owner of the workspace: in open mode, whoever brings no credential acts as them.
+        </Alert>
+      )}
+      {mayManage && <RoleChange key={member.role} member={member} />}
+    </Section>
+  );
+}
+
+function RoleChange({ member }: { member: MemberDetail }) {
+  const [role, setRole] = useState(member.role);
+  const change = useAct((next: Role) => api().changeRole(member.id, next), {
+    changes: [membersKey, identityQuery.queryKey],
+    done: 'The role is changed. It counts from the next request on',
+  });
+  return (
+    <Group align="flex-end" gap="xs">
+      <NativeSelect
+        label="Role"
+        value={role}
+        onChange={(event) => setRole(event.currentTarget.value as Role)}
+        data={roleOptions}
+      />
+      {role !== member.role && (
+        <Button loading={change.isPending} onClick={() => change.mutate(role)}>
+          Change role
+        </Button>
+      )}
+    </Group>
+  );
+}
+
+function MemberActions({ member }: { member: MemberDetail }) {
+  const navigate = route.useNavigate();
+  const { id } = useIdentity();
+  const changes = [membersKey, workspaceQuery.queryKey];
+  const approve = useAct((memberId: string) => api().approveMember(memberId), {
+    changes,
+    done: 'They may come in',
+  });
+  const remove = useAct((memberId: string) => api().removeMember(memberId), {
+    changes: [],
+    done: 'The member is removed',
+    // Only from the list on: what is shown here is gone, and reading it anew would fail.
+    onDone: () => void navigate({ to: '/members' }),
+  });
+  if (!useMay('manage_members')) return null;
+  const verb = { active: 'Remove', invited: 'Withdraw', pending: 'Refuse' }[member.status];
+  return (
+    <>
+      {member.status === 'pending' && (
+        <Button loading={approve.isPending} onClick={() => approve.mutate(member.id)}>
+          Approve
+        </Button>
+      )}
+      <Button
+        variant="light"
+        color="red"
+        loading={remove.isPending}
+        onClick={() => confirmRemoval(member, verb, () => remove.mutate(member.id))}
+      >
+        {verb}
+      </Button>
+      {member.id === id && (
+        <Text size="xs" c="dimmed">
+          This is you.
+        </Text>
+      )}
+    </>
+  );
 }

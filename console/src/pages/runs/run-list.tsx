@@ -1,5 +1,177 @@
+import { Group, Select, Stack, Table, Text } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { RunStatus, RunSummary } from '../../../../client/index.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { LoadMore } from '../../parts/load-more.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { dollarsText } from '../../parts/numbers.ts';
 import { Page } from '../../parts/page.tsx';
+import { StateBadge } from '../../parts/state-badge.tsx';
+import { durationText, When } from '../../parts/time.tsx';
+import { runsQuery } from '../../queries/runs.ts';
+import { workflowsQuery } from '../../queries/workflows.ts';
 
+const route = getRouteApi('/inside/runs');
+
+const states: readonly RunStatus[] = ['pending', 'running', 'paused', 'success', 'failed'];
+const triggers: readonly RunSummary['trigger'][] = ['manual', 'webhook', 'mcp', 'schedule'];
+
+/** All runs, newest first. What is looked for is in the address. */
 export function RunListPage() {
-  return <Page title="Run List">{null}</Page>;
+  const { status, trigger, workflow_id } = route.useSearch();
+  const filter = {
+    status: states.find((each) => each === status),
+    trigger: triggers.find((each) => each === trigger),
+    workflow_id,
+  };
+  const query = useInfiniteQuery(runsQuery(filter));
+  const filtered = Object.values(filter).some((value) => value !== undefined);
+  return (
+    <Page title="Runs">
+      <Filters />
+      <Loaded query={query}>
+        {({ pages }) => {
+          const runs = pages.flatMap((page) => page.runs);
+          return runs.length === 0 ? (
+            <NoRuns filtered={filtered} />
+          ) : (
+            <Stack gap="md">
+              <RunTable runs={runs} />
+              <LoadMore query={query} />
+            </Stack>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Filters() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: workflows } = useQuery(workflowsQuery);
+  const names = useMemo(
+    () => (workflows ?? []).map(({ id, name }) => ({ value: id, label: name })),
+    [workflows],
+  );
+  const set = (name: keyof typeof search) => (value: string | null) =>
+    void navigate({
+      search: (before) => ({ ...before, [name]: value ?? undefined }),
+      replace: true,
+    });
+  return (
+    <Group gap="sm" component="search">
+      <Select
+        label="State"
+        placeholder="Any"
+        clearable
+        data={[...states]}
+        value={search.status ?? null}
+        onChange={set('status')}
+        w={150}
+      />
+      <Select
+        label="Started by"
+        placeholder="Anything"
+        clearable
+        data={[...triggers]}
+        value={search.trigger ?? null}
+        onChange={set('trigger')}
+        w={150}
+      />
+      <Select
+        label="Workflow"
+        placeholder="Any"
+        clearable
+        searchable
+        data={names}
+        value={search.workflow_id ?? null}
+        onChange={set('workflow_id')}
+        w={240}
+      />
+    </Group>
+  );
+}
+
+function NoRuns({ filtered }: { filtered: boolean }) {
+  if (filtered) {
+    return (
+      <Empty title="No run like that">
+        <ButtonLink variant="default" to="/runs" search={{}}>
+          Show all runs
+        </ButtonLink>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="Nothing has run yet">
+      <Text c="dimmed">A template is an example that runs at once.</Text>
+      <ButtonLink to="/templates">To the templates</ButtonLink>
+    </Empty>
+  );
+}
+
+function RunTable({ runs }: { runs: readonly RunSummary[] }) {
+  return (
+    <Table.ScrollContainer minWidth={760}>
+      <Table aria-label="Runs, newest first" verticalSpacing="xs" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Run</Table.Th>
+            <Table.Th>Workflow</Table.Th>
+            <Table.Th>State</Table.Th>
+            <Table.Th>Started by</Table.Th>
+            <Table.Th>When</Table.Th>
+            <Table.Th className="numbers">Duration</Table.Th>
+            <Table.Th className="numbers">Cost</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {runs.map((run) => (
+            <RunRow key={run.id} run={run} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function RunRow({ run }: { run: RunSummary }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <TextLink to="/runs/$runId" params={{ runId: run.id }} size="sm" ff="monospace">
+          {run.id}
+        </TextLink>
+      </Table.Td>
+      <Table.Td>
+        <TextLink
+          to="/workflows/$workflowId"
+          params={{ workflowId: run.workflow_id }}
+          search={{ tab: undefined }}
+          size="sm"
+        >
+          <Foreign>{run.workflow_name}</Foreign>
+        </TextLink>
+      </Table.Td>
+      <Table.Td maw={280}>
+        <StateBadge state={run.status} />
+        {run.error !== null && (
+          <Text size="xs" c="dimmed" lineClamp={2}>
+            <Foreign>{run.error}</Foreign>
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{run.trigger}</Table.Td>
+      <Table.Td>
+        <When at={run.created_at} ago />
+      </Table.Td>
+      <Table.Td className="numbers">{durationText(run.duration_ms)}</Table.Td>
+      <Table.Td className="numbers">{dollarsText(run.cost_usd)}</Table.Td>
+    </Table.Tr>
+  );
 }

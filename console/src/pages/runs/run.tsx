@@ -1,5 +1,170 @@
-import { Page } from '../../parts/page.tsx';
+import './runs.css';
+import { Alert, Box, CloseButton, Drawer, Stack, Tabs, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconAlertTriangle } from '@tabler/icons-react';
+import { lazy, Suspense, useMemo } from 'react';
+import type { Run, Step } from '../../../../client/index.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingPage } from '../../parts/loading.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { type Liveness, useRunStream } from '../../queries/run-stream.ts';
+import { EventLog } from './event-log.tsx';
+import { ActHints, RunActs } from './run-acts.tsx';
+import { hasEnded } from './run-facts.ts';
+import { RunChecks, RunCheckpoints, RunData } from './run-results.tsx';
+import { RunFigures, RunLine } from './run-summary.tsx';
+import { StepDetail } from './step-detail.tsx';
+import { StepTable } from './step-table.tsx';
+import { TimelineChart } from './timeline-chart.tsx';
+import { type Selection, useRunId, useSelection, useTab } from './use-selection.ts';
+import { WaitingGates } from './waiting-gates.tsx';
 
+const RunGraph = lazy(async () => ({ default: (await import('./run-graph.tsx')).RunGraph }));
+
+/** From here on there is room for the step beside the rest. */
+const WIDE = '(min-width: 75em)';
+
+/** One run, as it is now. */
 export function RunPage() {
-  return <Page title="Run">{null}</Page>;
+  const { query, liveness } = useRunStream(useRunId());
+  return (
+    <Loaded
+      query={query}
+      loading={
+        <Page title="Run">
+          <LoadingPage />
+        </Page>
+      }
+    >
+      {(run) => <RunView run={run} liveness={liveness} />}
+    </Loaded>
+  );
+}
+
+function RunView({ run, liveness }: { run: Run; liveness: Liveness }) {
+  const selection = useSelection();
+  const { step: key, select } = selection;
+  const chosen = useMemo(
+    () => (key === undefined ? undefined : run.steps.find(({ step_key }) => step_key === key)),
+    [run.steps, key],
+  );
+  const wide = useMediaQuery(WIDE, undefined, { getInitialValueInEffect: false });
+  const detail = key !== undefined && <Selected run={run} step={chosen} id={key} select={select} />;
+  const close = (
+    <CloseButton
+      aria-label="Close the step"
+      style={{ float: 'right' }}
+      onClick={() => select(undefined)}
+    />
+  );
+  return (
+    <Page
+      title={run.workflow_name}
+      about={<RunLine run={run} liveness={liveness} />}
+      actions={<RunActs run={run} />}
+      wide
+    >
+      <RunFigures run={run} />
+      {run.error !== null && (
+        <Alert
+          color="red"
+          icon={<IconAlertTriangle size={18} aria-hidden />}
+          title={run.failure?.kind === 'cancelled' ? 'Cancelled' : 'Failed'}
+        >
+          <Text size="sm" className="pre">
+            <Foreign>{run.error}</Foreign>
+          </Text>
+          <ActHints run={run} />
+        </Alert>
+      )}
+      <WaitingGates run={run} />
+      <div className="run-columns" data-two={(wide && detail !== false) || undefined}>
+        <Stack gap="lg" miw={0}>
+          <Section title="Graph">
+            <Suspense fallback={<Box h="clamp(260px, 42vh, 480px)" />}>
+              <RunGraph run={run} chosen={chosen} selection={selection} />
+            </Suspense>
+          </Section>
+          <Section title="Timeline">
+            <TimelineChart run={run} chosen={key} select={select} />
+          </Section>
+          <RunTabs run={run} selection={selection} />
+        </Stack>
+        {wide && detail !== false && (
+          <Box component="aside" aria-label="Selected step" className="run-aside" tabIndex={0}>
+            {close}
+            {detail}
+          </Box>
+        )}
+      </div>
+      {!wide && (
+        <Drawer.Root
+          opened={detail !== false}
+          onClose={() => select(undefined)}
+          position="bottom"
+          size="75%"
+        >
+          <Drawer.Overlay />
+          <Drawer.Content aria-label="Selected step">
+            <Drawer.Body>
+              {close}
+              {detail}
+            </Drawer.Body>
+          </Drawer.Content>
+        </Drawer.Root>
+      )}
+    </Page>
+  );
+}
+
+function Selected({
+  run,
+  step,
+  id,
+  select,
+}: {
+  run: Run;
+  step: Step | undefined;
+  id: string;
+  select: Selection['select'];
+}) {
+  if (step !== undefined) return <StepDetail run={run} step={step} select={select} />;
+  return (
+    <Text size="sm">
+      <Foreign>{id}</Foreign> {hasEnded(run) ? 'was not reached.' : 'has not been reached yet.'}
+    </Text>
+  );
+}
+
+function RunTabs({ run, selection: { step, select } }: { run: Run; selection: Selection }) {
+  const { tab, show } = useTab();
+  return (
+    <Section title="Details">
+      <Tabs value={tab} onChange={show} keepMounted={false}>
+        <Tabs.List mb="sm">
+          <Tabs.Tab value="steps">Steps</Tabs.Tab>
+          <Tabs.Tab value="log">Event log</Tabs.Tab>
+          <Tabs.Tab value="data">Input and output</Tabs.Tab>
+          <Tabs.Tab value="checks">Checks</Tabs.Tab>
+          <Tabs.Tab value="checkpoints">Checkpoints</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="steps">
+          <StepTable steps={run.steps} chosen={step} select={select} />
+        </Tabs.Panel>
+        <Tabs.Panel value="log">
+          <EventLog run={run} chosen={step} select={select} />
+        </Tabs.Panel>
+        <Tabs.Panel value="data">
+          <RunData run={run} />
+        </Tabs.Panel>
+        <Tabs.Panel value="checks">
+          <RunChecks run={run} />
+        </Tabs.Panel>
+        <Tabs.Panel value="checkpoints">
+          <RunCheckpoints run={run} select={select} />
+        </Tabs.Panel>
+      </Tabs>
+    </Section>
+  );
 }

@@ -1,5 +1,183 @@
+import { Badge, Button, Group, Table, Text, TextInput } from '@mantine/core';
+import { IconPlus, IconSearch } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Workflow } from '../../../../client/index.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { ButtonLink, TextLink } from '../../parts/links.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
 import { Page } from '../../parts/page.tsx';
+import { durationText, When } from '../../parts/time.tsx';
+import { useMay } from '../../queries/identity.ts';
+import { workflowsQuery } from '../../queries/workflows.ts';
+import { CreateWorkflow } from './create-workflow.tsx';
 
+const READ_EVERY_MS = 10_000;
+const SHOWN_AT_FIRST = 100;
+
+/** All workflows of the workspace with what became of their runs. */
 export function WorkflowListPage() {
-  return <Page title="Workflow List">{null}</Page>;
+  const query = useQuery({ ...workflowsQuery, refetchInterval: READ_EVERY_MS });
+  const { q } = useSearch({ from: '/inside/workflows' });
+  const navigate = useNavigate();
+  const mayEdit = useMay('create_edit_workflows');
+  const [creating, setCreating] = useState(false);
+  return (
+    <Page
+      title="Workflows"
+      about="What runs, and how it has been going"
+      actions={
+        mayEdit && (
+          <Button
+            leftSection={<IconPlus size={16} aria-hidden />}
+            onClick={() => setCreating(true)}
+          >
+            New workflow
+          </Button>
+        )
+      }
+    >
+      <CreateWorkflow opened={creating} onClose={() => setCreating(false)} />
+      <Loaded query={query}>
+        {(workflows) =>
+          workflows.length === 0 ? (
+            <NoWorkflows mayEdit={mayEdit} />
+          ) : (
+            <>
+              <TextInput
+                label="Search"
+                placeholder="Name, description or id"
+                leftSection={<IconSearch size={16} aria-hidden />}
+                maw={360}
+                value={q ?? ''}
+                onChange={(event) =>
+                  void navigate({
+                    to: '/workflows',
+                    search: { q: event.currentTarget.value || undefined },
+                    replace: true,
+                  })
+                }
+              />
+              <WorkflowTable workflows={found(workflows, q)} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function NoWorkflows({ mayEdit }: { mayEdit: boolean }) {
+  return (
+    <Empty title="No workflows yet">
+      <Text size="sm">
+        {mayEdit
+          ? 'Begin with a template, which runs at once, or draw one of your own.'
+          : 'Somebody who may edit workflows has to make the first one.'}
+      </Text>
+      <ButtonLink to="/templates" variant="default">
+        Look at the templates
+      </ButtonLink>
+    </Empty>
+  );
+}
+
+function found(workflows: readonly Workflow[], q: string | undefined): Workflow[] {
+  const word = (q ?? '').trim().toLowerCase();
+  return workflows.filter(({ name, description, id }) =>
+    [name, description, id].some((text) => text.toLowerCase().includes(word)),
+  );
+}
+
+function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
+  const [shown, setShown] = useState(SHOWN_AT_FIRST);
+  if (workflows.length === 0) return <Empty title="Nothing matches the search" />;
+  return (
+    <>
+      <Table.ScrollContainer minWidth={820} tabIndex={0} aria-label="Workflows, to be scrolled">
+        <Table aria-label="Workflows" verticalSpacing="sm">
+          <Table.Thead style={{ whiteSpace: 'nowrap' }}>
+            <Table.Tr>
+              <Table.Th>Workflow</Table.Th>
+              <Table.Th>State</Table.Th>
+              <Table.Th className="numbers">Runs</Table.Th>
+              <Table.Th className="numbers">Success</Table.Th>
+              <Table.Th className="numbers">Average cost</Table.Th>
+              <Table.Th className="numbers">Average time</Table.Th>
+              <Table.Th>Last run</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {workflows.slice(0, shown).map((workflow) => (
+              <WorkflowRow key={workflow.id} workflow={workflow} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {workflows.length > shown && (
+        <Group justify="center">
+          <Button variant="default" onClick={() => setShown(shown + SHOWN_AT_FIRST)}>
+            Show more
+          </Button>
+        </Group>
+      )}
+    </>
+  );
+}
+
+function WorkflowRow({
+  workflow: { id, name, description, stats, status },
+}: {
+  workflow: Workflow;
+}) {
+  const finished = stats.success + stats.failed;
+  return (
+    <Table.Tr>
+      <Table.Td miw={220} maw={420}>
+        <TextLink to="/workflows/$workflowId" params={{ workflowId: id }}>
+          <Foreign>{name}</Foreign>
+        </TextLink>
+        {description !== '' && (
+          <Text size="xs" c="dimmed" lineClamp={1}>
+            <Foreign>{description}</Foreign>
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <WorkflowState status={status} />
+      </Table.Td>
+      <Table.Td className="numbers">{countText(stats.total)}</Table.Td>
+      <Table.Td className="numbers">
+        {finished === 0 ? '–' : percentText(stats.success_rate)}
+      </Table.Td>
+      <Table.Td className="numbers">
+        {stats.avg_cost_usd === null ? '–' : dollarsText(stats.avg_cost_usd)}
+      </Table.Td>
+      <Table.Td className="numbers">
+        {stats.avg_duration_ms === null ? '–' : durationText(stats.avg_duration_ms)}
+      </Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        {stats.last_run_at === null ? 'never' : <When at={stats.last_run_at} ago />}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+/** Whether a workflow is published, as a word on a colour. */
+export function WorkflowState({ status }: { status: Workflow['status'] }) {
+  return (
+    <Badge
+      variant="light"
+      c="bright"
+      tt="none"
+      flex="none"
+      miw="max-content"
+      color={status === 'published' ? 'teal' : 'gray'}
+    >
+      {status}
+    </Badge>
+  );
 }

@@ -1,5 +1,151 @@
+import { Badge, Button, Group, Tabs, Text } from '@mantine/core';
+import { IconPencil, IconPlayerPlay, IconRocket } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { Workflow } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { ButtonLink } from '../../parts/links.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { LoadingPage } from '../../parts/loading.tsx';
 import { Page } from '../../parts/page.tsx';
+import { useMay } from '../../queries/identity.ts';
+import { workflowQuery, workflowsKey } from '../../queries/workflows.ts';
+import { ChecksTab } from './checks-tab.tsx';
+import { GraphTab } from './graph-tab.tsx';
+import { RunDialog } from './run-dialog.tsx';
+import { RunsTab } from './runs-tab.tsx';
+import { SettingsTab } from './settings-tab.tsx';
+import { TriggersTab } from './triggers-tab.tsx';
+import { VersionsTab } from './versions-tab.tsx';
+import { WorkflowState } from './workflow-list.tsx';
 
+const READ_EVERY_MS = 10_000;
+
+const tabs: readonly { id: string; label: string; show: (workflow: Workflow) => ReactNode }[] = [
+  { id: 'graph', label: 'Graph', show: (workflow) => <GraphTab workflow={workflow} /> },
+  { id: 'runs', label: 'Runs', show: (workflow) => <RunsTab workflow={workflow} /> },
+  { id: 'versions', label: 'Versions', show: (workflow) => <VersionsTab workflow={workflow} /> },
+  { id: 'triggers', label: 'Triggers', show: (workflow) => <TriggersTab workflow={workflow} /> },
+  { id: 'checks', label: 'Checks', show: (workflow) => <ChecksTab workflow={workflow} /> },
+  { id: 'settings', label: 'Settings', show: (workflow) => <SettingsTab workflow={workflow} /> },
+];
+
+/** One workflow: what it does, what became of it, and what starts it. */
 export function WorkflowPage() {
-  return <Page title="Workflow">{null}</Page>;
+  const { workflowId } = useParams({ from: '/inside/workflows/$workflowId' });
+  const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: READ_EVERY_MS });
+  if (query.data === undefined && query.error !== null) {
+    return (
+      <Page title="Workflow">
+        <Failure error={query.error} onRetry={() => void query.refetch()} />
+      </Page>
+    );
+  }
+  return (
+    <Loaded query={query} loading={<LoadingPage />}>
+      {(workflow) => <OneWorkflow key={workflow.id} workflow={workflow} />}
+    </Loaded>
+  );
+}
+
+function OneWorkflow({ workflow }: { workflow: Workflow }) {
+  const { id, name, description, status, version } = workflow;
+  const { tab } = useSearch({ from: '/inside/workflows/$workflowId' });
+  const navigate = useNavigate();
+  const shown = tabs.find((each) => each.id === tab) ?? tabs[0]!;
+  return (
+    <Page
+      title={name}
+      about={
+        <>
+          {description !== '' && (
+            <Text size="sm" mb={4}>
+              <Foreign>{description}</Foreign>
+            </Text>
+          )}
+          <Group gap="xs">
+            <WorkflowState status={status} />
+            <Badge variant="default" tt="none">
+              version {version}
+            </Badge>
+          </Group>
+        </>
+      }
+      actions={<WorkflowActions workflow={workflow} />}
+      wide={shown.id === 'graph' || shown.id === 'versions'}
+    >
+      <Tabs
+        value={shown.id}
+        keepMounted={false}
+        onChange={(next) =>
+          void navigate({
+            to: '/workflows/$workflowId',
+            params: { workflowId: id },
+            search: { tab: next === 'graph' ? undefined : (next ?? undefined) },
+          })
+        }
+      >
+        <Tabs.List mb="md">
+          {tabs.map((each) => (
+            <Tabs.Tab key={each.id} value={each.id}>
+              {each.label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {tabs.map((each) => (
+          <Tabs.Panel key={each.id} value={each.id}>
+            {each.show(workflow)}
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Page>
+  );
+}
+
+function WorkflowActions({ workflow }: { workflow: Workflow }) {
+  const mayRun = useMay('run_workflows');
+  const mayEdit = useMay('create_edit_workflows');
+  const mayPublish = useMay('publish_workflows');
+  const [running, setRunning] = useState(false);
+  const publish = useAct(() => api().publishWorkflow(workflow.id), {
+    changes: [workflowsKey],
+    done: 'Published',
+  });
+  return (
+    <>
+      {mayEdit && (
+        <ButtonLink
+          to="/workflows/$workflowId/edit"
+          params={{ workflowId: workflow.id }}
+          variant="default"
+          leftSection={<IconPencil size={16} aria-hidden />}
+        >
+          Edit
+        </ButtonLink>
+      )}
+      {mayPublish && workflow.status === 'draft' && (
+        <Button
+          variant="default"
+          leftSection={<IconRocket size={16} aria-hidden />}
+          loading={publish.isPending}
+          onClick={() => publish.mutate(undefined)}
+        >
+          Publish
+        </Button>
+      )}
+      {mayRun && (
+        <Button
+          leftSection={<IconPlayerPlay size={16} aria-hidden />}
+          onClick={() => setRunning(true)}
+        >
+          Run
+        </Button>
+      )}
+      <RunDialog workflow={workflow} opened={running} onClose={() => setRunning(false)} />
+    </>
+  );
 }

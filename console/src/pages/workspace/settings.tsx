@@ -1,5 +1,97 @@
-import { Page } from '../../parts/page.tsx';
+import { Stack, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Workspace } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Copy } from '../../parts/copy.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { countText } from '../../parts/numbers.ts';
+import { Page, Section } from '../../parts/page.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
+import { When } from '../../parts/time.tsx';
+import { useMay } from '../../queries/identity.ts';
+import { workspaceQuery } from '../../queries/workspace.ts';
+import { Alerts } from './alerts.tsx';
+import { Plans } from './plans.tsx';
 
+/** The workspace itself: its name, its plan, and how people are told of runs that need them. */
 export function SettingsPage() {
-  return <Page title="Settings">{null}</Page>;
+  const workspace = useQuery(workspaceQuery);
+  return (
+    <Page title="Settings" about="The workspace itself.">
+      <Loaded query={workspace}>
+        {(loaded) => (
+          <>
+            <General workspace={loaded} />
+            <Plans plan={loaded.plan} />
+          </>
+        )}
+      </Loaded>
+      <Alerts />
+    </Page>
+  );
+}
+
+function General({ workspace }: { workspace: Workspace }) {
+  const mayManage = useMay('manage_workspace');
+  return (
+    <Section title="Workspace">
+      <Facts
+        of={[
+          ['Name', mayManage ? undefined : <Foreign key="name">{workspace.name}</Foreign>],
+          [
+            'Id',
+            <span key="id">
+              {workspace.id} <Copy text={workspace.id} what="the id of the workspace" />
+            </span>,
+          ],
+          [
+            'Members',
+            <PageLink key="members" size="sm" to="/members">
+              {countText(workspace.member_count)}
+            </PageLink>,
+          ],
+          ['Since', <When key="since" at={workspace.created_at} />],
+        ]}
+      />
+      {mayManage ? (
+        <NameForm key={workspace.name} name={workspace.name} />
+      ) : (
+        <Text size="xs" c="dimmed">
+          Changing settings takes manage_workspace.
+        </Text>
+      )}
+    </Section>
+  );
+}
+
+function NameForm({ name: current }: { name: string }) {
+  const [name, setName] = useState(current);
+  const rename = useAct((next: string) => api().updateWorkspace({ name: next }), {
+    changes: [workspaceQuery.queryKey],
+    done: 'The name is changed',
+    quiet: true,
+  });
+  return (
+    <Stack maw={420}>
+      <Form
+        act={rename}
+        submit="Rename"
+        onSubmit={() => rename.mutate(name)}
+        ready={name.trim() !== '' && name.trim() !== current}
+      >
+        <TextInput
+          label="Name"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          maxLength={200}
+          required
+        />
+      </Form>
+    </Stack>
+  );
 }

@@ -1,5 +1,105 @@
-import { Page } from '../../parts/page.tsx';
+import { Button, Modal, Stack, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { CustomTool } from '../../../../client/index.ts';
+import { apiUrl } from '../../document.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
+import { Snippet } from '../../parts/snippet.tsx';
+import { useIdentity, useMay } from '../../queries/identity.ts';
+import { toolsQuery } from '../../queries/tools.ts';
+import { ToolCard } from './tool-card.tsx';
+import { ToolForm } from './tool-form.tsx';
 
+/** Tools that workflows call beyond the built-in ones, and the address under which a model finds the workflows. */
 export function ToolsPage() {
-  return <Page title="Tools">{null}</Page>;
+  const tools = useQuery(toolsQuery);
+  const mayEdit = useMay('create_edit_workflows');
+  const [form, setForm] = useState<{ tool: CustomTool | undefined }>();
+  const create = mayEdit && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setForm({ tool: undefined })}>
+      New tool
+    </Button>
+  );
+  return (
+    <Page
+      title="Tools"
+      about="Endpoints of your own that workflows call as custom:name, beside the built-in tools."
+      actions={create}
+    >
+      <Section title="Custom tools">
+        <Loaded query={tools}>
+          {(list) =>
+            list.length === 0 ? (
+              <Empty title="No tool of your own yet">
+                <Text size="sm" c="dimmed">
+                  {mayEdit
+                    ? 'Register an HTTP endpoint, or a tool of an MCP server. Its secrets are kept sealed.'
+                    : 'Registering tools takes create_edit_workflows.'}
+                </Text>
+              </Empty>
+            ) : (
+              <Stack gap="md">
+                {list.map((tool) => (
+                  <ToolCard key={tool.id} tool={tool} onEdit={() => setForm({ tool })} />
+                ))}
+              </Stack>
+            )
+          }
+        </Loaded>
+      </Section>
+      <McpAddress />
+      <Modal
+        opened={form !== undefined}
+        onClose={() => setForm(undefined)}
+        title={form?.tool === undefined ? 'New tool' : 'Edit tool'}
+        size="lg"
+        closeOnClickOutside={false}
+      >
+        {form !== undefined && <ToolForm tool={form.tool} onClose={() => setForm(undefined)} />}
+      </Modal>
+    </Page>
+  );
+}
+
+function McpAddress() {
+  const { credential } = useIdentity();
+  const url = `${apiUrl}/api/mcp`;
+  return (
+    <Section title="For models">
+      <Text size="sm" c="dimmed">
+        Over the Model Context Protocol a model can find, run and follow the workflows of this
+        workspace. Any client that speaks streamable HTTP will do.
+      </Text>
+      <Snippet text={url} what="the MCP address" />
+      <Snippet
+        text={JSON.stringify(
+          {
+            mcpServers: {
+              workflows: {
+                type: 'http',
+                url,
+                ...(credential !== 'none' && { headers: { 'X-API-Key': 'ops_...' } }),
+              },
+            },
+          },
+          null,
+          2,
+        )}
+        what="the configuration of an MCP client"
+      />
+      {credential !== 'none' && (
+        <Text size="sm">
+          It takes an{' '}
+          <PageLink to="/keys" underline="always">
+            API key
+          </PageLink>
+          , whose role bounds what the model may do.
+        </Text>
+      )}
+    </Section>
+  );
 }

@@ -1,0 +1,186 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { request } from 'undici';
+import { findChromium } from '../../scripts/stack/chromium.mjs';
+import { fanOut } from '../graphs.ts';
+import { atMost, compare, figure, type Result, single } from '../result.ts';
+import type { Stack } from '../stack.ts';
+import { median } from '../statistics.ts';
+
+const steps = 1_000;
+const rounds = 7;
+const SHOWN_WITHIN_MS = 30_000;
+/** Pixels that the list moves with each frame: a flick of the wheel, kept up. */
+const SCROLLED_PER_FRAME = 120;
+
+/** Runs in the page before its own scripts, and keeps what keeps the main thread busy. In ms since navigation. */
+const WATCH = `
+  window.longTasks = [];
+  new PerformanceObserver((list) => {
+    for (const { startTime, duration } of list.getEntries()) window.longTasks.push({ startTime, duration });
+  }).observe({ type: 'longtask', buffered: true });
+`;
+
+/**
+ * Clicks the first step as soon as it is there, and tells, in ms since navigation, when the run's data had come, when
+ * the step was shown as chosen, and when the graph was drawn.
+ */
+const opened = (runId: string): string => `
+  (async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const until = async (what) => {
+      for (;;) {
+        const found = what();
+        if (found) return found;
+        await frame();
+      }
+    };
+    const step = await until(() => document.querySelector('table[aria-label="Steps"] tbody button'));
+    step.click();
+    await until(() => document.querySelector('table[aria-label="Steps"] tbody [aria-pressed="true"]'));
+    await frame();
+    const usable = performance.now();
+    await until(() => document.querySelector('.react-flow__node'));
+    await frame();
+    const drawn = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { responseEnd: data } = performance
+      .getEntriesByType('resource')
+      .find(({ name }) => new URL(name).pathname === '/api/runs/${runId}');
+    return { data, usable, drawn, tasks: window.longTasks };
+  })()
+`;
+
+/** Scrolls through all steps, a bit with each frame, and tells how long each frame took, in ms. */
+const SCROLL = `
+  (async () => {
+    const list = document.querySelector('[aria-label="Steps, scrollable"]');
+    const frames = [];
+    let before = await new Promise(requestAnimationFrame);
+    while (list.scrollTop + list.clientHeight < list.scrollHeight - 1) {
+      list.scrollTop += ${SCROLLED_PER_FRAME};
+      const now = await new Promise(requestAnimationFrame);
+      frames.push(now - before);
+      before = now;
+    }
+    return frames;
+  })()
+`;
+
+interface Opening {
+  data: number;
+  usable: number;
+  drawn: number;
+  tasks: { startTime: number; duration: number }[];
+}
+
+/** What the console costs those who look at it: the first load, and the page of a run with a thousand steps. */
+export async function consoleMeasure(stack: Stack): Promise<Result[]> {
+  const executablePath = findChromium(process.env);
+  if (executablePath === undefined) {
+    throw new Error('there is no Chromium or Chrome on this machine: set CHROMIUM_PATH');
+  }
+  const workflow = await stack.service.define('A thousand tools', fanOut(steps));
+  const runId = await stack.service.run(workflow);
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  try {
+    return [
+      await firstLoad(browser, stack.apiUrl),
+      ...(await bigRun(browser, stack.apiUrl, runId)),
+    ];
+  } finally {
+    await browser.close();
+    await stack.service.remove(workflow);
+  }
+}
+
+/** The script that was asked for before the overview showed its heading, as gzip sends it. */
+async function firstLoad(browser: Browser, url: string): Promise<Result> {
+  const scripts = new Set<string>();
+  await inNewProfile(browser, async (page) => {
+    page.on('request', (sent) => {
+      if (sent.url().endsWith('.js')) scripts.add(sent.url());
+    });
+    await page.goto(url);
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  });
+  const sizes = await Promise.all([...scripts].map(gzipSize));
+  const sum = sizes.reduce((total, size) => total + size, 0);
+  return compare({
+    measure: 'script until the overview shows, gzip',
+    unit: 'kB',
+    ours: single(sum / 1_000),
+    bound: atMost(300),
+    notes: [`${scripts.size} files, the largest ${Math.round(Math.max(...sizes) / 1_000)} kB`],
+  });
+}
+
+async function gzipSize(url: string): Promise<number> {
+  const { headers, body } = await request(url, { headers: { 'accept-encoding': 'gzip' } });
+  if (headers['content-encoding'] !== 'gzip') throw new Error(`${url} did not come as gzip`);
+  return (await body.arrayBuffer()).byteLength;
+}
+
+async function bigRun(browser: Browser, url: string, runId: string): Promise<Result[]> {
+  const openings: Opening[] = [];
+  const frames: number[] = [];
+  // The first is not counted: it warms the caches of both processes, as the stack's own warm-up does.
+  for (let round = 0; round <= rounds; round += 1) {
+    await inNewProfile(browser, async (page) => {
+      await page.addInitScript({ content: WATCH });
+      await page.goto(`${url}/runs/${runId}`, { timeout: SHOWN_WITHIN_MS });
+      const opening = await page.evaluate<Opening>(opened(runId));
+      const scrolled = await page.evaluate<number[]>(SCROLL);
+      if (round === 0) return;
+      openings.push(opening);
+      frames.push(...scrolled);
+    });
+  }
+  const sinceData = (end: 'usable' | 'drawn') => openings.map((each) => each[end] - each.data);
+  const longest = openings.map(({ data, tasks }) =>
+    Math.max(
+      0,
+      ...tasks
+        .filter(({ startTime, duration }) => startTime + duration >= data)
+        .map(({ duration }) => duration),
+    ),
+  );
+  return [
+    compare({
+      measure: `run page with ${steps} steps, from its data until a clicked step is shown`,
+      unit: 'ms',
+      ours: figure(sinceData('usable')),
+      bound: atMost(1_000),
+      notes: [`its graph is drawn after ${Math.round(median(sinceData('drawn')))} ms`],
+    }),
+    compare({
+      measure: `frame while scrolling ${steps} steps`,
+      unit: 'ms',
+      ours: figure(frames),
+      value: figure(frames).p95 ?? Number.NaN,
+      bound: atMost(34),
+      notes: [
+        `the bound is on p95, two frames of 60 a second; longest ${Math.round(Math.max(...frames))} ms`,
+      ],
+    }),
+    compare({
+      measure: `longest main-thread task while ${steps} nodes are laid out and drawn`,
+      unit: 'ms',
+      ours: figure(longest),
+      bound: atMost(200),
+      notes: [
+        'tasks of less than 50 ms are not told and count as 0; the layout itself is in a worker',
+      ],
+    }),
+  ];
+}
+
+async function inNewProfile(browser: Browser, work: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(SHOWN_WITHIN_MS);
+    await work(page);
+  } finally {
+    await context.close();
+  }
+}

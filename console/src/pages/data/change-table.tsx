@@ -1,0 +1,67 @@
+import { Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Change, Source } from '../../../../client/index.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { When } from '../../parts/time.tsx';
+import { feedsQuery, sourcesQuery } from '../../queries/data.ts';
+import { ChangedValue } from './changed-value.tsx';
+import { RouteLink } from './route-link.tsx';
+import { RowTable } from './row-table.tsx';
+import { CutValue } from './value.tsx';
+
+type Names = ReadonlyMap<string, string>;
+
+export function ChangeTable({ changes }: { changes: readonly Change[] }) {
+  const feeds = useNames(useQuery(feedsQuery).data);
+  const sources = useNames(useQuery(sourcesQuery).data);
+  return (
+    <RowTable
+      label="Changes"
+      columns={['When', 'Record', 'Feed', 'Attribute', 'Change', 'Source']}
+      minWidth={860}
+    >
+      {changes.map((change) => (
+        <ChangeRow key={change.id} change={change} feeds={feeds} sources={sources} />
+      ))}
+    </RowTable>
+  );
+}
+
+function ChangeRow({ change, feeds, sources }: { change: Change; feeds: Names; sources: Names }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <When at={change.changed_at} ago />
+      </Table.Td>
+      <Table.Td>
+        <RouteLink size="sm" to="/data/entities/$entityId" params={{ entityId: change.entity_id }}>
+          {change.entity_id}
+        </RouteLink>
+        <Text size="xs" c="dimmed">
+          {change.entity_type} · version {change.version}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Foreign>{feeds.get(change.feed_id) ?? change.feed_id}</Foreign>
+      </Table.Td>
+      <Table.Td>
+        <Foreign>{change.attribute}</Foreign>
+      </Table.Td>
+      <Table.Td>
+        <ChangedValue
+          before={<CutValue of={change.old_value} />}
+          after={<CutValue of={change.new_value} />}
+        />
+      </Table.Td>
+      <Table.Td>
+        {change.source_id !== null && (
+          <Foreign>{sources.get(change.source_id) ?? change.source_id}</Foreign>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+const useNames = (rows: readonly Pick<Source, 'id' | 'name'>[] | undefined): Names =>
+  useMemo(() => new Map(rows?.map(({ id, name }) => [id, name])), [rows]);

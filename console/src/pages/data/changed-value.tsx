@@ -1,0 +1,19 @@
+import { Text, VisuallyHidden } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** Old and new side by side, told apart by more than colour. */
+export function ChangedValue({ before, after }: { before: ReactNode; after: ReactNode }) {
+  return (
+    <>
+      <Text component="del" inherit c="dimmed">
+        <VisuallyHidden>was </VisuallyHidden>
+        {before}
+      </Text>{' '}
+      <span aria-hidden>→</span>{' '}
+      <Text component="ins" inherit td="none">
+        <VisuallyHidden>is now </VisuallyHidden>
+        {after}
+      </Text>
+    </>
+  );
+}

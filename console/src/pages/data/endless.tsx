@@ -1,0 +1,43 @@
+import { Box, Text } from '@mantine/core';
+import { useIntersection } from '@mantine/hooks';
+import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { LoadMore } from '../../parts/load-more.tsx';
+import { countText } from '../../parts/numbers.ts';
+
+/** So far below the window the next page is fetched already. */
+const AHEAD = '600px';
+/** Rows after which whoever scrolls has to ask for more: a browser lays out tables of thousands slowly. */
+const MOST_BY_ITSELF = 1_000;
+
+/** The end of a list that grows as it is scrolled. */
+export function Endless({
+  query,
+  shown,
+}: {
+  query: Pick<
+    UseInfiniteQueryResult,
+    'hasNextPage' | 'isFetchingNextPage' | 'isError' | 'fetchNextPage'
+  >;
+  shown: number;
+}) {
+  const { ref, entry } = useIntersection({ rootMargin: AHEAD });
+  const { hasNextPage, isFetchingNextPage, isError, fetchNextPage } = query;
+  const grows =
+    entry?.isIntersecting === true &&
+    hasNextPage &&
+    !isFetchingNextPage &&
+    !isError &&
+    shown < MOST_BY_ITSELF;
+  useEffect(() => {
+    if (grows) void fetchNextPage();
+  }, [grows, fetchNextPage]);
+  return (
+    <Box ref={ref}>
+      <LoadMore query={query} />
+      <Text size="xs" c="dimmed" ta="center" role="status">
+        {countText(shown)} shown{hasNextPage ? '' : ', which is all'}
+      </Text>
+    </Box>
+  );
+}

@@ -1,0 +1,90 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useNavigate } from '@tanstack/react-router';
+import type { DataEndpoint } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { endpointsKey } from '../../queries/data.ts';
+import { useMay } from '../../queries/identity.ts';
+import { EndpointForm, showEndpointSecret } from './endpoint-form.tsx';
+
+export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
+  const mayChange = useMay('manage_workspace');
+  const [editing, { open, close }] = useDisclosure(false);
+  const ping = useAct(() => api().pingEndpoint(endpoint.id), {
+    changes: [endpointsKey],
+    done: 'A ping is on its way',
+  });
+  if (!mayChange) return null;
+  return (
+    <>
+      <Button variant="default" loading={ping.isPending} onClick={() => ping.mutate(undefined)}>
+        Send a ping
+      </Button>
+      <Button variant="default" onClick={open}>
+        Edit
+      </Button>
+      <Rotate endpoint={endpoint} />
+      <Delete endpoint={endpoint} />
+      {editing && <EndpointForm endpoint={endpoint} onClose={close} />}
+    </>
+  );
+}
+
+function Rotate({ endpoint }: { endpoint: DataEndpoint }) {
+  const rotate = useAct(() => api().rotateEndpointSecret(endpoint.id), {
+    changes: [endpointsKey],
+    onDone: ({ secret }) => showEndpointSecret(secret),
+  });
+  return (
+    <Button
+      variant="default"
+      loading={rotate.isPending}
+      onClick={() =>
+        confirm({
+          title: 'Replace the secret?',
+          consequence:
+            'Deliveries are signed with the new secret from now on, and for 24 hours with the one before, too. The new one is shown once.',
+          act: 'Replace it',
+          dangerous: false,
+          onConfirm: () => rotate.mutate(undefined),
+        })
+      }
+    >
+      Replace secret
+    </Button>
+  );
+}
+
+function Delete({ endpoint }: { endpoint: DataEndpoint }) {
+  const navigate = useNavigate();
+  const remove = useAct(() => api().deleteEndpoint(endpoint.id), {
+    changes: [[...endpointsKey, 'list']],
+    done: 'Endpoint deleted',
+    onDone: () => void navigate({ to: '/data/endpoints' }),
+  });
+  return (
+    <Button
+      variant="light"
+      color="red"
+      loading={remove.isPending}
+      onClick={() =>
+        confirm({
+          title: 'Delete the endpoint?',
+          consequence: (
+            <>
+              <Foreign>{endpoint.url}</Foreign> is told of nothing any more. What is still to be
+              delivered, and the log, go with it.
+            </>
+          ),
+          act: 'Delete it',
+          onConfirm: () => remove.mutate(undefined),
+        })
+      }
+    >
+      Delete
+    </Button>
+  );
+}

@@ -1,0 +1,87 @@
+import { Checkbox, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { DataEndpoint } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { showSecretOnce } from '../../parts/secret-once.tsx';
+import { endpointsKey } from '../../queries/data.ts';
+import { endpointEvents } from './endpoint-events.ts';
+import { FormModal } from './form-modal.tsx';
+
+type Events = DataEndpoint['events'];
+
+/** Registers an endpoint and shows its secret, this once; or changes the one that is given. */
+export function EndpointForm({
+  endpoint,
+  onClose,
+}: {
+  endpoint?: DataEndpoint;
+  onClose: () => void;
+}) {
+  const [url, setUrl] = useState(endpoint?.url ?? '');
+  const [events, setEvents] = useState<Events>(
+    endpoint?.events ?? ['entity.created', 'entity.updated'],
+  );
+  const [isDemo, setIsDemo] = useState(false);
+  const save = useAct(
+    () =>
+      endpoint === undefined
+        ? api().createEndpoint({ url, events, is_demo: isDemo })
+        : api().updateEndpoint(endpoint.id, { url, events }),
+    {
+      changes: [endpointsKey],
+      ...(endpoint !== undefined && { done: 'Endpoint changed' }),
+      quiet: true,
+      onDone: (saved) => {
+        onClose();
+        if ('secret' in saved && typeof saved.secret === 'string') showEndpointSecret(saved.secret);
+      },
+    },
+  );
+  return (
+    <FormModal
+      title={endpoint === undefined ? 'New endpoint' : 'Edit the endpoint'}
+      submit={endpoint === undefined ? 'Register it' : 'Save'}
+      act={save}
+      onSubmit={() => save.mutate(undefined)}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Address"
+        description="Where events are sent to. It must be reachable from the service."
+        placeholder="https://example.com/hooks"
+        type="url"
+        required
+        data-autofocus
+        maxLength={2_000}
+        value={url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+      />
+      <Checkbox.Group
+        label="Events"
+        description="What it is told of."
+        value={events}
+        onChange={(value) => setEvents(value as Events)}
+      >
+        <Stack gap="xs" mt="xs">
+          {Object.entries(endpointEvents).map(([event, about]) => (
+            <Checkbox key={event} value={event} label={event} description={about} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      {endpoint === undefined && (
+        <Checkbox
+          label="It hears of made-up records instead of real ones"
+          description="This cannot be changed later."
+          checked={isDemo}
+          onChange={(event) => setIsDemo(event.currentTarget.checked)}
+        />
+      )}
+    </FormModal>
+  );
+}
+
+/** The secret with which the receiver checks that a delivery comes from here. */
+export function showEndpointSecret(secret: string): void {
+  showSecretOnce({ title: 'The secret that signs deliveries', secret });
+}

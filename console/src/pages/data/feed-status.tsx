@@ -1,0 +1,19 @@
+import { Badge, type MantineColor } from '@mantine/core';
+import type { Feed } from '../../../../client/index.ts';
+
+const colours: Record<Feed['status'], MantineColor> = {
+  active: 'teal',
+  paused: 'gray',
+  degraded: 'orange',
+  archived: 'gray',
+};
+
+export const feedStatuses = Object.keys(colours) as Feed['status'][];
+
+export function FeedStatus({ status }: { status: Feed['status'] }) {
+  return (
+    <Badge variant="light" color={colours[status]} tt="none">
+      {status}
+    </Badge>
+  );
+}

@@ -1,0 +1,155 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import type { FeedDetail } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { When } from '../../parts/time.tsx';
+import { entitiesQuery, feedQuery, feedsKey } from '../../queries/data.ts';
+import { useMay } from '../../queries/identity.ts';
+import { EventList } from './event-list.tsx';
+import { Facts } from './facts.tsx';
+import { FeedForm } from './feed-form.tsx';
+import { FeedStatus } from './feed-status.tsx';
+import { IngestHint } from './ingest-hint.tsx';
+import { KindBadge } from './kind-badge.tsx';
+import { RecordTable } from './record-table.tsx';
+import { RouteLink } from './route-link.tsx';
+
+/** A feed with how fresh it is, what came last, and how to send it more. */
+export function FeedPage() {
+  const { feedId } = useParams({ from: '/inside/data/feeds/$feedId' });
+  const feed = useQuery(feedQuery(feedId));
+  return (
+    <Loaded query={feed}>
+      {(loaded) => (
+        <Page
+          title={loaded.name}
+          about={loaded.description === '' ? undefined : <Foreign>{loaded.description}</Foreign>}
+          actions={<FeedActions feed={loaded} />}
+        >
+          <FeedFacts feed={loaded} />
+          <NewestRecords feedId={feedId} />
+          <Section title="Newest events">
+            <EventList filter={{ feed_id: feedId }} limit={10} />
+          </Section>
+          <IngestHint feed={loaded} />
+          <Section title="What it holds">
+            <JsonView
+              value={{
+                specification: loaded.specification,
+                geography: loaded.geography,
+                schema: loaded.schema,
+              }}
+              what="what the feed holds"
+            />
+          </Section>
+        </Page>
+      )}
+    </Loaded>
+  );
+}
+
+function FeedActions({ feed }: { feed: FeedDetail }) {
+  const mayChange = useMay('manage_workspace');
+  const [editing, { open, close }] = useDisclosure(false);
+  const navigate = useNavigate();
+  const archived = feed.status === 'archived';
+  const archive = useAct(
+    () => api().updateFeed(feed.id, { status: archived ? 'active' : 'archived' }),
+    { changes: [feedsKey], done: archived ? 'Feed taken up again' : 'Feed archived' },
+  );
+  const remove = useAct(() => api().deleteFeed(feed.id), {
+    changes: [[...feedsKey, 'list']],
+    done: 'Feed deleted',
+    onDone: () => void navigate({ to: '/data' }),
+  });
+  if (!mayChange) return null;
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        Edit
+      </Button>
+      <Button
+        variant="default"
+        loading={archive.isPending}
+        onClick={() => archive.mutate(undefined)}
+      >
+        {archived ? 'Take up again' : 'Archive'}
+      </Button>
+      <Button
+        variant="light"
+        color="red"
+        loading={remove.isPending}
+        onClick={() =>
+          confirm({
+            title: 'Delete the feed?',
+            consequence: (
+              <>
+                <Foreign>{feed.name}</Foreign> goes with all its records, their history and their
+                events. To keep them out of sight only, archive it.
+              </>
+            ),
+            act: 'Delete it all',
+            onConfirm: () => remove.mutate(undefined),
+          })
+        }
+      >
+        Delete
+      </Button>
+      {editing && <FeedForm feed={feed} onClose={close} />}
+    </>
+  );
+}
+
+function FeedFacts({ feed }: { feed: FeedDetail }) {
+  const { last_event_at, last_checked_at } = feed.freshness;
+  return (
+    <Facts
+      of={[
+        ['Kind', <KindBadge key="kind" isDemo={feed.is_demo} />],
+        ['Status', <FeedStatus key="status" status={feed.status} />],
+        ['Newest record', last_event_at === null ? 'none yet' : <When at={last_event_at} ago />],
+        ['Last sent', last_checked_at === null ? 'never' : <When at={last_checked_at} ago />],
+        ['Record types', feed.entity_types.length === 0 ? 'any' : feed.entity_types.join(', ')],
+        ['Made', <When key="made" at={feed.created_at} />],
+      ]}
+    />
+  );
+}
+
+const NEWEST = 5;
+
+function NewestRecords({ feedId }: { feedId: string }) {
+  const records = useInfiniteQuery(entitiesQuery({ feed_id: feedId }, NEWEST));
+  return (
+    <Section
+      title="Newest records"
+      actions={
+        <>
+          <RouteLink size="sm" to="/data/entities" search={{ feed_id: feedId }}>
+            All records
+          </RouteLink>
+          <RouteLink size="sm" to="/data/changes" search={{ feed_id: feedId }}>
+            Changes
+          </RouteLink>
+        </>
+      }
+    >
+      <Loaded query={records}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ entities }) => entities);
+          if (rows.length === 0) return <Empty title="No records yet" />;
+          return <RecordTable label="Newest records" records={rows} />;
+        }}
+      </Loaded>
+    </Section>
+  );
+}

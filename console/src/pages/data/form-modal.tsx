@@ -1,0 +1,16 @@
+import { Modal } from '@mantine/core';
+import type { ComponentProps } from 'react';
+import { Form } from '../../parts/form.tsx';
+
+/** A form over the page. Stays open, with what was typed, until what it sends has been taken. */
+export function FormModal({
+  title,
+  onClose,
+  ...form
+}: Omit<ComponentProps<typeof Form>, 'onCancel'> & { title: string; onClose: () => void }) {
+  return (
+    <Modal opened onClose={onClose} title={title} size="lg" closeOnClickOutside={false}>
+      <Form {...form} onCancel={onClose} />
+    </Modal>
+  );
+}

@@ -1,0 +1,54 @@
+import { Group, Table } from '@mantine/core';
+import type { Entity } from '../../../../client/index.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { percentText } from '../../parts/numbers.ts';
+import { When } from '../../parts/time.tsx';
+import { KindBadge } from './kind-badge.tsx';
+import { placeText } from './place.ts';
+import { RouteLink } from './route-link.tsx';
+import { RowTable } from './row-table.tsx';
+import { verificationTexts } from './verification.ts';
+
+const columns = [
+  'Record',
+  'Type',
+  'Place',
+  { label: 'Confidence', numbers: true },
+  'Verified',
+  { label: 'Version', numbers: true },
+  'Updated',
+] as const;
+
+export function RecordTable({ label, records }: { label: string; records: readonly Entity[] }) {
+  return (
+    <RowTable label={label} columns={columns} minWidth={820}>
+      {records.map((record) => (
+        <RecordRow key={record.id} record={record} />
+      ))}
+    </RowTable>
+  );
+}
+
+function RecordRow({ record }: { record: Entity }) {
+  const place = placeText(record.geography);
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap="xs">
+          <RouteLink to="/data/entities/$entityId" params={{ entityId: record.id }}>
+            <Foreign>{record.canonical_name}</Foreign>
+          </RouteLink>
+          {record.is_demo && <KindBadge isDemo />}
+        </Group>
+      </Table.Td>
+      <Table.Td>{record.entity_type}</Table.Td>
+      <Table.Td>{place !== undefined && <Foreign>{place}</Foreign>}</Table.Td>
+      <Table.Td className="numbers">{percentText(record.confidence * 100)}</Table.Td>
+      <Table.Td>{verificationTexts[record.verification_status]}</Table.Td>
+      <Table.Td className="numbers">{record.version}</Table.Td>
+      <Table.Td>
+        <When at={record.updated_at} ago />
+      </Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,140 @@
+import { ActionIcon, Badge, Menu, Stack, Table, Text, type MantineColor } from '@mantine/core';
+import { IconDots } from '@tabler/icons-react';
+import type { Source } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { percentText } from '../../parts/numbers.ts';
+import { When } from '../../parts/time.tsx';
+import { sourcesKey } from '../../queries/data.ts';
+import { KindBadge } from './kind-badge.tsx';
+
+const healthColours: Record<Source['health']['status'], MantineColor> = {
+  unknown: 'gray',
+  healthy: 'teal',
+  failed: 'red',
+};
+
+export function SourceRow({
+  source,
+  mayChange,
+  onEdit,
+  onReport,
+}: {
+  source: Source;
+  mayChange: boolean;
+  onEdit: () => void;
+  onReport: () => void;
+}) {
+  const { status, consecutive_failures: failures } = source.health;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Text size="sm">
+          <Foreign>{source.name}</Foreign>
+        </Text>
+        <Text size="xs" c="dimmed">
+          <Foreign>{[source.type, source.jurisdiction].filter(Boolean).join(' · ')}</Foreign>
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <KindBadge isDemo={source.is_demo} />
+      </Table.Td>
+      <Table.Td>
+        <Badge variant="light" color={healthColours[status]} tt="none">
+          {status}
+        </Badge>
+        {failures > 1 && (
+          <Text size="xs" c="dimmed">
+            {failures} times in a row
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <LastReport health={source.health} />
+      </Table.Td>
+      <Table.Td>{source.cadence === null ? '' : <Foreign>{source.cadence}</Foreign>}</Table.Td>
+      <Table.Td>
+        {source.reliability_score !== null && percentText(source.reliability_score * 100)}
+      </Table.Td>
+      {mayChange && (
+        <Table.Td>
+          <SourceMenu source={source} onEdit={onEdit} onReport={onReport} />
+        </Table.Td>
+      )}
+    </Table.Tr>
+  );
+}
+
+function LastReport({ health }: { health: Source['health'] }) {
+  const { last_success_at: worked, last_failure_at: failed, last_error } = health;
+  if (worked === null && failed === null) return 'none yet';
+  // Health turns only after several failures; the first is worth a look already.
+  const failing = health.consecutive_failures > 0;
+  return (
+    <Stack gap={2} maw={320}>
+      {worked !== null && (
+        <span>
+          worked <When at={worked} ago />
+        </span>
+      )}
+      {failing && failed !== null && (
+        <span>
+          failed <When at={failed} ago />
+        </span>
+      )}
+      {failing && last_error !== null && (
+        <Text size="xs" c="dimmed" lineClamp={3} title={last_error}>
+          <Foreign>{last_error}</Foreign>
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function SourceMenu({
+  source,
+  onEdit,
+  onReport,
+}: {
+  source: Source;
+  onEdit: () => void;
+  onReport: () => void;
+}) {
+  const remove = useAct(() => api().deleteSource(source.id), {
+    changes: [sourcesKey],
+    done: 'Source deleted',
+  });
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${source.name}`}>
+          <IconDots size={18} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={onReport}>Report a look</Menu.Item>
+        <Menu.Item onClick={onEdit}>Edit</Menu.Item>
+        <Menu.Item
+          color="red"
+          onClick={() =>
+            confirm({
+              title: 'Delete the source?',
+              consequence: (
+                <>
+                  <Foreign>{source.name}</Foreign> and what was reported of it goes. Records that
+                  name it stay as they are.
+                </>
+              ),
+              act: 'Delete it',
+              onConfirm: () => remove.mutate(undefined),
+            })
+          }
+        >
+          Delete
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,68 @@
+import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import type { RuleDraft } from './policy-draft.ts';
+
+/** What one argument of a tool may not be: one of some values, or anything that a pattern finds. */
+export function ArgumentRule({
+  rule,
+  onChange,
+  onRemove,
+}: {
+  rule: RuleDraft;
+  onChange: (part: Partial<RuleDraft>) => void;
+  onRemove: () => void;
+}) {
+  const name = rule.argument.trim() === '' ? 'this argument' : rule.argument;
+  return (
+    <Stack gap="xs" role="group" aria-label={`Block ${name}`} pl="md">
+      <Group align="flex-end" gap="xs">
+        <TextInput
+          label="Blocked argument"
+          description="A path into the parameters, like body.country"
+          value={rule.argument}
+          onChange={(event) => onChange({ argument: event.currentTarget.value })}
+          flex={1}
+          miw={180}
+          maxLength={200}
+          required
+        />
+        <NativeSelect
+          label="When it"
+          value={rule.by}
+          onChange={(event) => onChange({ by: event.currentTarget.value as RuleDraft['by'] })}
+          data={[
+            { value: 'values', label: 'is one of' },
+            { value: 'pattern', label: 'matches a pattern' },
+          ]}
+        />
+        <Button
+          variant="subtle"
+          color="red"
+          onClick={onRemove}
+          aria-label={`Remove the block of ${name}`}
+        >
+          Remove
+        </Button>
+      </Group>
+      {rule.by === 'values' ? (
+        <Textarea
+          label="Values"
+          description="One a line. Numbers, true, false, null, lists and objects as JSON; with quotes they are texts."
+          value={rule.values}
+          onChange={(event) => onChange({ values: event.currentTarget.value })}
+          autosize
+          minRows={2}
+          required
+        />
+      ) : (
+        <TextInput
+          label="Pattern"
+          description="RE2, found anywhere in the value. Begin with (?i) to ignore case."
+          value={rule.pattern}
+          onChange={(event) => onChange({ pattern: event.currentTarget.value })}
+          maxLength={500}
+          required
+        />
+      )}
+    </Stack>
+  );
+}

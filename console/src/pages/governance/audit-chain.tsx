@@ -1,0 +1,95 @@
+import { Alert, Button, Stack, Text } from '@mantine/core';
+import { IconShieldCheck } from '@tabler/icons-react';
+import type { AuditVerification } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { countText } from '../../parts/numbers.ts';
+import { Section } from '../../parts/page.tsx';
+import { Snippet } from '../../parts/snippet.tsx';
+import { useIdentity } from '../../queries/identity.ts';
+
+/** A long log takes the service up to half a minute. */
+const WITHIN_SECONDS = 60;
+
+/** Has the chain of seals checked, and says what that proves. */
+export function AuditChain() {
+  const check = useAct(() => api().verifyAudit({ timeout: WITHIN_SECONDS }), {
+    changes: [],
+    quiet: true,
+  });
+  return (
+    <Section
+      title="Chain"
+      actions={
+        <Button
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconShieldCheck size={16} />}
+          loading={check.isPending}
+          onClick={() => check.mutate(undefined)}
+        >
+          Check the chain
+        </Button>
+      }
+    >
+      <Text size="sm" c="dimmed">
+        Each entry is sealed with the hash of the one before. An entry that was changed, removed or
+        slipped in breaks the chain.
+      </Text>
+      {check.error !== null && <Failure error={check.error} />}
+      {check.data !== undefined && <Outcome found={check.data} />}
+    </Section>
+  );
+}
+
+function Outcome({ found }: { found: AuditVerification }) {
+  return (
+    <Stack gap="sm" role="status">
+      {found.valid ? (
+        <Alert color="teal" title="The log is as it was written">
+          {countText(found.sealed)} entries hold together.
+          <Waiting count={found.unsealed} />
+        </Alert>
+      ) : (
+        <Alert color="red" title="The log was tampered with">
+          {found.first_problem === undefined ? (
+            'The chain does not hold.'
+          ) : (
+            <>
+              {found.first_problem.position === null
+                ? 'An entry without a place in the chain: '
+                : `At position ${countText(found.first_problem.position)}: `}
+              {found.first_problem.problem}
+              {found.first_problem.audit_id !== undefined &&
+                ` (entry ${found.first_problem.audit_id})`}
+            </>
+          )}
+          <Waiting count={found.unsealed} />
+        </Alert>
+      )}
+      {found.head !== null && <Head head={found.head} />}
+    </Stack>
+  );
+}
+
+function Waiting({ count }: { count: number }) {
+  if (count === 0) return null;
+  return ` ${countText(count)} wait for their seal, which takes about a second.`;
+}
+
+function Head({ head }: { head: NonNullable<AuditVerification['head']> }) {
+  const { workspace_id } = useIdentity();
+  return (
+    <Stack gap={4}>
+      <Text size="sm" fw={600}>
+        Newest seal, at position {countText(head.position)}
+      </Text>
+      <Snippet text={`${workspace_id}:${head.position}:${head.hash}`} what="the newest seal" />
+      <Text size="xs" c="dimmed">
+        Keep this line somewhere else. Whoever owns the database could write the whole log anew; a
+        seal kept elsewhere tells, with npm run audit:verify -- --head followed by this line.
+      </Text>
+    </Stack>
+  );
+}

@@ -1,0 +1,99 @@
+import { Button, Code, Table } from '@mantine/core';
+import { useState } from 'react';
+import type { AuditEntry } from '../../../../client/index.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
+import { When } from '../../parts/time.tsx';
+
+/** One entry; its details open below it. */
+export function AuditRow({ entry }: { entry: AuditEntry }) {
+  const [opened, setOpened] = useState(false);
+  const empty = Object.keys(entry.details).length === 0;
+  return (
+    <>
+      <Table.Tr>
+        <Table.Td>
+          <When at={entry.created_at} />
+        </Table.Td>
+        <Table.Td>
+          <Actor entry={entry} />
+        </Table.Td>
+        <Table.Td>
+          <Code>{entry.action}</Code>
+        </Table.Td>
+        <Table.Td>
+          {entry.target_type} <Target entry={entry} />
+        </Table.Td>
+        <Table.Td>
+          {!empty && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              aria-expanded={opened}
+              aria-label={`${opened ? 'Hide' : 'Show'} details of ${entry.action}`}
+              onClick={() => setOpened(!opened)}
+            >
+              {opened ? 'Hide' : 'Show'}
+            </Button>
+          )}
+        </Table.Td>
+      </Table.Tr>
+      {opened && (
+        <Table.Tr>
+          <Table.Td colSpan={5}>
+            <JsonView value={entry.details} what="the details" />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  );
+}
+
+function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
+  if (actor_name === null) return 'The service';
+  // Who has been removed has no page any more; following the link says so.
+  if (actor_id === null) return <Foreign>{actor_name}</Foreign>;
+  return (
+    <PageLink size="sm" to="/members/$memberId" params={{ memberId: actor_id }}>
+      <Foreign>{actor_name}</Foreign>
+    </PageLink>
+  );
+}
+
+/** What was acted on, as a link where it has a page. It may be gone by now. */
+function Target({ entry: { target_type, target_id } }: { entry: AuditEntry }) {
+  const id = <Foreign>{target_id}</Foreign>;
+  if (target_type === 'run') {
+    return (
+      <PageLink
+        size="sm"
+        to="/runs/$runId"
+        params={{ runId: target_id }}
+        search={{ step: undefined, tab: undefined }}
+      >
+        {id}
+      </PageLink>
+    );
+  }
+  if (target_type === 'workflow') {
+    return (
+      <PageLink
+        size="sm"
+        to="/workflows/$workflowId"
+        params={{ workflowId: target_id }}
+        search={{ tab: undefined }}
+      >
+        {id}
+      </PageLink>
+    );
+  }
+  if (target_type === 'member') {
+    return (
+      <PageLink size="sm" to="/members/$memberId" params={{ memberId: target_id }}>
+        {id}
+      </PageLink>
+    );
+  }
+  return id;
+}

@@ -1,0 +1,101 @@
+import { Button, Card, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { GovernanceEvent } from '../../../../client/index.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { PageLink } from '../../parts/page-link.tsx';
+import { Tag } from '../../parts/tag.tsx';
+import { When } from '../../parts/time.tsx';
+import { membersQuery } from '../../queries/members.ts';
+import { workflowsQuery } from '../../queries/workflows.ts';
+import { decisionColours, eventTexts } from './event-texts.ts';
+
+/** One decision: what, why, where it was made, and the evidence when asked for. */
+export function EventCard({ event }: { event: GovernanceEvent }) {
+  const [opened, setOpened] = useState(false);
+  const what = eventTexts[event.type];
+  return (
+    <Card withBorder padding="sm" component="article" aria-label={what}>
+      <Stack gap={6}>
+        <Group justify="space-between" gap="xs">
+          <Group gap="xs">
+            <Tag color={decisionColours[event.decision]}>{event.decision}</Tag>
+            <Text fw={600} size="sm">
+              {what}
+            </Text>
+          </Group>
+          <Text size="xs" c="dimmed">
+            <When at={event.created_at} ago />
+          </Text>
+        </Group>
+        <Text size="sm">
+          <Foreign>{event.reason}</Foreign>
+        </Text>
+        <Group justify="space-between" gap="xs">
+          <Text size="xs" component="div">
+            <Where event={event} />
+          </Text>
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            aria-expanded={opened}
+            onClick={() => setOpened(!opened)}
+          >
+            {opened ? 'Hide evidence' : 'Evidence'}
+          </Button>
+        </Group>
+        {opened && <JsonView value={event.evidence} what="the evidence" />}
+      </Stack>
+    </Card>
+  );
+}
+
+function Where({ event }: { event: GovernanceEvent }) {
+  const { workflow_id, version, run_id, node_id, actor_id } = event;
+  return (
+    <Group gap="xs">
+      {workflow_id !== null && <WorkflowName id={workflow_id} version={version} />}
+      {run_id !== null && (
+        <PageLink
+          size="xs"
+          to="/runs/$runId"
+          params={{ runId: run_id }}
+          search={{ step: node_id ?? undefined, tab: undefined }}
+        >
+          Run <Foreign>{run_id}</Foreign>
+        </PageLink>
+      )}
+      {node_id !== null && (
+        <span>
+          Step <Foreign>{node_id}</Foreign>
+        </span>
+      )}
+      {actor_id !== null && <ActorName id={actor_id} />}
+    </Group>
+  );
+}
+
+function WorkflowName({ id, version }: { id: string; version: number | null }) {
+  const { data } = useQuery(workflowsQuery);
+  return (
+    <PageLink
+      size="xs"
+      to="/workflows/$workflowId"
+      params={{ workflowId: id }}
+      search={{ tab: undefined }}
+    >
+      <Foreign>{data?.find((each) => each.id === id)?.name ?? id}</Foreign>
+      {version !== null && ` v${version}`}
+    </PageLink>
+  );
+}
+
+function ActorName({ id }: { id: string }) {
+  const { data } = useQuery(membersQuery);
+  return (
+    <span>
+      by <Foreign>{data?.find((each) => each.id === id)?.name ?? id}</Foreign>
+    </span>
+  );
+}

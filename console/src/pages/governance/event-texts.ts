@@ -1,0 +1,24 @@
+import type { GovernanceEvent } from '../../../../client/index.ts';
+
+/** What governed what, in the words of the page. */
+export const eventTexts = {
+  policy_denied: 'Policy denied',
+  tool_argument_blocked: 'Argument blocked',
+  data_redacted: 'Data redacted',
+  budget_blocked: 'Budget refused',
+  model_fallback_blocked: 'Fallback blocked',
+  approval_override_granted: 'Override granted',
+} as const satisfies Record<GovernanceEvent['type'], string>;
+
+export const decisionColours = {
+  blocked: 'red',
+  denied: 'red',
+  redacted: 'orange',
+  granted: 'teal',
+} as const satisfies Record<GovernanceEvent['decision'], string>;
+
+export const isEventType = (text: string | undefined): text is GovernanceEvent['type'] =>
+  text !== undefined && Object.hasOwn(eventTexts, text);
+
+export const isDecision = (text: string | undefined): text is GovernanceEvent['decision'] =>
+  text !== undefined && Object.hasOwn(decisionColours, text);

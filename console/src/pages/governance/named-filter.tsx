@@ -1,0 +1,34 @@
+import { Select } from '@mantine/core';
+
+/** Chooses one of things with names, or all. One that is gone is shown by its id. */
+export function NamedFilter({
+  label,
+  all,
+  named,
+  value,
+  onChange,
+}: {
+  label: string;
+  /** What it says while none is chosen. */
+  all: string;
+  named: readonly { id: string; name: string }[];
+  value: string | undefined;
+  onChange: (id: string | undefined) => void;
+}) {
+  const data = named.map(({ id, name }) => ({ value: id, label: name }));
+  if (value !== undefined && !data.some((each) => each.value === value)) {
+    data.push({ value, label: value });
+  }
+  return (
+    <Select
+      label={label}
+      placeholder={all}
+      value={value ?? null}
+      onChange={(chosen) => onChange(chosen ?? undefined)}
+      data={data}
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': all }}
+    />
+  );
+}

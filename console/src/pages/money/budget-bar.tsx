@@ -1,0 +1,78 @@
+import { Box, Group, Progress, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { BudgetStatus } from '../../../../client/index.ts';
+import { dollarsText } from '../../parts/numbers.ts';
+
+/**
+ * What is settled, held by runs in flight, and free, on one bar; a line marks where the window will end if it goes on
+ * like this. The bar is as long as the largest of them, so that what is over the limit shows beyond its mark.
+ */
+export function BudgetBar({ limit, status }: { limit: number; status: BudgetStatus }) {
+  const whole = Math.max(limit, status.committed_usd, status.projected_usd);
+  const share = (dollars: number): number => (whole === 0 ? 0 : (100 * dollars) / whole);
+  const { spent_usd, reserved_usd, remaining_usd, projected_usd } = status;
+  const told =
+    `Settled ${dollarsText(spent_usd)}, held ${dollarsText(reserved_usd)}, ${rest(remaining_usd)}, ` +
+    `projected ${dollarsText(projected_usd)} of ${dollarsText(limit)}`;
+  return (
+    <Box>
+      <Box pos="relative" role="img" aria-label={told} py={4}>
+        <Progress.Root size={18} radius="sm" aria-hidden>
+          <Progress.Section withAria={false} value={share(spent_usd)} color="indigo" />
+          <Progress.Section withAria={false} value={share(reserved_usd)} color="cyan" striped />
+        </Progress.Root>
+        {whole > limit && <Mark at={share(limit)} line="2px solid var(--mantine-color-red-6)" />}
+        {projected_usd > 0 && (
+          <Mark at={share(projected_usd)} line="2px dashed var(--mantine-color-text)" />
+        )}
+      </Box>
+      <Group gap="2px var(--mantine-spacing-md)" aria-hidden>
+        <Entry swatch="var(--mantine-color-indigo-filled)">Settled {dollarsText(spent_usd)}</Entry>
+        <Entry swatch="var(--mantine-color-cyan-filled)">Held {dollarsText(reserved_usd)}</Entry>
+        <Entry swatch="var(--mantine-color-default-border)">{rest(remaining_usd)}</Entry>
+        <Entry line="2px dashed var(--mantine-color-text)">
+          Projected {dollarsText(projected_usd)}
+        </Entry>
+        {whole > limit && <Entry line="2px solid var(--mantine-color-red-6)">Limit</Entry>}
+      </Group>
+    </Box>
+  );
+}
+
+const rest = (remaining: number): string =>
+  remaining >= 0 ? `Free ${dollarsText(remaining)}` : `Over by ${dollarsText(-remaining)}`;
+
+function Mark({ at, line }: { at: number; line: string }) {
+  return (
+    <Box
+      pos="absolute"
+      top={0}
+      bottom={0}
+      w={0}
+      style={{ left: `min(${at}%, calc(100% - 2px))`, borderLeft: line }}
+    />
+  );
+}
+
+function Entry({
+  swatch,
+  line,
+  children,
+}: {
+  swatch?: string;
+  line?: string;
+  children: ReactNode;
+}) {
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Box
+        w={line === undefined ? 10 : 0}
+        h={12}
+        style={{ background: swatch, borderLeft: line, borderRadius: 2 }}
+      />
+      <Text size="sm" style={{ fontVariantNumeric: 'tabular-nums' }}>
+        {children}
+      </Text>
+    </Group>
+  );
+}

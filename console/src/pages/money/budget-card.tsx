@@ -1,0 +1,144 @@
+import { Button, Card, Collapse, Group, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Budget } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { dollarsText, percentText } from '../../parts/numbers.ts';
+import { PageLink } from '../../parts/page-link.tsx';
+import { Tag } from '../../parts/tag.tsx';
+import { When } from '../../parts/time.tsx';
+import { budgetsKey } from '../../queries/budgets.ts';
+import { useMay } from '../../queries/identity.ts';
+import { workflowsQuery } from '../../queries/workflows.ts';
+import { BudgetBar } from './budget-bar.tsx';
+import { BurnDown } from './burn-down.tsx';
+
+const windowNames = {
+  day: 'per day',
+  week: 'per week',
+  month: 'per month',
+  total: 'in all',
+} as const satisfies Record<Budget['window'], string>;
+
+/** One budget: how full it is, what it is about, its burn-down, and what can be done. */
+export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
+  const [opened, setOpened] = useState(false);
+  const { status } = budget;
+  return (
+    <Card withBorder component="article" aria-label={budget.name}>
+      <Stack gap="sm">
+        <Group justify="space-between" gap="xs">
+          <Group gap="xs">
+            <Title order={2} size="h5">
+              <Foreign>{budget.name}</Foreign>
+            </Title>
+            <Pressure budget={budget} />
+          </Group>
+          <Actions budget={budget} onEdit={onEdit} />
+        </Group>
+        <Text size="sm">
+          {dollarsText(budget.limit_usd)} {windowNames[budget.window]}, <Scope budget={budget} />
+          {budget.reservation_estimate_usd === null
+            ? ' · counts settled cost only'
+            : ` · each run holds ${dollarsText(budget.reservation_estimate_usd)}`}
+        </Text>
+        <BudgetBar limit={budget.limit_usd} status={status} />
+        {status.over && (
+          <Text size="sm">
+            The limit is reached: new runs are refused until{' '}
+            {status.window_end === null ? 'it is raised' : 'the window ends or it is raised'}.
+          </Text>
+        )}
+        <Group justify="space-between" gap="xs">
+          <Text size="xs" c="dimmed">
+            {status.window_start !== null && status.window_end !== null ? (
+              <>
+                Window <When at={status.window_start} /> to <When at={status.window_end} />
+              </>
+            ) : (
+              <>
+                Counts since <When at={budget.created_at} />
+              </>
+            )}
+          </Text>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            aria-expanded={opened}
+            onClick={() => setOpened(!opened)}
+          >
+            {opened ? 'Hide the days' : 'Day by day'}
+          </Button>
+        </Group>
+        <Collapse expanded={opened}>{opened && <BurnDown budget={budget} />}</Collapse>
+      </Stack>
+    </Card>
+  );
+}
+
+function Pressure({ budget: { status, limit_usd } }: { budget: Budget }) {
+  if (status.over) {
+    return <Tag color="red">Over limit</Tag>;
+  }
+  if (status.projected_usd > limit_usd) {
+    return <Tag color="orange">Heading over</Tag>;
+  }
+  return <Tag color="gray">{percentText(status.pct)} used</Tag>;
+}
+
+function Scope({ budget: { workflow_id } }: { budget: Budget }) {
+  const { data } = useQuery({ ...workflowsQuery, enabled: workflow_id !== null });
+  if (workflow_id === null) return 'all workflows';
+  const name = data?.find(({ id }) => id === workflow_id)?.name ?? workflow_id;
+  return (
+    <>
+      only{' '}
+      <PageLink
+        to="/workflows/$workflowId"
+        params={{ workflowId: workflow_id }}
+        search={{ tab: undefined }}
+      >
+        <Foreign>{name}</Foreign>
+      </PageLink>
+    </>
+  );
+}
+
+function Actions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
+  const remove = useAct((id: string) => api().deleteBudget(id), {
+    changes: [budgetsKey],
+    done: 'The budget is deleted',
+  });
+  if (!useMay('manage_workspace')) return null;
+  const ask = (): void =>
+    confirm({
+      title: 'Delete this budget?',
+      consequence: (
+        <>
+          <Foreign>{budget.name}</Foreign> no longer bounds what runs cost. What was spent stays
+          counted in the usage.
+        </>
+      ),
+      act: 'Delete',
+      onConfirm: () => remove.mutate(budget.id),
+    });
+  return (
+    <Group gap="xs">
+      <Button size="compact-sm" variant="default" onClick={onEdit}>
+        Edit
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="light"
+        color="red"
+        onClick={ask}
+        loading={remove.isPending}
+      >
+        Delete
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,150 @@
+import { NativeSelect, NumberInput, Select, Switch, Text, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { BodyOf, Budget } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { budgetsKey } from '../../queries/budgets.ts';
+import { workflowsQuery } from '../../queries/workflows.ts';
+
+type NewBudget = BodyOf<'POST /api/budgets'>;
+
+const LEAST = 0.000001;
+
+/** Makes a budget, or changes one. What its counters are about (scope, window) cannot be changed. */
+export function BudgetForm({
+  budget,
+  onClose,
+}: {
+  budget: Budget | undefined;
+  onClose: () => void;
+}) {
+  const [name, setName] = useState(budget?.name ?? '');
+  const [limit, setLimit] = useState<number | string>(budget?.limit_usd ?? '');
+  const [estimate, setEstimate] = useState<number | string>(budget?.reservation_estimate_usd ?? '');
+  const [holds, setHolds] = useState(budget !== undefined && estimate !== '');
+  const [window, setWindow] = useState<Budget['window']>(budget?.window ?? 'month');
+  const [workflowId, setWorkflowId] = useState(budget?.workflow_id ?? null);
+
+  const save = useAct(
+    (body: NewBudget) =>
+      budget === undefined ? api().createBudget(body) : api().updateBudget(budget.id, body),
+    {
+      changes: [budgetsKey],
+      done: budget === undefined ? 'The budget is set' : 'The budget is changed',
+      onDone: onClose,
+      quiet: true,
+    },
+  );
+  const ready =
+    name.trim() !== '' && Number(limit) >= LEAST && (!holds || Number(estimate) >= LEAST);
+  const send = (): void =>
+    save.mutate({
+      name,
+      limit_usd: Number(limit),
+      reservation_estimate_usd: holds ? Number(estimate) : null,
+      window,
+      scope: workflowId === null ? 'workspace' : 'workflow',
+      workflow_id: workflowId,
+    });
+
+  return (
+    <Form
+      act={save}
+      submit={budget === undefined ? 'Create' : 'Save'}
+      onSubmit={send}
+      onCancel={onClose}
+      ready={ready}
+    >
+      <TextInput
+        label="Name"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={200}
+        required
+        data-autofocus
+      />
+      <WindowAndScope
+        fixed={budget !== undefined}
+        {...{ window, setWindow, workflowId, setWorkflowId }}
+      />
+      <NumberInput
+        label="Limit in dollars"
+        value={limit}
+        onChange={setLimit}
+        min={LEAST}
+        max={1_000_000_000}
+        decimalScale={6}
+        hideControls
+        required
+      />
+      <Switch
+        label="Hold money for runs in flight"
+        description="Each run holds an estimate until it ends, so that several at once cannot pass the limit together."
+        checked={holds}
+        onChange={(event) => setHolds(event.currentTarget.checked)}
+      />
+      {holds && (
+        <NumberInput
+          label="Estimate per run in dollars"
+          value={estimate}
+          onChange={setEstimate}
+          min={LEAST}
+          decimalScale={6}
+          hideControls
+          required
+        />
+      )}
+    </Form>
+  );
+}
+
+function WindowAndScope({
+  fixed,
+  window,
+  setWindow,
+  workflowId,
+  setWorkflowId,
+}: {
+  fixed: boolean;
+  window: Budget['window'];
+  setWindow: (window: Budget['window']) => void;
+  workflowId: string | null;
+  setWorkflowId: (id: string | null) => void;
+}) {
+  const { data: workflows = [] } = useQuery(workflowsQuery);
+  return (
+    <>
+      <NativeSelect
+        label="Window"
+        description="In UTC; weeks begin on Monday."
+        value={window}
+        onChange={(event) => setWindow(event.currentTarget.value as Budget['window'])}
+        disabled={fixed}
+        data={[
+          { value: 'day', label: 'Day' },
+          { value: 'week', label: 'Week' },
+          { value: 'month', label: 'Month' },
+          { value: 'total', label: 'Total, without end' },
+        ]}
+      />
+      <Select
+        label="Workflow"
+        placeholder="All workflows"
+        value={workflowId}
+        onChange={setWorkflowId}
+        disabled={fixed}
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'All workflows' }}
+        data={workflows.map(({ id, name }) => ({ value: id, label: name }))}
+      />
+      {fixed && (
+        <Text size="xs" c="dimmed">
+          Window and workflow are what the counters are about. For others, make another budget.
+        </Text>
+      )}
+    </>
+  );
+}

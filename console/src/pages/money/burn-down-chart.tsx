@@ -1,0 +1,31 @@
+import '@mantine/charts/styles.css';
+import { LineChart } from '@mantine/charts';
+import { Box } from '@mantine/core';
+import { dollarsText } from '../../parts/numbers.ts';
+import type { BurnDownDay } from './burn-down-days.ts';
+
+/** What was left at the end of each day against an even pace. Loaded when it is shown. */
+export function BurnDownChart({ days }: { days: BurnDownDay[] }) {
+  return (
+    <Box role="img" aria-label="What was left day by day, as lines; the table tells the same">
+      <LineChart
+        h={220}
+        data={days}
+        dataKey="date"
+        curveType="linear"
+        series={[
+          { name: 'left', label: 'Left', color: 'indigo.6' },
+          { name: 'pace', label: 'Even pace', color: 'gray.6', strokeDasharray: '4 4' },
+        ]}
+        referenceLines={[{ y: 0, color: 'red.6' }]}
+        valueFormatter={dollarsText}
+        connectNulls={false}
+        withLegend
+        withDots={days.length < 40}
+        accessibilityLayer={false}
+        xAxisProps={{ minTickGap: 24, tickFormatter: (date: string) => date.slice(5) }}
+        yAxisProps={{ width: 72 }}
+      />
+    </Box>
+  );
+}

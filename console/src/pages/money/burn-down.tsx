@@ -1,0 +1,67 @@
+import { ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import type { Budget, BudgetHistory } from '../../../../client/index.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+import { dollarsText } from '../../parts/numbers.ts';
+import { useNow } from '../../parts/time.tsx';
+import { budgetHistoryQuery } from '../../queries/budgets.ts';
+import { burnDown, type BurnDownDay } from './burn-down-days.ts';
+
+const BurnDownChart = lazy(async () => ({
+  default: (await import('./burn-down-chart.tsx')).BurnDownChart,
+}));
+
+/** How the current window of a budget went, day by day: as lines and as a table. */
+export function BurnDown({ budget }: { budget: Budget }) {
+  const history = useQuery(budgetHistoryQuery(budget.id));
+  return <Loaded query={history}>{(loaded) => <Days budget={budget} history={loaded} />}</Loaded>;
+}
+
+function Days({ budget, history }: { budget: Budget; history: BudgetHistory }) {
+  const days = burnDown(history, budget.status.spent_usd, useNow());
+  const past = days.filter((day) => day.left !== null);
+  return (
+    <Stack gap="sm">
+      {days.length > 1 && (
+        <Suspense fallback={<Skeleton h={220} />}>
+          <BurnDownChart days={days} />
+        </Suspense>
+      )}
+      {budget.window === 'total' && (
+        <Text size="xs" c="dimmed">
+          The last 90 days. What was spent before is taken off at the start.
+        </Text>
+      )}
+      <DaysTable days={past} name={budget.name} />
+    </Stack>
+  );
+}
+
+function DaysTable({ days, name }: { days: BurnDownDay[]; name: string }) {
+  return (
+    <ScrollArea.Autosize
+      mah={240}
+      viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Days' }}
+    >
+      <Table aria-label={`Days of ${name}`} verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Day (UTC)</Table.Th>
+            <Table.Th className="numbers">Settled</Table.Th>
+            <Table.Th className="numbers">Left</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {days.toReversed().map(({ date, spent, left }) => (
+            <Table.Tr key={date}>
+              <Table.Td>{date}</Table.Td>
+              <Table.Td className="numbers">{dollarsText(spent)}</Table.Td>
+              <Table.Td className="numbers">{dollarsText(left ?? 0)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollArea.Autosize>
+  );
+}

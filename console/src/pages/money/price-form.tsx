@@ -1,0 +1,69 @@
+import { NumberInput, Text, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { Price } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { pricesKey } from '../../queries/prices.ts';
+
+/** One price of the workspace. The list is saved as a whole, with `others` as they are. */
+export function PriceForm({
+  price,
+  others,
+  onClose,
+}: {
+  price: Price | undefined;
+  others: Price[];
+  onClose: () => void;
+}) {
+  const [model, setModel] = useState(price?.model ?? '');
+  const [input, setInput] = useState<number | string>(price?.input_usd_per_million ?? '');
+  const [output, setOutput] = useState<number | string>(price?.output_usd_per_million ?? '');
+  const save = useAct((prices: Price[]) => api().setPrices({ prices }), {
+    changes: [pricesKey],
+    done: 'The price is set. It counts for steps from now on',
+    onDone: onClose,
+    quiet: true,
+  });
+  const taken = others.some((each) => each.model === model.trim());
+  const ready = model.trim() !== '' && !taken && input !== '' && output !== '';
+  const send = (): void =>
+    save.mutate([
+      ...others,
+      {
+        model: model.trim(),
+        input_usd_per_million: Number(input),
+        output_usd_per_million: Number(output),
+      },
+    ]);
+  const dollars = { min: 0, max: 10_000_000, decimalScale: 6, hideControls: true, required: true };
+  return (
+    <Form act={save} submit="Save" onSubmit={send} onCancel={onClose} ready={ready}>
+      <TextInput
+        label="Model"
+        description="As workflows name it: provider/model"
+        value={model}
+        onChange={(event) => setModel(event.currentTarget.value)}
+        error={taken ? 'This model has a price already' : undefined}
+        maxLength={200}
+        required
+        data-autofocus
+      />
+      <NumberInput
+        label="Dollars per million tokens in"
+        value={input}
+        onChange={setInput}
+        {...dollars}
+      />
+      <NumberInput
+        label="Dollars per million tokens out"
+        value={output}
+        onChange={setOutput}
+        {...dollars}
+      />
+      <Text size="xs" c="dimmed">
+        Costs already recorded stay as they are.
+      </Text>
+    </Form>
+  );
+}

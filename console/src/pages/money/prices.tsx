@@ -1,0 +1,174 @@
+import { Button, Collapse, Group, Modal, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Price } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { dollarsText } from '../../parts/numbers.ts';
+import { Section } from '../../parts/page.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
+import { useMay } from '../../queries/identity.ts';
+import { pricesKey, pricesQuery } from '../../queries/prices.ts';
+import { priceTable } from '../../../../shared/prices.ts';
+import { PriceForm } from './price-form.tsx';
+
+/** What the workspace pays for models where that differs from the built-in table, and that table. */
+export function Prices() {
+  const prices = useQuery(pricesQuery);
+  const mayManage = useMay('manage_workspace');
+  const [edited, setEdited] = useState<{ price: Price | undefined }>();
+  const [builtIn, setBuiltIn] = useState(false);
+  return (
+    <Section
+      title="Prices of models"
+      actions={
+        mayManage && (
+          <Button size="compact-sm" onClick={() => setEdited({ price: undefined })}>
+            Add a price
+          </Button>
+        )
+      }
+    >
+      <Loaded query={prices}>
+        {(own) => (
+          <>
+            {own.prices.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                No price of your own: the built-in ones hold.
+              </Text>
+            ) : (
+              <PriceTable
+                label="Prices of the workspace"
+                prices={own.prices}
+                {...(mayManage && { onEdit: (price: Price) => setEdited({ price }) })}
+              />
+            )}
+            <Modal
+              opened={edited !== undefined}
+              onClose={() => setEdited(undefined)}
+              title={edited?.price === undefined ? 'Add a price' : 'Change a price'}
+            >
+              {edited !== undefined && (
+                <PriceForm
+                  price={edited.price}
+                  others={own.prices.filter((each) => each !== edited.price)}
+                  onClose={() => setEdited(undefined)}
+                />
+              )}
+            </Modal>
+          </>
+        )}
+      </Loaded>
+      <Stack gap="xs" align="flex-start">
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          aria-expanded={builtIn}
+          onClick={() => setBuiltIn(!builtIn)}
+        >
+          {builtIn ? 'Hide built-in prices' : 'Show built-in prices'}
+        </Button>
+        <Collapse expanded={builtIn} w="100%">
+          {builtIn && (
+            <Stack gap="xs">
+              <Text size="xs" c="dimmed">
+                List prices of {priceTable.date}. A price of your own goes before them.
+              </Text>
+              <PriceTable label="Built-in prices" prices={builtInPrices()} />
+            </Stack>
+          )}
+        </Collapse>
+      </Stack>
+    </Section>
+  );
+}
+
+function builtInPrices(): Price[] {
+  return Object.entries(priceTable.models).map(([model, price]) => ({
+    model,
+    input_usd_per_million: price.inputUsd,
+    output_usd_per_million: price.outputUsd,
+  }));
+}
+
+function PriceTable({
+  label,
+  prices,
+  onEdit,
+}: {
+  label: string;
+  prices: Price[];
+  onEdit?: (price: Price) => void;
+}) {
+  return (
+    <RowTable
+      label={label}
+      minWidth={380}
+      columns={[
+        'Model',
+        { label: 'In, per million', numbers: true },
+        { label: 'Out, per million', numbers: true },
+        ...(onEdit === undefined ? [] : ['Actions']),
+      ]}
+    >
+      {prices.map((price) => (
+        <Table.Tr key={price.model}>
+          <Table.Td>
+            <Foreign>{price.model}</Foreign>
+          </Table.Td>
+          <Table.Td className="numbers">{dollarsText(price.input_usd_per_million)}</Table.Td>
+          <Table.Td className="numbers">{dollarsText(price.output_usd_per_million)}</Table.Td>
+          {onEdit !== undefined && (
+            <Table.Td>
+              <PriceActions price={price} all={prices} onEdit={() => onEdit(price)} />
+            </Table.Td>
+          )}
+        </Table.Tr>
+      ))}
+    </RowTable>
+  );
+}
+
+function PriceActions({ price, all, onEdit }: { price: Price; all: Price[]; onEdit: () => void }) {
+  const remove = useAct(
+    (model: string) => api().setPrices({ prices: all.filter((each) => each.model !== model) }),
+    { changes: [pricesKey], done: 'The price is taken away' },
+  );
+  const ask = (): void =>
+    confirm({
+      title: 'Take this price away?',
+      consequence: (
+        <>
+          Steps of <Foreign>{price.model}</Foreign> then cost what the built-in table says, or
+          nothing that is known. Costs already recorded stay.
+        </>
+      ),
+      act: 'Take away',
+      onConfirm: () => remove.mutate(price.model),
+    });
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={onEdit}
+        aria-label={`Edit the price of ${price.model}`}
+      >
+        Edit
+      </Button>
+      <Button
+        size="compact-xs"
+        variant="light"
+        color="red"
+        onClick={ask}
+        loading={remove.isPending}
+        aria-label={`Take away the price of ${price.model}`}
+      >
+        Take away
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,17 @@
+import type { Capability } from '../../../../client/index.ts';
+
+/** What each capability lets somebody do. */
+export const capabilityTexts = {
+  view: 'See workflows, runs, members and the audit log',
+  run_workflows: 'Start runs',
+  approve_gates: 'Approve and reject at gates',
+  cancel_resume: 'Cancel and resume runs',
+  create_edit_workflows: 'Create and edit workflows and tools',
+  publish_workflows: 'Publish drafts',
+  delete_workflows: 'Delete workflows with their runs',
+  manage_members: 'Invite, approve, change and remove members',
+  manage_api_keys: 'Make and revoke API keys',
+  manage_workspace: 'Settings, plan, budgets, policies, prices, budget overrides',
+} as const satisfies Record<Capability, string>;
+
+export const capabilityNames = Object.keys(capabilityTexts) as Capability[];

@@ -1,0 +1,72 @@
+import { Code, Stack, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { MemberStats } from '../../../../client/index.ts';
+import { DayBars } from '../../parts/day-bars.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { countText, dollarsText } from '../../parts/numbers.ts';
+import { PageLink } from '../../parts/page-link.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
+import { When } from '../../parts/time.tsx';
+import { memberStatsQuery } from '../../queries/members.ts';
+
+/** The figures of a member, their actions per day, and the newest of them. */
+export function MemberActivity({ memberId }: { memberId: string }) {
+  const stats = useQuery(memberStatsQuery(memberId));
+  return <Loaded query={stats}>{(loaded) => <Stats stats={loaded} />}</Loaded>;
+}
+
+function Stats({ stats }: { stats: MemberStats }) {
+  return (
+    <Stack gap="md">
+      <Facts
+        of={[
+          ['Runs started', countText(stats.runs_triggered)],
+          ['Cost of these runs', dollarsText(stats.total_cost_usd)],
+          ['Approved', countText(stats.approvals)],
+          ['Rejected', countText(stats.rejections)],
+          ['Workflows created', countText(stats.workflows_created)],
+        ]}
+      />
+      <DayBars
+        label="Actions in the last 30 days"
+        rows={stats.activity}
+        series={{ name: 'count', label: 'Actions', colour: 'indigo.6', text: countText }}
+      />
+      <Recent stats={stats} />
+    </Stack>
+  );
+}
+
+function Recent({ stats }: { stats: MemberStats }) {
+  if (stats.recent_actions.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        Nothing that the audit log tells of.
+      </Text>
+    );
+  }
+  return (
+    <>
+      <RowTable label="Newest actions" minWidth={420} columns={['When', 'Action', 'On']}>
+        {stats.recent_actions.map((entry) => (
+          <Table.Tr key={entry.id}>
+            <Table.Td>
+              <When at={entry.created_at} ago />
+            </Table.Td>
+            <Table.Td>
+              <Code>{entry.action}</Code>
+            </Table.Td>
+            <Table.Td>
+              {entry.target_type} <Foreign>{entry.target_id}</Foreign>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </RowTable>
+      <PageLink size="sm" to="/audit" search={{ actor_id: stats.member_id }}>
+        All their actions in the audit log
+      </PageLink>
+    </>
+  );
+}

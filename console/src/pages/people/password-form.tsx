@@ -1,0 +1,77 @@
+import { Box, PasswordInput, Text } from '@mantine/core';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { useIdentity } from '../../queries/identity.ts';
+import { signIn } from '../../session.ts';
+
+const LEAST_CHARACTERS = 10;
+const MOST_CHARACTERS = 256;
+
+/** Changes the own password. All other sessions end; this one goes on with a new token. */
+export function PasswordForm() {
+  const { email } = useIdentity();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [again, setAgain] = useState('');
+  const change = useAct(
+    (body: { current_password: string; new_password: string }) => api().changePassword(body),
+    {
+      changes: [],
+      done: 'The password is changed. Other sessions have ended',
+      onDone: ({ token }) => {
+        signIn(token);
+        setCurrent('');
+        setNext('');
+        setAgain('');
+      },
+      quiet: true,
+    },
+  );
+  const short = next !== '' && next.length < LEAST_CHARACTERS;
+  const differs = again !== '' && again !== next;
+  return (
+    <Box maw={420}>
+      <Form
+        act={change}
+        submit="Change password"
+        onSubmit={() => change.mutate({ current_password: current, new_password: next })}
+        ready={current !== '' && next.length >= LEAST_CHARACTERS && again === next}
+      >
+        <Text size="sm" c="dimmed">
+          All your other sessions end.
+        </Text>
+        {/* Password managers ask whose password this is. */}
+        <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
+        <PasswordInput
+          label="Current password"
+          autoComplete="current-password"
+          value={current}
+          onChange={(event) => setCurrent(event.currentTarget.value)}
+          maxLength={MOST_CHARACTERS}
+          required
+        />
+        <PasswordInput
+          label="New password"
+          description={`At least ${LEAST_CHARACTERS} characters`}
+          autoComplete="new-password"
+          value={next}
+          onChange={(event) => setNext(event.currentTarget.value)}
+          error={short ? `At least ${LEAST_CHARACTERS} characters` : undefined}
+          maxLength={MOST_CHARACTERS}
+          required
+        />
+        <PasswordInput
+          label="New password again"
+          autoComplete="new-password"
+          value={again}
+          onChange={(event) => setAgain(event.currentTarget.value)}
+          error={differs ? 'This is another one' : undefined}
+          maxLength={MOST_CHARACTERS}
+          required
+        />
+      </Form>
+    </Box>
+  );
+}

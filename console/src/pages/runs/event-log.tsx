@@ -1,0 +1,104 @@
+import './runs.css';
+import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Run, RunEvent, Step } from '../../../../client/index.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { runEventsQuery } from '../../queries/runs.ts';
+import { eventWords, stepOfEvent } from './event-words.ts';
+import { stepsByNode } from './node-states.ts';
+import { PickList } from './pick-list.tsx';
+import type { Selection } from './use-selection.ts';
+
+const ROW_HEIGHT = 30;
+const clock = new Intl.DateTimeFormat('en', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+});
+
+interface EventLogProps {
+  run: Run;
+  /** The key of the selected step. */
+  chosen: string | undefined;
+  select: Selection['select'];
+}
+
+/** What the stream of the run has said, newest at the bottom. */
+export function EventLog(props: EventLogProps) {
+  const query = useQuery(runEventsQuery(props.run.id));
+  return <Loaded query={query}>{(events) => <Events events={events} {...props} />}</Loaded>;
+}
+
+function Events({ events, run, chosen, select }: EventLogProps & { events: RunEvent[] }) {
+  const lines = useMemo(() => events.map(lineOf), [events]);
+  const keys = useMemo(() => stepKeys(events, run.steps), [events, run.steps]);
+  if (lines.length === 0) {
+    return (
+      <Empty title="Nothing has happened yet">
+        <Text c="dimmed">Events appear here as the run makes them.</Text>
+      </Empty>
+    );
+  }
+  const picked = chosen === undefined ? -1 : keys.indexOf(chosen);
+  return (
+    <PickList
+      label="Event log"
+      count={lines.length}
+      rowHeight={ROW_HEIGHT}
+      maxHeight={16 * ROW_HEIGHT}
+      picked={picked === -1 ? undefined : picked}
+      onPick={(row) => {
+        if (keys[row] !== undefined) select(keys[row]);
+      }}
+      isPicked={(row) => chosen !== undefined && keys[row] === chosen}
+      spoken={(row) => lines[row]?.spoken ?? ''}
+      row={(row) => lines[row] !== undefined && <LineRow line={lines[row]} />}
+      keepAtEnd
+    />
+  );
+}
+
+interface Line {
+  event: RunEvent;
+  time: string;
+  words: string;
+  foreign: string | undefined;
+  spoken: string;
+}
+
+function lineOf(event: RunEvent): Line {
+  const { words, foreign } = eventWords(event);
+  const time = clock.format(new Date(event.at));
+  const spoken = `${time} ${words}${foreign === undefined ? '' : `: ${foreign}`}`;
+  return { event, time, words, foreign, spoken };
+}
+
+/** For each event the key of the step that it tells of. */
+function stepKeys(events: readonly RunEvent[], steps: readonly Step[]): (string | undefined)[] {
+  const { stepsOf } = stepsByNode(steps);
+  return events.map((event) => stepOfEvent(event, stepsOf)?.step_key);
+}
+
+function LineRow({ line: { event, time, words, foreign } }: { line: Line }) {
+  const failed = event.frame.type === 'step_failed' || event.frame.type === 'run_failed';
+  return (
+    <>
+      <Text span size="xs" c="dimmed" className="numbers" title={event.at}>
+        {time}
+      </Text>
+      <Text span size="sm" fw={600} inherit={!failed} {...(failed && { c: 'red' })}>
+        {words}
+      </Text>
+      {foreign !== undefined && (
+        <span className="cut">
+          <Foreign>{foreign}</Foreign>
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,88 @@
+import { Button, Group, Modal, NumberInput, Stack, Text, Textarea } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconCoin } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { Run } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { dollarsText } from '../../parts/numbers.ts';
+import { runsKey } from '../../queries/runs.ts';
+import { ResumeWords } from './run-acts.tsx';
+import { resumeFacts } from './run-facts.ts';
+
+/** What the API takes. */
+const MAX_REASON_LENGTH = 1_000;
+
+/** Lets a run go on that a budget stopped. */
+export function OverrideButton({ run }: { run: Run }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<IconCoin size={16} aria-hidden />} onClick={open}>
+        Override the budget
+      </Button>
+      <Modal opened={opened} onClose={close} title="Let the run go on past the budget?">
+        <OverrideForm run={run} onDone={close} />
+      </Modal>
+    </>
+  );
+}
+
+function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
+  const [cap, setCap] = useState<number | string>('');
+  const [reason, setReason] = useState('');
+  const act = useAct(
+    () =>
+      api().overrideBudget(run.id, {
+        approved: true,
+        ...(typeof cap === 'number' && { cap_usd: cap }),
+        ...(reason.trim() !== '' && { reason: reason.trim() }),
+      }),
+    { changes: [runsKey, ['budgets']], done: 'The run goes on', onDone, quiet: true },
+  );
+  const tooLow = typeof cap === 'number' && cap <= run.cost_usd;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!tooLow) act.mutate(undefined);
+      }}
+    >
+      <Stack gap="sm">
+        <ResumeWords facts={{ ...resumeFacts(run), after: 'other' }} />
+        <Text size="sm">
+          From then on no budget stops this run; what it costs is still counted in them. It has cost{' '}
+          {dollarsText(run.cost_usd)} so far.
+        </Text>
+        <NumberInput
+          label="New cap of the run, in dollars"
+          description="What it may cost in all. Without one it has no cap."
+          min={0}
+          decimalScale={6}
+          value={cap}
+          onChange={setCap}
+          error={tooLow && `More than it has cost already: ${dollarsText(run.cost_usd)}`}
+        />
+        <Textarea
+          label="Reason"
+          description="Kept in the audit log and with the decision."
+          maxLength={MAX_REASON_LENGTH}
+          autosize
+          minRows={2}
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+        {act.error !== null && <Failure error={act.error} />}
+        <Group gap="sm">
+          <Button type="submit" loading={act.isPending}>
+            Override and resume
+          </Button>
+          <Button variant="default" onClick={onDone}>
+            Leave it
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,127 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { useWindowed } from '../../parts/windowed.ts';
+
+/**
+ * A list, long perhaps, of which one row is picked: with the mouse, or with the arrow keys once it has the focus.
+ * Whoever hears it hears each row by its `spoken` words.
+ */
+export function PickList({
+  label,
+  count,
+  rowHeight,
+  maxHeight,
+  picked,
+  onPick,
+  isPicked,
+  spoken,
+  row,
+  keepAtEnd = false,
+}: {
+  label: string;
+  count: number;
+  rowHeight: number;
+  maxHeight: number;
+  /** The row to be brought into view when it changes. */
+  picked: number | undefined;
+  onPick: (row: number) => void;
+  /** Several rows may tell of what is picked. */
+  isPicked: (row: number) => boolean;
+  spoken: (row: number) => string;
+  row: (row: number) => ReactNode;
+  /** Stays at the last row while rows are added, unless somebody scrolled away from it. */
+  keepAtEnd?: boolean;
+}) {
+  const id = useId();
+  const { frame, rows, before, after, scrollTo } = useWindowed(count, rowHeight);
+  const [active, setActive] = useState<number>();
+  const atEnd = useRef(keepAtEnd);
+  const shown = active !== undefined && active < count ? active : picked;
+
+  useEffect(() => {
+    // Picked here: it is in view, and another row that tells of the same may be the one.
+    if (picked === undefined || (active !== undefined && isPicked(active))) return;
+    setActive(picked);
+    scrollTo(picked);
+    // Only when something else is picked, not whenever the list is drawn.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [picked]);
+  useEffect(() => {
+    if (keepAtEnd && atEnd.current && count > 0) scrollTo(count - 1);
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [count, keepAtEnd]);
+
+  const pick = (chosen: number): void => {
+    setActive(chosen);
+    onPick(chosen);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const next = nextRow(event.key, shown, count, Math.floor(maxHeight / rowHeight));
+    if (next === undefined) return;
+    event.preventDefault();
+    scrollTo(next);
+    pick(next);
+  };
+  return (
+    <div
+      ref={frame}
+      className="pick-list"
+      style={{ maxHeight }}
+      role="listbox"
+      tabIndex={0}
+      aria-label={label}
+      aria-activedescendant={
+        shown !== undefined && rows.includes(shown) ? `${id}-${shown}` : undefined
+      }
+      onKeyDown={onKeyDown}
+      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+        atEnd.current = scrollTop + clientHeight >= scrollHeight - rowHeight;
+      }}
+    >
+      <div style={{ height: before }} />
+      {rows.map((index) => (
+        <div
+          key={index}
+          id={`${id}-${index}`}
+          role="option"
+          className="pick-row"
+          style={{ height: rowHeight }}
+          aria-selected={isPicked(index)}
+          aria-label={spoken(index)}
+          aria-setsize={count}
+          aria-posinset={index + 1}
+          data-active={index === shown || undefined}
+          onClick={() => pick(index)}
+        >
+          {row(index)}
+        </div>
+      ))}
+      <div style={{ height: after }} />
+    </div>
+  );
+}
+
+function nextRow(
+  key: string,
+  from: number | undefined,
+  count: number,
+  page: number,
+): number | undefined {
+  if (count === 0) return undefined;
+  const inside = (row: number): number => Math.min(Math.max(row, 0), count - 1);
+  switch (key) {
+    case 'ArrowDown':
+      return inside((from ?? -1) + 1);
+    case 'ArrowUp':
+      return inside((from ?? count) - 1);
+    case 'PageDown':
+      return inside((from ?? 0) + page);
+    case 'PageUp':
+      return inside((from ?? 0) - page);
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,144 @@
+import { Button, List, Text } from '@mantine/core';
+import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
+import type { Run } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { countText } from '../../parts/numbers.ts';
+import { useMay } from '../../queries/identity.ts';
+import { runsKey } from '../../queries/runs.ts';
+import { OverrideButton } from './override.tsx';
+import { cancelFacts, hasEnded, namesText, resumeFacts, type ResumeFacts } from './run-facts.ts';
+
+/** What can be done to the run as it is, each with what it will do. */
+export function RunActs({ run }: { run: Run }) {
+  const mayCancelOrResume = useMay('cancel_resume');
+  const mayOverride = useMay('manage_workspace');
+  return (
+    <>
+      {run.failure?.kind === 'budget' && mayOverride && <OverrideButton run={run} />}
+      {run.resumable && mayCancelOrResume && <ResumeButton run={run} />}
+      {!hasEnded(run) && mayCancelOrResume && <CancelButton run={run} />}
+    </>
+  );
+}
+
+function ResumeButton({ run }: { run: Run }) {
+  const resume = useAct(() => api().resume(run.id), {
+    changes: [runsKey],
+    done: 'The run goes on',
+  });
+  const ask = (): void =>
+    confirm({
+      title: 'Resume the run?',
+      consequence: <ResumeWords facts={resumeFacts(run)} />,
+      act: 'Resume',
+      dangerous: false,
+      onConfirm: () => resume.mutate(undefined),
+    });
+  return (
+    <Button
+      leftSection={<IconPlayerPlay size={16} aria-hidden />}
+      loading={resume.isPending}
+      onClick={ask}
+    >
+      Resume
+    </Button>
+  );
+}
+
+const expectations: Record<ResumeFacts['after'], string | undefined> = {
+  budget: 'The budget is asked again: without room in it the run stops at the same place.',
+  rejected: 'The gate asks again.',
+  cancelled: 'It goes on from where it was cancelled.',
+  other: undefined,
+};
+
+/** What a resume does, in words. */
+export function ResumeWords({ facts: { again, kept, after } }: { facts: ResumeFacts }) {
+  return (
+    <List size="sm" spacing={4}>
+      <List.Item>
+        {again.length === 0 ? (
+          'It starts what is left to do.'
+        ) : (
+          <>
+            It executes <Foreign>{namesText(again)}</Foreign> again, and then what follows.
+          </>
+        )}
+      </List.Item>
+      <List.Item>{keptText(kept)}</List.Item>
+      {expectations[after] !== undefined && <List.Item>{expectations[after]}</List.Item>}
+    </List>
+  );
+}
+
+function CancelButton({ run }: { run: Run }) {
+  const cancel = useAct(() => api().cancel(run.id), {
+    changes: [runsKey],
+    done: 'The run was cancelled',
+  });
+  const ask = (): void =>
+    confirm({
+      title: 'Cancel the run?',
+      consequence: <CancelWords run={run} />,
+      act: 'Cancel the run',
+      onConfirm: () => cancel.mutate(undefined),
+    });
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconPlayerStop size={16} aria-hidden />}
+      loading={cancel.isPending}
+      onClick={ask}
+    >
+      Cancel
+    </Button>
+  );
+}
+
+function CancelWords({ run }: { run: Run }) {
+  const { stopped, kept, gates } = cancelFacts(run);
+  return (
+    <List size="sm" spacing={4}>
+      <List.Item>The run ends as failed now, and nothing new is started.</List.Item>
+      {stopped.length > 0 && (
+        <List.Item>
+          <Foreign>{namesText(stopped)}</Foreign> {stopped.length === 1 ? 'is' : 'are'} told to
+          stop. What was done outside by then stays done.
+        </List.Item>
+      )}
+      {gates > 0 && (
+        <List.Item>
+          {gates === 1 ? 'The open gate is' : 'The open gates are'} not asked any longer.
+        </List.Item>
+      )}
+      <List.Item>{keptText(kept)}</List.Item>
+      <List.Item>It can be resumed later.</List.Item>
+    </List>
+  );
+}
+
+function keptText(kept: number): string {
+  if (kept === 0) return 'No step has finished yet.';
+  const steps = kept === 1 ? '1 finished step stays' : `${countText(kept)} finished steps stay`;
+  return `${steps} as ${kept === 1 ? 'it is' : 'they are'}, and cost nothing again.`;
+}
+
+/** Why there is no button where one might be looked for. */
+export function ActHints({ run }: { run: Run }) {
+  const mayCancelOrResume = useMay('cancel_resume');
+  const mayOverride = useMay('manage_workspace');
+  if (!run.resumable) return null;
+  if (run.failure?.kind === 'budget' && !mayOverride) {
+    return (
+      <Text size="sm">
+        {mayCancelOrResume ? 'It can be resumed once the budget has room. ' : ''}
+        Letting it go on past the budget takes the permission ‘manage workspace’.
+      </Text>
+    );
+  }
+  if (mayCancelOrResume) return null;
+  return <Text size="sm">Resuming it takes the permission ‘cancel and resume’.</Text>;
+}

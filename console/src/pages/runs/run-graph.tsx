@@ -1,0 +1,99 @@
+import { useQuery } from '@tanstack/react-query';
+import { useCallback, useMemo, useState } from 'react';
+import type { Graph, Run, Step } from '../../../../client/index.ts';
+import { drawingOf } from '../../graph/drawn.ts';
+import { type CardOf, GraphView } from '../../graph/graph-view.tsx';
+import type { NodeCardData } from '../../graph/node-card.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { StateBadge } from '../../parts/state-badge.tsx';
+import { versionQuery } from '../../queries/workflows.ts';
+import { stateColours } from '../../theme.ts';
+import { nodeStates, type NodeStates, roundText } from './node-states.ts';
+import { hasEnded } from './run-facts.ts';
+import type { Selection } from './use-selection.ts';
+
+interface RunGraphProps {
+  run: Run;
+  /** The selected step, if it has begun. */
+  chosen: Step | undefined;
+  selection: Selection;
+}
+
+/** The graph that the run was started with, and how far it has come in it. */
+export function RunGraph(props: RunGraphProps) {
+  const { workflow_id: workflowId, workflow_version: version } = props.run;
+  const query = useQuery(versionQuery(workflowId, version));
+  return <Loaded query={query}>{({ graph }) => <LiveGraph graph={graph} {...props} />}</Loaded>;
+}
+
+function LiveGraph({
+  graph,
+  run,
+  chosen,
+  selection: { step, select },
+}: RunGraphProps & { graph: Graph }) {
+  const drawing = useMemo(() => drawingOf(graph), [graph]);
+  const states = useMemo(() => nodeStates(run, drawing), [run, drawing]);
+  const ended = hasEnded(run);
+  const [cards] = useState(createCards);
+  const cardOf = useCallback<CardOf>(
+    (nodeId) => cards(nodeId, states, { chosen, ended }),
+    [cards, states, chosen, ended],
+  );
+  const takenEdge = useCallback(
+    (source: string, target: string, conditionValue: 'true' | 'false' | undefined) =>
+      states.taken({ source, target, conditionValue }),
+    [states],
+  );
+  const onSelect = useCallback(
+    (nodeId: string | undefined) =>
+      select(nodeId === undefined ? undefined : (states.latestOf(nodeId)?.step_key ?? nodeId)),
+    [select, states],
+  );
+  return (
+    <GraphView
+      graph={graph}
+      cardOf={cardOf}
+      takenEdge={takenEdge}
+      selected={chosen?.node_id ?? step}
+      onSelect={onSelect}
+      height="clamp(260px, 42vh, 480px)"
+    />
+  );
+}
+
+const notReached: Partial<NodeCardData> = { faded: true, spoken: 'not reached' };
+const toCome: Partial<NodeCardData> = { spoken: 'not reached yet' };
+
+/** Cards by node. As long as nothing of a node has changed, its card is the same object and is not drawn again. */
+function createCards() {
+  const made = new Map<string, { what: string; card: Partial<NodeCardData> }>();
+  return (
+    nodeId: string,
+    states: NodeStates,
+    { chosen, ended }: { chosen: Step | undefined; ended: boolean },
+  ): Partial<NodeCardData> => {
+    const step = chosen?.node_id === nodeId ? chosen : states.latestOf(nodeId);
+    if (step === undefined) return ended ? notReached : toCome;
+    const detail = detailOf(step, states.stepsOf(nodeId).length, states.roundsOf(nodeId));
+    const what = `${step.status} ${detail ?? ''}`;
+    const known = made.get(nodeId);
+    if (known?.what === what) return known.card;
+    const card: Partial<NodeCardData> = {
+      colour: step.status === 'skipped' ? undefined : stateColours[step.status],
+      faded: step.status === 'skipped',
+      mark: <StateBadge state={step.status} size="xs" />,
+      detail,
+      spoken: detail === undefined ? step.status : `${step.status}, ${detail}`,
+    };
+    made.set(nodeId, { what, card });
+    return card;
+  };
+}
+
+/** `round 3`, `round 2 of 3` when an earlier one is shown, and for a loop how many rounds it has begun. */
+function detailOf(step: Step, count: number, rounds: number | undefined): string | undefined {
+  if (rounds !== undefined) return rounds === 1 ? '1 round' : `${rounds} rounds`;
+  const round = roundText(step);
+  return round === undefined || count < 2 ? round : `${round} of ${count}`;
+}

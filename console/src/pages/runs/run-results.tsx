@@ -1,0 +1,189 @@
+import { Anchor, Badge, Box, Stack, Table, Text, Title } from '@mantine/core';
+import { IconCheck, IconX } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { Run } from '../../../../client/index.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { When } from '../../parts/time.tsx';
+import { useWindowed } from '../../parts/windowed.ts';
+import { hasEnded, webAddress } from './run-facts.ts';
+import type { Selection } from './use-selection.ts';
+
+/** What the run was given, what it knows, and what it gave. */
+export function RunData({ run }: { run: Run }) {
+  return (
+    <Stack gap="md">
+      <Part title="Input">
+        <JsonView value={run.input} what="the input" />
+      </Part>
+      <Part title={hasEnded(run) ? 'State' : 'State so far'}>
+        <JsonView value={run.state} what="the state" />
+      </Part>
+      <Part title="Output">
+        {run.output === null ? (
+          <Text size="sm" c="dimmed">
+            There is an output once the run has succeeded.
+          </Text>
+        ) : (
+          <JsonView value={run.output} what="the output" />
+        )}
+      </Part>
+    </Stack>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Stack gap={4}>
+      <Title order={3} size="h6">
+        {title}
+      </Title>
+      {children}
+    </Stack>
+  );
+}
+
+/** How the checks of the workflow scored the run. */
+export function RunChecks({ run: { evals, status } }: { run: Run }) {
+  if (evals === null) {
+    return (
+      <Empty title="Not scored">
+        <Text c="dimmed">
+          {status === 'success'
+            ? 'The workflow had no checks when the run ended.'
+            : 'The checks of the workflow score a run that succeeds.'}
+        </Text>
+      </Empty>
+    );
+  }
+  return (
+    <Table.ScrollContainer minWidth={640}>
+      <Table aria-label="Checks">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Check</Table.Th>
+            <Table.Th>Result</Table.Th>
+            <Table.Th>Kind</Table.Th>
+            <Table.Th>Expected</Table.Th>
+            <Table.Th>Found</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {evals.results.map(({ name, type, passed, expected, actual, message }, index) => (
+            <Table.Tr key={index}>
+              <Table.Td>
+                <Foreign>{name}</Foreign>
+                {message !== undefined && (
+                  <Text size="xs" c="dimmed">
+                    <Foreign>{message}</Foreign>
+                  </Text>
+                )}
+              </Table.Td>
+              <Table.Td>
+                <Badge
+                  tt="none"
+                  variant="light"
+                  color={passed ? 'teal' : 'red'}
+                  leftSection={passed ? <IconCheck size={12} /> : <IconX size={12} />}
+                >
+                  {passed ? 'passed' : 'failed'}
+                </Badge>
+              </Table.Td>
+              <Table.Td>{type}</Table.Td>
+              <Table.Td>
+                <JsonView value={expected} what="what was expected" />
+              </Table.Td>
+              <Table.Td>
+                <JsonView value={actual} what="what was found" />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+const CHECKPOINT_ROW_HEIGHT = 38;
+
+/** Where the run can be taken up again. */
+export function RunCheckpoints({ run, select }: { run: Run; select: Selection['select'] }) {
+  const { checkpoints, temporal } = run;
+  const { frame, rows, before, after } = useWindowed(checkpoints.length, CHECKPOINT_ROW_HEIGHT);
+  const history = webAddress(temporal.url);
+  if (checkpoints.length === 0) {
+    return (
+      <Empty title="No checkpoint yet">
+        <Text c="dimmed">Each step that finishes is one: a resume goes on from there.</Text>
+      </Empty>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      {history !== undefined && (
+        <Text size="sm">
+          Events are numbered as in the{' '}
+          <Anchor href={history} target="_blank" rel="noreferrer">
+            history of the execution
+          </Anchor>
+          .
+        </Text>
+      )}
+      <Box
+        ref={frame}
+        mah={480}
+        style={{ overflow: 'auto' }}
+        tabIndex={0}
+        role="region"
+        aria-label="Checkpoints, scrollable"
+      >
+        <Table
+          className="steps-table"
+          aria-label="Checkpoints"
+          aria-rowcount={checkpoints.length + 1}
+        >
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Step</Table.Th>
+              <Table.Th className="numbers">Event</Table.Th>
+              <Table.Th>When</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {before > 0 && <Gap height={before} />}
+            {rows.map((index) => {
+              const checkpoint = checkpoints[index];
+              return (
+                checkpoint !== undefined && (
+                  <Table.Tr key={checkpoint.step_key} aria-rowindex={index + 2}>
+                    <Table.Td className="cut">
+                      <Anchor
+                        component="button"
+                        size="sm"
+                        onClick={() => select(checkpoint.step_key)}
+                      >
+                        <Foreign>{checkpoint.step_key}</Foreign>
+                      </Anchor>
+                    </Table.Td>
+                    <Table.Td className="numbers">{checkpoint.event_id ?? 'not told yet'}</Table.Td>
+                    <Table.Td>
+                      <When at={checkpoint.at} />
+                    </Table.Td>
+                  </Table.Tr>
+                )
+              );
+            })}
+            {after > 0 && <Gap height={after} />}
+          </Table.Tbody>
+        </Table>
+      </Box>
+    </Stack>
+  );
+}
+
+const Gap = ({ height }: { height: number }) => (
+  <tr className="left-out" aria-hidden>
+    <td colSpan={3} style={{ height }} />
+  </tr>
+);

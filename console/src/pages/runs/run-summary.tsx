@@ -1,0 +1,106 @@
+import { Anchor, Badge, Box, Group, Progress, Text, Tooltip } from '@mantine/core';
+import { IconExternalLink } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import type { Run } from '../../../../client/index.ts';
+import { Copy } from '../../parts/copy.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
+import { StateBadge } from '../../parts/state-badge.tsx';
+import { durationText, When } from '../../parts/time.tsx';
+import type { Liveness } from '../../queries/run-stream.ts';
+import { webAddress } from './run-facts.ts';
+
+/** The run in one line: its state, whether what is shown is kept true, and where it comes from. */
+export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
+  return (
+    <Group gap="xs">
+      <StateBadge state={run.status} />
+      <LiveBadge liveness={liveness} />
+      <Text span size="sm" className="pre">
+        {run.id}
+      </Text>
+      <Copy text={run.id} what="the id of the run" />
+      <TextLink
+        to="/workflows/$workflowId"
+        params={{ workflowId: run.workflow_id }}
+        search={{ tab: undefined }}
+        size="sm"
+      >
+        Version {run.workflow_version} of the workflow
+      </TextLink>
+    </Group>
+  );
+}
+
+const livenessWords: Record<Liveness, { colour: string; words: string }> = {
+  live: { colour: 'teal', words: 'What happens is shown as it happens' },
+  reconnecting: {
+    colour: 'yellow',
+    words: 'The stream is being opened; until then the run is read every five seconds',
+  },
+  ended: { colour: 'gray', words: 'Nothing more will happen in this run' },
+};
+
+function LiveBadge({ liveness }: { liveness: Liveness }) {
+  const { colour, words } = livenessWords[liveness];
+  return (
+    <Tooltip label={words} events={{ hover: true, focus: true, touch: true }}>
+      <Badge variant="dot" color={colour} tt="none" tabIndex={0} role="status">
+        {liveness}
+      </Badge>
+    </Tooltip>
+  );
+}
+
+/** The figures of the run. */
+export function RunFigures({ run }: { run: Run }) {
+  const history = webAddress(run.temporal.url);
+  const facts: [string, ReactNode][] = [
+    ['Started by', run.trigger],
+    ['Created', <When at={run.created_at} />],
+    ['Working time', durationText(run.duration_ms)],
+  ];
+  if (run.waiting_ms > 0) facts.push(['Waited for people', durationText(run.waiting_ms)]);
+  if (run.resumed_count > 0) facts.push(['Resumed', timesText(run.resumed_count)]);
+  facts.push(['Cost', <Cost run={run} />]);
+  if (run.evals !== null) {
+    facts.push(['Checks passed', `${run.evals.passed} of ${run.evals.total}`]);
+  }
+  if (history !== undefined) {
+    facts.push([
+      'Execution',
+      <Anchor href={history} target="_blank" rel="noreferrer" size="sm">
+        Temporal UI <IconExternalLink size={12} aria-hidden />
+      </Anchor>,
+    ]);
+  }
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+const timesText = (times: number): string => (times === 1 ? 'once' : `${countText(times)} times`);
+
+function Cost({ run: { cost_usd: cost, cost_cap_usd: cap } }: { run: Run }) {
+  if (cap === null) return dollarsText(cost);
+  const percent = cap === 0 ? 100 : (cost / cap) * 100;
+  return (
+    <Box>
+      {dollarsText(cost)} of {dollarsText(cap)}
+      <Progress
+        mt={4}
+        maw={160}
+        value={Math.min(percent, 100)}
+        color={percent >= 100 ? 'red' : percent >= 80 ? 'yellow' : 'teal'}
+        aria-label={`Cost: ${percentText(percent)} of the cap`}
+      />
+    </Box>
+  );
+}

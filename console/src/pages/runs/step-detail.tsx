@@ -1,0 +1,173 @@
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { Run, Step } from '../../../../client/index.ts';
+import { kindNames } from '../../graph/kinds.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { countText, dollarsText } from '../../parts/numbers.ts';
+import { StateBadge } from '../../parts/state-badge.tsx';
+import { durationText, When } from '../../parts/time.tsx';
+import { roundText } from './node-states.ts';
+import type { Selection } from './use-selection.ts';
+
+/** Everything that is known of one step. */
+export function StepDetail({
+  run,
+  step,
+  select,
+}: {
+  run: Run;
+  step: Step;
+  select: Selection['select'];
+}) {
+  const gate = run.pending_gates.find(({ step_key }) => step_key === step.step_key);
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h5">
+        <Foreign>{step.label}</Foreign>
+      </Title>
+      <Group gap="xs">
+        <StateBadge state={step.status} />
+        <Text size="sm" c="dimmed">
+          {[kindNames[step.kind], roundText(step)].filter(Boolean).join(' · ')}
+        </Text>
+      </Group>
+      <Rounds run={run} step={step} select={select} />
+      {gate !== undefined && (
+        <TextLink
+          to="/approvals/$runId/$nodeId"
+          params={{ runId: run.id, nodeId: gate.node_id }}
+          size="sm"
+        >
+          Decide this gate
+        </TextLink>
+      )}
+      <Facts run={run} step={step} />
+      {step.error !== null && (
+        <Part title="Error">
+          <JsonView value={step.error} what="the error" />
+        </Part>
+      )}
+      {step.decision !== undefined && <Decision decision={step.decision} />}
+      <Verdicts policy={step.policy} />
+      <Part title="Input">
+        <JsonView value={step.input} what="the input" />
+      </Part>
+      <Part title="Output">
+        <JsonView value={step.output} what="the output" />
+      </Part>
+    </Stack>
+  );
+}
+
+/** The way to the same node's step in the round before and after. */
+function Rounds({ run, step, select }: { run: Run; step: Step; select: Selection['select'] }) {
+  if (step.iteration.length === 0) return null;
+  const steps = run.steps.filter(({ node_id }) => node_id === step.node_id);
+  const place = steps.findIndex(({ step_key }) => step_key === step.step_key);
+  const [before, after] = [steps[place - 1], steps[place + 1]];
+  return (
+    <Group gap="xs">
+      <Button
+        size="compact-xs"
+        variant="default"
+        disabled={before === undefined}
+        onClick={() => select(before?.step_key)}
+      >
+        Round before
+      </Button>
+      <Text size="xs" c="dimmed">
+        {countText(place + 1)} of {countText(steps.length)}
+      </Text>
+      <Button
+        size="compact-xs"
+        variant="default"
+        disabled={after === undefined}
+        onClick={() => select(after?.step_key)}
+      >
+        Round after
+      </Button>
+    </Group>
+  );
+}
+
+function Facts({ run, step }: { run: Run; step: Step }) {
+  const checkpoint = run.checkpoints.find(({ step_key }) => step_key === step.step_key);
+  const facts: [string, ReactNode][] = [
+    ['Key', <Foreign>{step.step_key}</Foreign>],
+    ['Started', <When at={step.started_at} />],
+  ];
+  if (step.duration_ms !== null) facts.push(['Duration', durationText(step.duration_ms)]);
+  if (step.queued_ms != null) facts.push(['Queued', durationText(step.queued_ms)]);
+  if (step.retried_ms !== null && step.retried_ms > 0) {
+    facts.push(['Tried in vain', durationText(step.retried_ms)]);
+  }
+  if (step.attempt > 1) facts.push(['Attempts', countText(step.attempt)]);
+  if (step.model !== undefined) facts.push(['Model', <Foreign>{step.model}</Foreign>]);
+  if (step.usage !== undefined) {
+    const { input_tokens: given, output_tokens: written } = step.usage;
+    facts.push(['Tokens', `${countText(given)} in, ${countText(written)} out`]);
+  }
+  facts.push([
+    'Cost',
+    step.unpriced === true ? 'not known: the model has no price' : dollarsText(step.cost_usd),
+  ]);
+  if (checkpoint?.event_id != null) {
+    facts.push(['Checkpoint', `event ${checkpoint.event_id} of the history`]);
+  }
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Decision({ decision }: { decision: NonNullable<Step['decision']> }) {
+  const { approved, by, at, reason } = decision;
+  return (
+    <Part title="Decision">
+      <Text size="sm">
+        {approved ? 'Approved' : 'Rejected'} by {by === null ? 'a key' : <Foreign>{by}</Foreign>},{' '}
+        <When at={at} />
+      </Text>
+      {reason !== null && (
+        <Text size="sm">
+          Reason: <Foreign>{reason}</Foreign>
+        </Text>
+      )}
+    </Part>
+  );
+}
+
+function Verdicts({ policy }: Pick<Step, 'policy'>) {
+  if (policy.length === 0) return null;
+  return (
+    <Part title="Policy verdicts">
+      {policy.map((verdict, index) => (
+        <Stack key={index} gap={4}>
+          <Text size="sm">
+            <b>{verdict.decision}</b> by {verdict.policy}: <Foreign>{verdict.reason}</Foreign>
+          </Text>
+          <JsonView value={verdict.evidence} what="the evidence" />
+        </Stack>
+      ))}
+    </Part>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Stack gap={4}>
+      <Title order={3} size="h6">
+        {title}
+      </Title>
+      {children}
+    </Stack>
+  );
+}

@@ -1,0 +1,46 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback } from 'react';
+
+const route = getRouteApi('/inside/runs/$runId');
+
+export interface Selection {
+  /** The key of the selected step, or the id of a node that was not reached. */
+  step: string | undefined;
+  select: (step: string | undefined) => void;
+}
+
+/** The one selection of the run page: in the address, so that it can be shared and outlives a reload. */
+export function useSelection(): Selection {
+  const { step } = route.useSearch();
+  const navigate = route.useNavigate();
+  const select = useCallback(
+    (chosen: string | undefined) =>
+      void navigate({
+        search: (search) => ({ ...search, step: chosen }),
+        replace: true,
+        resetScroll: false,
+      }),
+    [navigate],
+  );
+  return { step, select };
+}
+
+export const runTabs = ['steps', 'log', 'data', 'checks', 'checkpoints'] as const;
+export type RunTab = (typeof runTabs)[number];
+
+/** Which part below the timeline is shown. */
+export function useTab(): { tab: RunTab; show: (tab: string | null) => void } {
+  const { tab } = route.useSearch();
+  const navigate = route.useNavigate();
+  return {
+    tab: runTabs.find((each) => each === tab) ?? 'steps',
+    show: (chosen) =>
+      void navigate({
+        search: (search) => ({ ...search, tab: chosen ?? undefined }),
+        replace: true,
+        resetScroll: false,
+      }),
+  };
+}
+
+export const useRunId = (): string => route.useParams().runId;

@@ -1,0 +1,43 @@
+import { Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { IconHandStop } from '@tabler/icons-react';
+import type { Run } from '../../../../client/index.ts';
+import { DecisionForm } from '../../parts/decision-form.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { When } from '../../parts/time.tsx';
+
+/** The gates that the run waits at, and the way to decide them. */
+export function WaitingGates({ run }: { run: Run }) {
+  if (run.pending_gates.length === 0) return null;
+  return run.pending_gates.map((gate) => (
+    <Paper
+      key={gate.step_key}
+      withBorder
+      p="md"
+      style={{ borderColor: 'var(--mantine-color-yellow-filled)' }}
+    >
+      <Stack gap="xs">
+        <Group gap="xs">
+          <IconHandStop size={18} aria-hidden />
+          <Title order={2} size="h6">
+            <Foreign>{gate.label}</Foreign>
+          </Title>
+          <Text size="sm" c="dimmed">
+            waits since <When at={gate.since} ago />
+          </Text>
+        </Group>
+        <Text size="sm" className="pre">
+          <Foreign>{gate.prompt}</Foreign>
+        </Text>
+        <DecisionForm runId={run.id} gate={gate} />
+        <TextLink
+          to="/approvals/$runId/$nodeId"
+          params={{ runId: run.id, nodeId: gate.node_id }}
+          size="sm"
+        >
+          A page of its own, with what led to the question
+        </TextLink>
+      </Stack>
+    </Paper>
+  ));
+}

@@ -1,0 +1,95 @@
+import { Modal, SegmentedControl, Text, TextInput, Textarea } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Graph } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { workflowsKey } from '../../queries/workflows.ts';
+import { JsonField } from './json-field.tsx';
+import { aGraph } from './json-panel.tsx';
+
+const EMPTY: Graph = { nodes: [], edges: [] };
+
+/** Makes a workflow, empty or of JSON that somebody has, and opens the editor on it. */
+export function CreateWorkflow({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="New workflow" size="lg">
+      <CreateForm onClose={onClose} />
+    </Modal>
+  );
+}
+
+function CreateForm({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate();
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const [from, setFrom] = useState('empty');
+  const [graph, setGraph] = useState<Graph>();
+  const [broken, setBroken] = useState(false);
+  const create = useAct(
+    () =>
+      api().createWorkflow({
+        name,
+        description,
+        graph: from === 'json' ? (graph ?? EMPTY) : EMPTY,
+      }),
+    {
+      changes: [workflowsKey],
+      quiet: true,
+      onDone: ({ id }) =>
+        void navigate({ to: '/workflows/$workflowId/edit', params: { workflowId: id } }),
+    },
+  );
+  return (
+    <Form
+      act={create}
+      submit="Create"
+      ready={name.trim() !== '' && (from === 'empty' || (graph !== undefined && !broken))}
+      onSubmit={() => create.mutate(undefined)}
+      onCancel={onClose}
+    >
+      <TextInput
+        label="Name"
+        required
+        maxLength={200}
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Textarea
+        label="Description"
+        autosize
+        minRows={2}
+        maxRows={6}
+        maxLength={10_000}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
+      <SegmentedControl
+        aria-label="What it begins with"
+        data={[
+          { value: 'empty', label: 'Empty' },
+          { value: 'json', label: 'From JSON' },
+        ]}
+        value={from}
+        onChange={setFrom}
+      />
+      {from === 'json' ? (
+        <JsonField
+          label="Graph"
+          description="An object with nodes and edges"
+          value={graph}
+          judge={aGraph}
+          onBroken={setBroken}
+          minHeight={160}
+          onChange={(value) => setGraph(value as Graph)}
+        />
+      ) : (
+        <Text size="sm" c="dimmed">
+          The editor opens on an empty drawing.
+        </Text>
+      )}
+    </Form>
+  );
+}

@@ -1,0 +1,48 @@
+import { CodeEditor } from '../../parts/code-editor.tsx';
+import { type Judge, useJsonText } from './json-text.ts';
+import { isRecord } from './record.ts';
+
+/** A field that holds JSON. What is no JSON is marked and changes nothing. */
+export function JsonField({
+  label,
+  description,
+  value,
+  onChange,
+  judge,
+  onBroken,
+  error: given,
+  minHeight = 80,
+  maxHeight = 320,
+  readOnly = false,
+}: {
+  label: string;
+  description?: string | undefined;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  judge?: Judge;
+  /** Whether the text is none that will do, in which case the value is the one from before. */
+  onBroken?: (broken: boolean) => void;
+  error?: string | undefined;
+  minHeight?: number;
+  maxHeight?: number;
+  readOnly?: boolean;
+}) {
+  const { text, error, onText } = useJsonText(value, onChange, judge, onBroken);
+  return (
+    <CodeEditor
+      label={label}
+      {...(description !== undefined && { description })}
+      language="json"
+      value={text}
+      onChange={onText}
+      error={error ?? given}
+      minHeight={minHeight}
+      maxHeight={maxHeight}
+      readOnly={readOnly}
+    />
+  );
+}
+
+/** Only an object, or nothing. */
+export const anObject: Judge = (value) =>
+  value === undefined || isRecord(value) ? undefined : 'Has to be a JSON object';

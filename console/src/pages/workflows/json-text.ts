@@ -1,0 +1,46 @@
+import { useState } from 'react';
+
+/** What is wrong with a value, in words; undefined when it will do. */
+export type Judge = (value: unknown) => string | undefined;
+
+/**
+ * JSON as a text that people type. The text is theirs while it says what `value` is, or while it is not JSON yet;
+ * once the value becomes another one elsewhere, the text is written anew. An empty text is `undefined`.
+ */
+export function useJsonText(
+  value: unknown,
+  onValue: (value: unknown) => void,
+  judge: Judge = () => undefined,
+  onBroken?: (broken: boolean) => void,
+) {
+  const [typed, setTyped] = useState<{ text: string; of: unknown; error: string | undefined }>();
+  const mine = typed !== undefined && Object.is(typed.of, value);
+  const text = mine ? typed.text : jsonText(value);
+  const onText = (next: string): void => {
+    // The editor also tells of the text that it was given.
+    if (next === text) return;
+    const read = parsed(next, judge);
+    onBroken?.('error' in read);
+    if ('error' in read) return setTyped({ text: next, of: value, error: read.error });
+    setTyped({ text: next, of: read.value, error: undefined });
+    onValue(read.value);
+  };
+  return { text, error: mine ? typed.error : undefined, onText };
+}
+
+export const jsonText = (value: unknown): string =>
+  value === undefined ? '' : JSON.stringify(value, null, 2);
+
+function parsed(text: string, judge: Judge): { value: unknown } | { error: string } {
+  if (text.trim() === '') {
+    const error = judge(undefined);
+    return error === undefined ? { value: undefined } : { error };
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    const error = judge(value);
+    return error === undefined ? { value } : { error };
+  } catch (error) {
+    return { error: `No JSON yet: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}

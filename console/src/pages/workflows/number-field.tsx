@@ -1,0 +1,30 @@
+import { NumberInput, type NumberInputProps } from '@mantine/core';
+import { useState } from 'react';
+
+/**
+ * A field that holds a number or nothing. What is typed stays as it is typed while it means the value: `0.` is on the
+ * way to `0.5`.
+ */
+export function NumberField({
+  value,
+  onChange,
+  ...props
+}: Omit<NumberInputProps, 'value' | 'onChange' | 'defaultValue'> & {
+  value: unknown;
+  onChange: (value: number | undefined) => void;
+}) {
+  const [typed, setTyped] = useState<{ text: number | string; of: unknown }>();
+  const mine = typed !== undefined && Object.is(typed.of, value);
+  return (
+    <NumberInput
+      {...props}
+      clampBehavior="none"
+      value={mine ? typed.text : typeof value === 'number' ? value : ''}
+      onChange={(text) => {
+        const number = text === '' || !Number.isFinite(Number(text)) ? undefined : Number(text);
+        setTyped({ text, of: number });
+        if (!Object.is(number, value)) onChange(number);
+      }}
+    />
+  );
+}

@@ -1,0 +1,29 @@
+/** A part of a graph as somebody wrote it: an object of anything. */
+export type JsonRecord = Record<string, unknown>;
+
+export const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What stands at a path of names with dots between them, like `retry.max_attempts`. */
+export function valueAt(record: JsonRecord, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>(
+      (value, name) => (isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+      record,
+    );
+}
+
+/** The record with another value at the path. Undefined takes it away, and with it objects that hold nothing more. */
+export function withAt(record: JsonRecord, path: string, value: unknown): JsonRecord {
+  const [name = '', ...rest] = path.split('.');
+  const inner = record[name];
+  const next =
+    rest.length === 0 ? value : withAt(isRecord(inner) ? inner : {}, rest.join('.'), value);
+  const gone = next === undefined || (rest.length > 0 && isEmpty(next));
+  if (!gone) return { ...record, [name]: next };
+  const { [name]: _, ...others } = record;
+  return others;
+}
+
+const isEmpty = (value: unknown): boolean => isRecord(value) && Object.keys(value).length === 0;

@@ -1,0 +1,130 @@
+import { Box, Button, NumberInput, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Workflow } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Form } from '../../parts/form.tsx';
+import { countText, dollarsText } from '../../parts/numbers.ts';
+import { Section } from '../../parts/page.tsx';
+import { useMay } from '../../queries/identity.ts';
+import { runsKey } from '../../queries/runs.ts';
+import { schedulesKey } from '../../queries/schedules.ts';
+import { workflowsKey, workflowsQuery } from '../../queries/workflows.ts';
+
+/** What a workflow is called, what a run may cost, and the end of it. */
+export function SettingsTab({ workflow }: { workflow: Workflow }) {
+  const mayEdit = useMay('create_edit_workflows');
+  const mayDelete = useMay('delete_workflows');
+  return (
+    <Stack gap="xl" maw={560}>
+      <Section title="About">
+        {mayEdit ? <AboutForm workflow={workflow} /> : <AboutText workflow={workflow} />}
+        <Text size="sm" c="dimmed">
+          Its id is {workflow.id} <Copy text={workflow.id} what="the id" />
+        </Text>
+      </Section>
+      {mayDelete && (
+        <Section title="Delete">
+          <Text size="sm">
+            Deleting takes the workflow, its versions and its runs. Nothing brings them back.
+          </Text>
+          <DeleteButton workflow={workflow} />
+        </Section>
+      )}
+    </Stack>
+  );
+}
+
+function AboutText({ workflow: { run_cap_usd: cap } }: { workflow: Workflow }) {
+  return (
+    <Text size="sm">
+      {cap === null ? 'A run may cost what budgets let it.' : `A run may cost ${dollarsText(cap)}.`}{' '}
+      Changing that takes the capability create_edit_workflows, which you do not hold.
+    </Text>
+  );
+}
+
+function AboutForm({ workflow }: { workflow: Workflow }) {
+  const [name, setName] = useState(workflow.name);
+  const [description, setDescription] = useState(workflow.description);
+  const [cap, setCap] = useState<number | string>(workflow.run_cap_usd ?? '');
+  const save = useAct(
+    () =>
+      api().updateWorkflow(workflow.id, {
+        name,
+        description,
+        run_cap_usd: cap === '' ? null : Number(cap),
+      }),
+    { changes: [workflowsKey], done: 'Saved', quiet: true },
+  );
+  return (
+    <Form
+      act={save}
+      submit="Save"
+      ready={name.trim() !== ''}
+      onSubmit={() => save.mutate(undefined)}
+    >
+      <TextInput
+        label="Name"
+        required
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Textarea
+        label="Description"
+        autosize
+        minRows={2}
+        maxRows={8}
+        maxLength={10_000}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
+      <NumberInput
+        label="What one run may cost, dollars"
+        description="A run that would cost more fails. Empty: no cap."
+        min={0}
+        decimalScale={6}
+        value={cap}
+        onChange={setCap}
+      />
+    </Form>
+  );
+}
+
+function DeleteButton({ workflow }: { workflow: Workflow }) {
+  const navigate = useNavigate();
+  const remove = useAct(() => api().deleteWorkflow(workflow.id), {
+    changes: [runsKey, schedulesKey, workflowsQuery.queryKey],
+    done: 'Deleted',
+    onDone: () => void navigate({ to: '/workflows' }),
+  });
+  return (
+    <Box>
+      <Button
+        color="red"
+        variant="light"
+        loading={remove.isPending}
+        onClick={() =>
+          confirm({
+            title: 'Delete the workflow?',
+            consequence: (
+              <>
+                <Foreign>{workflow.name}</Foreign> and its {countText(workflow.stats.total)} runs
+                are deleted, with its versions, schedules and webhook. Nothing brings them back.
+              </>
+            ),
+            act: 'Delete',
+            onConfirm: () => remove.mutate(undefined),
+          })
+        }
+      >
+        Delete the workflow
+      </Button>
+    </Box>
+  );
+}

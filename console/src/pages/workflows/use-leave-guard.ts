@@ -1,0 +1,22 @@
+import { modals } from '@mantine/modals';
+import { useBlocker } from '@tanstack/react-router';
+
+/** Asks before the page is left while something is not saved, by a link, the back button or closing the tab. */
+export function useLeaveGuard(unsaved: boolean): void {
+  useBlocker({
+    disabled: !unsaved,
+    enableBeforeUnload: () => unsaved,
+    shouldBlockFn: () =>
+      new Promise<boolean>((resolve) => {
+        modals.openConfirmModal({
+          title: 'Leave without saving?',
+          children: 'Your changes to the graph are not saved. They are lost when you leave.',
+          labels: { confirm: 'Leave', cancel: 'Stay' },
+          confirmProps: { color: 'red' },
+          onConfirm: () => resolve(false),
+          onCancel: () => resolve(true),
+          onClose: () => resolve(true),
+        });
+      }),
+  });
+}

@@ -1,0 +1,73 @@
+import { Fieldset, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { Webhook } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { webhooksKey } from '../../queries/webhooks.ts';
+
+const MOST_TOLERANCE_SECONDS = 86_400;
+const MOST_WINDOW_SECONDS = 2_592_000;
+
+/** What a webhook asks of those who send. Outlives disabling it. */
+export function WebhookConfig({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
+  const [requireSignature, setRequireSignature] = useState(webhook.require_signature);
+  const [tolerance, setTolerance] = useState<number | string>(webhook.timestamp_tolerance_seconds);
+  const [window, setWindow] = useState<number | string>(webhook.dedup_window_seconds);
+  const [field, setField] = useState(webhook.event_id_field);
+  const save = useAct(
+    () =>
+      api().configureWebhook(workflowId, {
+        require_signature: requireSignature,
+        timestamp_tolerance_seconds: Number(tolerance),
+        dedup_window_seconds: Number(window),
+        event_id_field: field,
+      }),
+    { changes: [webhooksKey], done: 'Saved', quiet: true },
+  );
+  return (
+    <Fieldset legend="Settings" maw={560}>
+      <Form
+        act={save}
+        submit="Save the settings"
+        ready={tolerance !== '' && window !== '' && field !== ''}
+        onSubmit={() => save.mutate(undefined)}
+      >
+        <Stack gap="sm">
+          <Switch
+            label="Require signatures"
+            description="What is not signed with the secret is refused"
+            checked={requireSignature}
+            onChange={(event) => setRequireSignature(event.currentTarget.checked)}
+          />
+          <NumberInput
+            label="A signature may be this old, seconds"
+            description="Or this far ahead"
+            min={1}
+            max={MOST_TOLERANCE_SECONDS}
+            allowDecimal={false}
+            disabled={!requireSignature}
+            value={tolerance}
+            onChange={setTolerance}
+          />
+          <NumberInput
+            label="An event starts no second run for, seconds"
+            description="0: everything that is sent starts a run"
+            min={0}
+            max={MOST_WINDOW_SECONDS}
+            allowDecimal={false}
+            value={window}
+            onChange={setWindow}
+          />
+          <TextInput
+            label="Field that names the event"
+            description="Where no X-Service-Event-Id is sent"
+            maxLength={200}
+            value={field}
+            onChange={(event) => setField(event.currentTarget.value)}
+          />
+        </Stack>
+      </Form>
+    </Fieldset>
+  );
+}

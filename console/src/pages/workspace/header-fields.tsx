@@ -1,0 +1,75 @@
+import {
+  Button,
+  Fieldset,
+  Group,
+  Input,
+  PasswordInput,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { type HeaderDraft, newHeader } from './tool-draft.ts';
+
+/** Headers of a tool. Values that are kept sealed are never shown; they stay until another is typed. */
+export function HeaderFields({
+  headers,
+  onChange,
+  problem,
+}: {
+  headers: HeaderDraft[];
+  onChange: (headers: HeaderDraft[]) => void;
+  problem: string | undefined;
+}) {
+  const replace = (key: number, part: Partial<HeaderDraft>): void =>
+    onChange(headers.map((header) => (header.key === key ? { ...header, ...part } : header)));
+  return (
+    <Fieldset legend="Headers" variant="default">
+      <Stack gap="sm">
+        <Text size="xs" c="dimmed">
+          For credentials. Values are kept sealed and never shown again.
+        </Text>
+        {headers.map((header) => (
+          <Group key={header.key} align="flex-end" gap="xs">
+            <TextInput
+              label="Header"
+              placeholder="Authorization"
+              value={header.name}
+              onChange={(event) => replace(header.key, { name: event.currentTarget.value })}
+              maxLength={200}
+              flex={1}
+              miw={140}
+            />
+            <PasswordInput
+              label="Value"
+              placeholder={header.value === undefined ? 'Stays as it is' : ''}
+              autoComplete="off"
+              value={header.value ?? ''}
+              onChange={(event) => replace(header.key, { value: event.currentTarget.value })}
+              maxLength={8_000}
+              flex={1}
+              miw={140}
+            />
+            <Button
+              variant="light"
+              color="red"
+              onClick={() => onChange(headers.filter(({ key }) => key !== header.key))}
+              aria-label={`Remove the header ${header.name}`}
+            >
+              Remove
+            </Button>
+          </Group>
+        ))}
+        {problem !== undefined && <Input.Error>{problem}</Input.Error>}
+        <Group>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            onClick={() => onChange([...headers, newHeader()])}
+          >
+            Add a header
+          </Button>
+        </Group>
+      </Stack>
+    </Fieldset>
+  );
+}

@@ -1,0 +1,14 @@
+import type { JsonObject } from '../../../../client/index.ts';
+
+/** The JSON object that a text is, or what is wrong with it. */
+export function parsedObject(text: string): { value: JsonObject } | { problem: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return { problem: 'must be a JSON object' };
+    }
+    return { value: value as JsonObject };
+  } catch {
+    return { problem: 'is not JSON yet' };
+  }
+}

@@ -1,0 +1,124 @@
+import { Button, Card, Code, Collapse, Group, Stack, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { CustomTool } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { confirm } from '../../parts/confirm.tsx';
+import { Copy } from '../../parts/copy.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { Tag } from '../../parts/tag.tsx';
+import { When } from '../../parts/time.tsx';
+import { useMay } from '../../queries/identity.ts';
+import { toolsKey } from '../../queries/tools.ts';
+import { ToolTrial } from './tool-trial.tsx';
+
+/** One tool: where it calls, how, and what can be done with it. */
+export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => void }) {
+  const [opened, setOpened] = useState(false);
+  const called = `custom:${tool.name}`;
+  const headers = Object.keys(tool.headers);
+  return (
+    <Card withBorder component="article" aria-label={called}>
+      <Stack gap="sm">
+        <Group justify="space-between" gap="xs">
+          <Group gap="xs">
+            <Title order={3} size="h5">
+              <Foreign>{tool.label === '' ? tool.name : tool.label}</Foreign>
+            </Title>
+            <Tag>{tool.kind === 'mcp' ? 'MCP' : tool.method}</Tag>
+          </Group>
+          <ToolActions tool={tool} onEdit={onEdit} />
+        </Group>
+        {tool.description !== '' && (
+          <Text size="sm">
+            <Foreign>{tool.description}</Foreign>
+          </Text>
+        )}
+        <Text size="sm" component="div">
+          <Code>{called}</Code> <Copy text={called} what="the name of the tool" /> calls{' '}
+          <Foreign>{tool.endpoint_url}</Foreign>
+          {tool.mcp_tool !== null && (
+            <>
+              , its tool <Foreign>{tool.mcp_tool}</Foreign>
+            </>
+          )}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {tool.timeout_seconds} s for a call, tried {tool.retry_count + 1} times at most
+          {headers.length > 0 && (
+            <>
+              {' '}
+              · sends <Foreign>{headers.join(', ')}</Foreign>
+            </>
+          )}{' '}
+          · changed <When at={tool.updated_at} ago />
+        </Text>
+        <Group>
+          <Button
+            size="compact-sm"
+            variant="subtle"
+            aria-expanded={opened}
+            onClick={() => setOpened(!opened)}
+          >
+            {opened ? 'Less' : 'Schema and trial'}
+          </Button>
+        </Group>
+        <Collapse expanded={opened}>{opened && <Details tool={tool} />}</Collapse>
+      </Stack>
+    </Card>
+  );
+}
+
+function Details({ tool }: { tool: CustomTool }) {
+  const mayEdit = useMay('create_edit_workflows');
+  return (
+    <Stack gap="sm">
+      {tool.input_schema === null ? (
+        <Text size="sm" c="dimmed">
+          Without a schema: any arguments are taken.
+        </Text>
+      ) : (
+        <JsonView value={tool.input_schema} what={`the schema of ${tool.name}`} />
+      )}
+      {mayEdit && <ToolTrial tool={tool} />}
+    </Stack>
+  );
+}
+
+function ToolActions({ tool, onEdit }: { tool: CustomTool; onEdit: () => void }) {
+  const remove = useAct((id: string) => api().deleteTool(id), {
+    changes: [toolsKey],
+    done: 'The tool is deleted',
+  });
+  if (!useMay('create_edit_workflows')) return null;
+  const ask = (): void =>
+    confirm({
+      title: 'Delete this tool?',
+      consequence: (
+        <>
+          Workflows that call <Foreign>custom:{tool.name}</Foreign> can no longer be started, and
+          runs that come to it fail. A new tool of the same name mends both.
+        </>
+      ),
+      act: 'Delete',
+      onConfirm: () => remove.mutate(tool.id),
+    });
+  return (
+    <Group gap="xs">
+      <Button size="compact-sm" variant="default" onClick={onEdit} aria-label={`Edit ${tool.name}`}>
+        Edit
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="light"
+        color="red"
+        onClick={ask}
+        loading={remove.isPending}
+        aria-label={`Delete ${tool.name}`}
+      >
+        Delete
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,102 @@
+import type { BodyOf, CustomTool } from '../../../../client/index.ts';
+import { parsedObject } from './parsed-object.ts';
+
+/** A tool as it stands in the form. */
+export interface ToolDraft {
+  name: string;
+  label: string;
+  description: string;
+  kind: CustomTool['kind'];
+  method: CustomTool['method'];
+  url: string;
+  mcpTool: string;
+  headers: HeaderDraft[];
+  schema: string;
+  timeout: number;
+  retries: number;
+}
+
+export interface HeaderDraft {
+  key: number;
+  name: string;
+  /** Undefined: the value that is kept sealed stays. */
+  value: string | undefined;
+}
+
+/** What the service takes as "leave the value as it is". */
+const KEPT = '***';
+const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
+
+export const methods = [
+  'POST',
+  'GET',
+  'HEAD',
+  'PUT',
+  'PATCH',
+  'DELETE',
+] as const satisfies readonly CustomTool['method'][];
+
+let lastKey = 0;
+export const newHeader = (name = '', value: string | undefined = ''): HeaderDraft => ({
+  key: ++lastKey,
+  name,
+  value,
+});
+
+export const draftOf = (tool: CustomTool | undefined): ToolDraft => ({
+  name: tool?.name ?? '',
+  label: tool?.label ?? '',
+  description: tool?.description ?? '',
+  kind: tool?.kind ?? 'http',
+  method: tool?.method ?? 'POST',
+  url: tool?.endpoint_url ?? '',
+  mcpTool: tool?.mcp_tool ?? '',
+  headers: Object.keys(tool?.headers ?? {}).map((name) => ({
+    ...newHeader(name),
+    value: undefined,
+  })),
+  schema: tool?.input_schema == null ? '' : JSON.stringify(tool.input_schema, null, 2),
+  timeout: tool?.timeout_seconds ?? 60,
+  retries: tool?.retry_count ?? 1,
+});
+
+export function toolOf(draft: ToolDraft): BodyOf<'POST /api/tools'> {
+  const schema = parsedObject(draft.schema);
+  return {
+    name: draft.name,
+    label: draft.label,
+    description: draft.description,
+    kind: draft.kind,
+    method: draft.method,
+    endpoint_url: draft.url.trim(),
+    mcp_tool: draft.kind === 'mcp' ? draft.mcpTool.trim() : null,
+    headers: Object.fromEntries(
+      draft.headers.map(({ name, value }) => [name.trim(), value ?? KEPT]),
+    ),
+    input_schema: 'value' in schema ? schema.value : null,
+    timeout_seconds: draft.timeout,
+    retry_count: draft.retries,
+  };
+}
+
+export type ToolProblems = Partial<
+  Record<'name' | 'url' | 'mcpTool' | 'headers' | 'schema', string>
+>;
+
+/** What keeps a tool from being sent, by field. What is still empty is no problem yet. */
+export function toolProblems(draft: ToolDraft): ToolProblems {
+  const problems: ToolProblems = {};
+  if (draft.name !== '' && !NAME.test(draft.name)) {
+    problems.name = 'Begin with a letter; a-z, 0-9, _ and - only';
+  }
+  if (draft.url !== '' && !/^https?:\/\/./.test(draft.url.trim())) {
+    problems.url = 'Begin with https:// or http://';
+  }
+  if (draft.kind === 'mcp' && draft.mcpTool.trim() === '') problems.mcpTool = 'is needed';
+  const names = draft.headers.map(({ name }) => name.trim().toLowerCase());
+  if (names.includes('')) problems.headers = 'A header needs a name';
+  if (new Set(names).size < names.length) problems.headers = 'A header is named twice';
+  const schema = draft.schema.trim() === '' ? { value: {} } : parsedObject(draft.schema);
+  if ('problem' in schema) problems.schema = `The schema ${schema.problem}`;
+  return problems;
+}

@@ -1,0 +1,153 @@
+import { Group, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import type { BodyOf, CustomTool } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { CodeEditor } from '../../parts/code-editor.tsx';
+import { Form } from '../../parts/form.tsx';
+import { toolsKey } from '../../queries/tools.ts';
+import { HeaderFields } from './header-fields.tsx';
+import { draftOf, methods, toolOf, type ToolDraft, toolProblems } from './tool-draft.ts';
+
+/** Registers a tool, or changes one. Its name stays: graphs call the tool by it. */
+export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onClose: () => void }) {
+  const [draft, setDraft] = useState(() => draftOf(tool));
+  const change = (part: Partial<ToolDraft>): void => setDraft({ ...draft, ...part });
+  const problems = toolProblems(draft);
+  const save = useAct(
+    (body: BodyOf<'POST /api/tools'>) =>
+      tool === undefined ? api().registerTool(body) : api().updateTool(tool.id, body),
+    {
+      changes: [toolsKey],
+      done: tool === undefined ? 'The tool is registered' : 'The tool is changed',
+      onDone: onClose,
+      quiet: true,
+    },
+  );
+  return (
+    <Form
+      act={save}
+      submit={tool === undefined ? 'Register' : 'Save'}
+      onSubmit={() => save.mutate(toolOf(draft))}
+      onCancel={onClose}
+      ready={Object.keys(problems).length === 0 && draft.name !== '' && draft.url !== ''}
+    >
+      <Group grow align="flex-start">
+        <TextInput
+          label="Name"
+          description="Workflows call it as custom:name"
+          value={draft.name}
+          onChange={(event) => change({ name: event.currentTarget.value })}
+          error={problems.name}
+          disabled={tool !== undefined}
+          maxLength={64}
+          required
+          data-autofocus
+        />
+        <TextInput
+          label="Label"
+          description="For people"
+          value={draft.label}
+          onChange={(event) => change({ label: event.currentTarget.value })}
+          maxLength={200}
+        />
+      </Group>
+      <Textarea
+        label="Description"
+        value={draft.description}
+        onChange={(event) => change({ description: event.currentTarget.value })}
+        autosize
+        maxLength={5_000}
+      />
+      <Target draft={draft} change={change} problem={problems.url} />
+      <HeaderFields
+        headers={draft.headers}
+        onChange={(headers) => change({ headers })}
+        problem={problems.headers}
+      />
+      <CodeEditor
+        label="Input schema (JSON Schema)"
+        description="Arguments are held to it before each call. Empty: any are taken."
+        language="json"
+        value={draft.schema}
+        onChange={(schema) => change({ schema })}
+        minHeight={80}
+        maxHeight={240}
+        error={problems.schema}
+      />
+      <Group grow align="flex-start">
+        <NumberInput
+          label="Seconds for a call"
+          value={draft.timeout}
+          onChange={(value) => change({ timeout: Number(value) })}
+          min={1}
+          max={3_600}
+          allowDecimal={false}
+        />
+        <NumberInput
+          label="Tries after the first"
+          value={draft.retries}
+          onChange={(value) => change({ retries: Number(value) })}
+          min={0}
+          max={10}
+          allowDecimal={false}
+        />
+      </Group>
+    </Form>
+  );
+}
+
+function Target({
+  draft,
+  change,
+  problem,
+}: {
+  draft: ToolDraft;
+  change: (part: Partial<ToolDraft>) => void;
+  problem: string | undefined;
+}) {
+  return (
+    <>
+      <Group grow align="flex-start">
+        <NativeSelect
+          label="Kind"
+          value={draft.kind}
+          onChange={(event) => change({ kind: event.currentTarget.value as ToolDraft['kind'] })}
+          data={[
+            { value: 'http', label: 'HTTP endpoint' },
+            { value: 'mcp', label: 'Tool of an MCP server' },
+          ]}
+        />
+        {draft.kind === 'http' ? (
+          <NativeSelect
+            label="Method"
+            value={draft.method}
+            onChange={(event) =>
+              change({ method: event.currentTarget.value as ToolDraft['method'] })
+            }
+            data={methods}
+          />
+        ) : (
+          <TextInput
+            label="Tool on the server"
+            value={draft.mcpTool}
+            onChange={(event) => change({ mcpTool: event.currentTarget.value })}
+            maxLength={200}
+            required
+          />
+        )}
+      </Group>
+      <TextInput
+        type="url"
+        label="Address"
+        description="Called as it stands. It is no place for a secret: use headers."
+        placeholder="https://tools.example.com/crm/lookup"
+        value={draft.url}
+        onChange={(event) => change({ url: event.currentTarget.value })}
+        error={problem}
+        maxLength={2_000}
+        required
+      />
+    </>
+  );
+}

@@ -1,0 +1,68 @@
+import { Alert, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { CustomTool, JsonObject, ToolTest } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { CodeEditor } from '../../parts/code-editor.tsx';
+import { Foreign } from '../../parts/foreign.tsx';
+import { Form } from '../../parts/form.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
+import { durationText } from '../../parts/time.tsx';
+import { parsedObject } from './parsed-object.ts';
+
+/** A tool has 25 seconds to answer a test. */
+const WITHIN_SECONDS = 30;
+
+/** Calls the tool once, for real. */
+export function ToolTrial({ tool }: { tool: CustomTool }) {
+  const [text, setText] = useState('{}');
+  const parsed = parsedObject(text);
+  const trial = useAct(
+    (given: JsonObject) => api().testTool(tool.id, given, { timeout: WITHIN_SECONDS }),
+    { changes: [], quiet: true },
+  );
+  return (
+    <Stack gap="sm">
+      <Form
+        act={trial}
+        submit="Call it once"
+        onSubmit={() => {
+          if ('value' in parsed) trial.mutate(parsed.value);
+        }}
+        ready={'value' in parsed}
+      >
+        <CodeEditor
+          label="Arguments (JSON)"
+          description="One real call with these, without retries. It is audited, and the policies hold."
+          language="json"
+          value={text}
+          onChange={setText}
+          minHeight={80}
+          error={'problem' in parsed ? parsed.problem : undefined}
+        />
+      </Form>
+      {trial.data !== undefined && <Outcome test={trial.data} />}
+    </Stack>
+  );
+}
+
+function Outcome({ test }: { test: ToolTest }) {
+  const status = test.status === null ? '' : `, status ${test.status}`;
+  const took = `${durationText(test.duration_ms)}${status}`;
+  if (!test.ok) {
+    return (
+      <Alert color="red" title="A step would fail" role="status">
+        <Foreign>{test.error ?? 'No reason was given'}</Foreign>
+        <Text size="xs">{took}</Text>
+      </Alert>
+    );
+  }
+  return (
+    <Alert color="teal" title="A step would get this" role="status">
+      <Text size="xs" mb="xs">
+        {took}
+      </Text>
+      <JsonView value={test.result} what="the result" />
+    </Alert>
+  );
+}

@@ -1,0 +1,11 @@
+import { defaultHighlightStyle, HighlightStyle } from '@codemirror/language';
+
+/** The library's colours of code are made for a light ground. On a dark one each is mixed with white. */
+export const darkCodeColours = HighlightStyle.define(
+  defaultHighlightStyle.specs.map(({ color, ...spec }) =>
+    typeof color === 'string'
+      ? { ...spec, color: `color-mix(in srgb, ${color}, white 60%)` }
+      : spec,
+  ),
+  { themeType: 'dark' },
+);

@@ -1,0 +1,59 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useRef } from 'react';
+
+/** Up to this many rows are all drawn, so that the browser's own search finds them. */
+const ALL_ROWS = 100;
+
+export interface Windowed<Frame extends HTMLElement> {
+  /** For the element that scrolls. */
+  frame: RefObject<Frame | null>;
+  /** The rows to draw, by number. */
+  rows: number[];
+  /** The height of the rows left out above and below, in pixels. */
+  before: number;
+  after: number;
+  scrollTo: (row: number) => void;
+}
+
+/** Draws only those rows of a long list that are in view. All rows have the same height, in pixels. */
+export function useWindowed<Frame extends HTMLElement = HTMLDivElement>(
+  count: number,
+  rowHeight: number,
+): Windowed<Frame> {
+  const frame = useRef<Frame>(null);
+  const few = count <= ALL_ROWS;
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => frame.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    enabled: !few,
+  });
+  if (few) {
+    return {
+      frame,
+      rows: Array.from({ length: count }, (_, row) => row),
+      before: 0,
+      after: 0,
+      scrollTo: (row) => scrollInto(frame.current, row, rowHeight),
+    };
+  }
+  const drawn = virtualizer.getVirtualItems();
+  return {
+    frame,
+    rows: drawn.map(({ index }) => index),
+    before: drawn[0]?.start ?? 0,
+    after: virtualizer.getTotalSize() - (drawn.at(-1)?.end ?? 0),
+    scrollTo: (row) => virtualizer.scrollToIndex(row, { align: 'auto' }),
+  };
+}
+
+function scrollInto(frame: HTMLElement | null, row: number, rowHeight: number): void {
+  if (frame === null) return;
+  const top = row * rowHeight;
+  const bottom = top + rowHeight;
+  if (top < frame.scrollTop) frame.scrollTop = top;
+  else if (bottom > frame.scrollTop + frame.clientHeight) {
+    frame.scrollTop = bottom - frame.clientHeight;
+  }
+}

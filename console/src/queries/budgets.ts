@@ -1,0 +1,17 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api } from '../api.ts';
+
+export const budgetsKey = ['budgets'] as const;
+
+/** All budgets, each with the ledger of its current window. */
+export const budgetsQuery = queryOptions({
+  queryKey: [...budgetsKey, 'list'],
+  queryFn: ({ signal }) => api().listBudgets({ signal }),
+});
+
+/** What was settled on each day of the current window. */
+export const budgetHistoryQuery = (budgetId: string) =>
+  queryOptions({
+    queryKey: [...budgetsKey, 'history', budgetId],
+    queryFn: ({ signal }) => api().getBudgetHistory(budgetId, { signal }),
+  });

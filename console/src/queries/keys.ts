@@ -1,0 +1,10 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api } from '../api.ts';
+
+export const keysKey = ['keys'] as const;
+
+/** API keys, newest first, revoked ones among them. */
+export const keysQuery = queryOptions({
+  queryKey: keysKey,
+  queryFn: ({ signal }) => api().listApiKeys({}, { signal }),
+});

@@ -1,0 +1,24 @@
+import { queryOptions } from '@tanstack/react-query';
+import { api } from '../api.ts';
+
+export const membersKey = ['members'] as const;
+
+/** Members of every status. */
+export const membersQuery = queryOptions({
+  queryKey: [...membersKey, 'list'],
+  queryFn: ({ signal }) => api().listMembers({}, { signal }),
+});
+
+/** One member, with what they may do and why. */
+export const memberQuery = (memberId: string) =>
+  queryOptions({
+    queryKey: [...membersKey, 'member', memberId],
+    queryFn: ({ signal }) => api().getMember(memberId, { signal }),
+  });
+
+/** What a member did. */
+export const memberStatsQuery = (memberId: string) =>
+  queryOptions({
+    queryKey: [...membersKey, 'stats', memberId],
+    queryFn: ({ signal }) => api().getMemberStats(memberId, { signal }),
+  });

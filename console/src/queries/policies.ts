@@ -1,0 +1,26 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { QueryOf } from '../../../client/index.ts';
+import { api } from '../api.ts';
+import { newRows, nextOffset } from './offsets.ts';
+
+export const policiesKey = ['policies'] as const;
+
+export const policiesQuery = queryOptions({
+  queryKey: policiesKey,
+  queryFn: ({ signal }) => api().getPolicies({ signal }),
+});
+
+export type DecisionFilter = Omit<QueryOf<'GET /api/governance/events'>, 'offset' | 'limit'>;
+
+const PAGE = 50;
+
+/** What policies, budgets and overrides have decided, newest first, page by page. */
+export const decisionsQuery = (filter: DecisionFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['decisions', filter],
+    queryFn: ({ signal, pageParam }) =>
+      api().listGovernanceEvents({ ...filter, limit: PAGE, offset: pageParam }, { signal }),
+    initialPageParam: 0,
+    getNextPageParam: (page, pages) => nextOffset(page.length, pages.flat().length, PAGE),
+    select: ({ pages }) => newRows(pages),
+  });

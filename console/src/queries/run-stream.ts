@@ -1,0 +1,105 @@
+import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { type Run, StreamError } from '../../../client/index.ts';
+import { api } from '../api.ts';
+import { coalesce } from './coalesce.ts';
+import { runEventsQuery, runKey, runQuery } from './runs.ts';
+
+/** `ended`: nothing more is to come, or nobody will tell us. */
+export type Liveness = 'live' | 'reconnecting' | 'ended';
+
+const REFETCH_EVERY_MS = 250;
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 15_000;
+/** How often the run is read while no stream tells of it, and while one does, in case a frame says too little. */
+const POLL_MS = 5_000;
+const SLOW_POLL_MS = 30_000;
+
+/** Close codes after which nothing is to be had: no valid token, not permitted, no such run. */
+const final: readonly number[] = [4401, 4403, 4404];
+
+/**
+ * A run, kept true: read anew whenever its stream says that something happened, and once the stream is open. A stream
+ * that breaks is opened again, later and later; until then the run is read every few seconds. A run that succeeded is
+ * as it will be and is not followed; one that failed may be resumed, by whomever.
+ */
+export function useRunStream(runId: string): { query: UseQueryResult<Run>; liveness: Liveness } {
+  const queries = useQueryClient();
+  const [liveness, setLiveness] = useState<Liveness>('reconnecting');
+  const query = useQuery({
+    ...runQuery(runId),
+    refetchInterval: ({ state }) => {
+      if (liveness === 'ended' || state.data?.status === 'success') return false;
+      return liveness === 'live' ? SLOW_POLL_MS : POLL_MS;
+    },
+  });
+  const followed = query.data?.status !== 'success';
+  useEffect(() => {
+    if (!followed) return;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const refetch = coalesce(
+      () => queries.invalidateQueries({ queryKey: runKey(runId) }),
+      REFETCH_EVERY_MS,
+    );
+    const tell = (state: Liveness): void => {
+      if (!signal.aborted) setLiveness(state);
+    };
+    tell('reconnecting');
+    void follow(runId, { signal, tell, onNews: refetch.ask });
+    return () => {
+      controller.abort();
+      refetch.stop();
+      // What was read beside the run's last state may have been read a moment before it.
+      void queries.invalidateQueries({ queryKey: runEventsQuery(runId).queryKey });
+    };
+  }, [runId, followed, queries]);
+  return { query, liveness: followed ? liveness : 'ended' };
+}
+
+async function follow(
+  runId: string,
+  {
+    signal,
+    tell,
+    onNews,
+  }: { signal: AbortSignal; tell: (state: Liveness) => void; onNews: () => void },
+): Promise<void> {
+  let broken = 0;
+  const onOpen = (): void => {
+    broken = 0;
+    tell('live');
+    onNews();
+  };
+  while (!signal.aborted) {
+    try {
+      for await (const _frame of api().stream(runId, { signal, onOpen })) onNews();
+    } catch (error) {
+      if (error instanceof StreamError && final.includes(error.code)) {
+        tell('ended');
+        onNews();
+        return;
+      }
+      tell('reconnecting');
+      await pause(delayAfter(broken), signal);
+      broken += 1;
+    }
+  }
+}
+
+/** Up to half of it by chance, so that not everybody comes back at the same moment. */
+const delayAfter = (broken: number): number =>
+  Math.min(FIRST_DELAY_MS * 2 ** broken, LONGEST_DELAY_MS) * (1 - Math.random() / 2);
+
+/** Resolves after that time, and at once when the signal is given. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+    function end(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals';
+import { burnDown } from '../../console/src/pages/money/burn-down-days.ts';
+
+const now = Date.parse('2026-11-18T12:00:00Z');
+const week = {
+  window_start: '2026-11-16T00:00:00.000Z',
+  window_end: '2026-11-23T00:00:00.000Z',
+  limit_usd: 70,
+};
+
+describe('the burn-down of a budget', () => {
+  test('tells what was left each day, and leaves open the days to come', () => {
+    const days = [
+      { date: '2026-11-16', spent_usd: 10 },
+      { date: '2026-11-17', spent_usd: 0.1 },
+      { date: '2026-11-18', spent_usd: 0.2 },
+    ];
+    const drawn = burnDown({ ...week, days }, 10.3, now);
+    expect(drawn.map(({ date }) => date)).toEqual(
+      [16, 17, 18, 19, 20, 21, 22].map((day) => `2026-11-${day}`),
+    );
+    expect(drawn.map(({ left }) => left)).toEqual([60, 59.9, 59.7, null, null, null, null]);
+    expect(drawn.map(({ pace }) => Math.round(pace ?? NaN))).toEqual([60, 50, 40, 30, 20, 10, 0]);
+  });
+
+  test('goes below zero where more was spent than the limit', () => {
+    const days = [{ date: '2026-11-16', spent_usd: 100 }];
+    expect(burnDown({ ...week, days }, 100, now)[0]).toMatchObject({ spent: 100, left: -30 });
+  });
+
+  test('begins with what was spent before the days that are listed, and has no pace without an end', () => {
+    const days = [
+      { date: '2026-11-17', spent_usd: 1 },
+      { date: '2026-11-18', spent_usd: 2 },
+    ];
+    const total = { window_start: null, window_end: null, limit_usd: 100, days };
+    expect(burnDown(total, 53, now)).toEqual([
+      { date: '2026-11-17', spent: 1, left: 49, pace: null },
+      { date: '2026-11-18', spent: 2, left: 47, pace: null },
+    ]);
+    expect(burnDown({ ...total, days: [] }, 0, now)).toEqual([
+      { date: '2026-11-18', spent: 0, left: 100, pace: null },
+    ]);
+  });
+});

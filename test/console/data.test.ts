@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type FakeServer, startHttpServer } from '../fakes/http-server.ts';
+import { describeConsole } from './browser.ts';
+
+/** Eight attempts are over in a few seconds. */
+const env = { DELIVERY_BACKOFF_SECONDS: '0.02', ENCRYPTION_KEY: 'a key for the tests alone' };
+
+let receiver: FakeServer;
+let answer = 200;
+beforeAll(async () => {
+  receiver = await startHttpServer((_request, response) => {
+    response.writeHead(answer).end(`answered ${answer}`);
+  });
+});
+afterAll(() => receiver.close());
+
+const permit = (stage: string, key = 'A-1') => ({
+  type: 'entity',
+  external_key: key,
+  entity_type: 'permit',
+  canonical_name: `Permit ${key}`,
+  attributes: { stage, value: 12_000 },
+  geography: { city: 'Austin', region: 'TX', country: 'US' },
+  confidence: key === 'A-1' ? 0.9 : 0.4,
+  source_evidence: [
+    { source_name: 'City portal', url: 'https://permits.example/A-1' },
+    { source_name: 'Somebody', url: 'javascript:alert(1)' },
+  ],
+});
+const filed = {
+  type: 'event',
+  external_key: 'A-1 filed',
+  event_type: 'permit_filed',
+  primary_external_key: 'A-1',
+  occurred_at: '2026-11-01T09:00:00Z',
+  summary: 'Permit A-1 was filed',
+};
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+describeConsole(
+  'the data pages',
+  (stage) => {
+    /** A feed with records, and the first one's id. */
+    const fill = async (name: string): Promise<{ feedId: string; entityId: string }> => {
+      const { call } = stage();
+      const feed = await call('POST', '/api/data/feeds', { name });
+      const feedId: string = feed.body.id;
+      const records = [permit('filed'), permit('filed', 'B-2'), filed];
+      await call('POST', '/api/data/ingest', { feed_id: feedId, records });
+      await call('POST', '/api/data/ingest', { feed_id: feedId, records: [permit('granted')] });
+      const { body } = await call('GET', `/api/data/entities?feed_id=${feedId}&confidence_min=0.8`);
+      return { feedId, entityId: body.entities[0].id };
+    };
+
+    test('make a feed and show, as it comes, what is sent with the command they give', async () => {
+      const { open, call, url } = stage();
+      const { page, problems } = await open('/data');
+      await page.getByRole('button', { name: 'Make the first feed' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Permits');
+      await page.getByRole('button', { name: 'Make it' }).click();
+      await heading(page, 'Permits').waitFor();
+      const feedId = page.url().split('/').at(-1) ?? '';
+      const command = await page.getByLabel('the command', { exact: true }).innerText();
+      expect(command).toContain(`curl -X POST ${url}/api/data/ingest`);
+      const body = /-d '(\{.*\})'$/s.exec(command)?.[1] ?? '';
+      expect(JSON.parse(body)).toMatchObject({ feed_id: feedId });
+      const sent = await call('POST', '/api/data/ingest', JSON.parse(body));
+      expect(sent.body).toMatchObject({ created: 1, refused: 0 });
+      await page.reload();
+      await page.getByRole('link', { name: 'Riverside Tower' }).waitFor();
+
+      await page.getByRole('button', { name: 'Archive' }).click();
+      await page.getByRole('button', { name: 'Take up again' }).waitFor();
+      await page.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('button', { name: 'Delete it all' }).click();
+      await heading(page, 'Feeds').waitFor();
+      const after = await call('GET', `/api/data/feeds/${feedId}`);
+      expect([after.status, problems]).toEqual([404, []]);
+    });
+
+    test('show a record with where it is from, what it was before and what happened to it', async () => {
+      const { entityId } = await fill('Record');
+      const { page, problems } = await stage().open(`/data/entities/${entityId}`);
+      await heading(page, 'Permit A-1').waitFor();
+      const attributes = page.getByRole('table', { name: 'Attributes' });
+      await attributes.getByRole('row', { name: 'stage granted' }).waitFor();
+      const changed = page.getByRole('table', { name: 'What version 2 changed' });
+      await changed.getByRole('row', { name: 'stage filed granted' }).waitFor();
+      expect(await changed.getByRole('row').count()).toBe(2);
+      await page.getByText('Permit A-1 was filed').waitFor();
+      const portal = page.getByRole('link', { name: 'City portal' });
+      expect(await portal.getAttribute('href')).toBe('https://permits.example/A-1');
+      expect(await page.getByRole('link', { name: 'Somebody' }).count()).toBe(0);
+      expect(await page.getByText('javascript:alert(1)').count()).toBe(1);
+      expect(problems).toEqual([]);
+    });
+
+    test('keep what narrows the records in the address, both ways', async () => {
+      const { feedId } = await fill('Filters');
+      const { page } = await stage().open(`/data/entities?feed_id=${feedId}`);
+      const rows = page.getByRole('table', { name: 'Records' }).getByRole('row');
+      await page.getByRole('link', { name: 'Permit B-2' }).waitFor();
+      expect(await rows.count()).toBe(3);
+      await page.getByRole('combobox', { name: 'Confidence' }).click();
+      await page.getByRole('option', { name: 'at least 80 %' }).click();
+      await page.getByRole('link', { name: 'Permit B-2' }).waitFor({ state: 'detached' });
+      expect(await rows.count()).toBe(2);
+      expect(new URL(page.url()).searchParams.get('confidence_min')).toBe('0.8');
+      await page.getByRole('textbox', { name: 'Type' }).fill('no_such_type');
+      await page.getByText('No records like that').waitFor();
+      const again = await stage().open(
+        `/data/entities?feed_id=${feedId}&confidence_min=0.8&geography=austin`,
+      );
+      await again.page.getByRole('link', { name: 'Permit A-1' }).waitFor();
+      const city = again.page.getByRole('textbox', { name: 'City, region or country' });
+      expect(await city.inputValue()).toBe('austin');
+    });
+
+    test('show changes as they are made, with the page left open', async () => {
+      const { feedId } = await fill('Stream');
+      const { page } = await stage().open(`/data/changes?feed_id=${feedId}`);
+      const row = (name: RegExp) =>
+        page.getByRole('table', { name: 'Changes' }).getByRole('row', { name });
+      await row(/stage was filed is now granted/).waitFor();
+      await stage().call('POST', '/api/data/ingest', {
+        feed_id: feedId,
+        records: [permit('built')],
+      });
+      await row(/stage was granted is now built/).waitFor({ timeout: 10_000 });
+    });
+
+    test('take reports of sources, and show the last', async () => {
+      const source = { name: 'City portal', type: 'permit_portal', cadence: 'daily' };
+      await stage().call('POST', '/api/data/sources', source);
+      const { page } = await stage().open('/data');
+      await page.getByRole('button', { name: 'Actions for City portal' }).click();
+      await page.getByRole('menuitem', { name: 'Report a look' }).click();
+      await page.getByRole('radio', { name: 'failed' }).check();
+      await page.getByRole('textbox', { name: 'Why' }).fill('The portal answered 503');
+      await page.getByRole('button', { name: 'Report it' }).click();
+      const row = page.getByRole('row', { name: /City portal/ });
+      await row.getByText('The portal answered 503').waitFor();
+      expect(await row.innerText()).toMatch(/failed[\s\S]*daily/);
+    });
+
+    test('make a data key that reads what its scopes say, show its secret once, and revoke it', async () => {
+      await fill('Keyed');
+      const { open, url } = stage();
+      const { page, problems } = await open('/data/keys');
+      await page.getByRole('button', { name: 'New data key' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Warehouse');
+      await page.getByRole('checkbox', { name: 'feeds:read' }).uncheck();
+      await page.getByRole('textbox', { name: 'Credits a month' }).fill('100');
+      await page.getByRole('button', { name: 'Make it' }).click();
+      const secret = await page.getByLabel('the secret', { exact: true }).innerText();
+      expect(secret).toMatch(/^svc_live_/);
+      const ask = (path: string) =>
+        fetch(url + path, { headers: { authorization: `Bearer ${secret}` } });
+      const read = await ask('/v1/entities?limit=2');
+      expect([read.status, (await ask('/v1/feeds')).status]).toEqual([200, 403]);
+
+      await page.reload();
+      const row = page.getByRole('row', { name: /Warehouse/ });
+      await row.getByText('2 of 100').waitFor();
+      expect(await page.content()).not.toContain(secret);
+      await page.getByRole('button', { name: 'Revoke Warehouse' }).click();
+      await page.getByRole('button', { name: 'Revoke it' }).click();
+      await row.waitFor({ state: 'detached' });
+      expect((await ask('/v1/entities')).status).toBe(401);
+      expect(problems).toEqual([]);
+    });
+
+    test('register an endpoint, show why deliveries failed, and redeliver all of them', async () => {
+      const { open } = stage();
+      const { page, problems } = await open('/data/endpoints');
+      await page.getByRole('button', { name: 'Register the first endpoint' }).click();
+      await page.getByRole('textbox', { name: 'Address' }).fill(`${receiver.url}/hooks`);
+      await page.getByRole('button', { name: 'Register it' }).click();
+      expect(await page.getByLabel('the secret', { exact: true }).innerText()).toMatch(/^whsec_/);
+      await page.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('link', { name: `${receiver.url}/hooks` }).click();
+
+      answer = 500;
+      await page.getByRole('button', { name: 'Send a ping' }).click();
+      const row = page.getByRole('row', { name: /^(?!.*Attempt ).*ping/ });
+      await row.getByText('given up').waitFor({ timeout: 20_000 });
+      await row.getByRole('button', { name: /^Attempts at/ }).click();
+      const attempts = page.getByRole('table', { name: /^Attempts at/ }).getByRole('row');
+      expect(await attempts.count()).toBe(1 + 8);
+      expect(await attempts.nth(1).innerText()).toContain('500');
+
+      answer = 200;
+      await page.getByRole('button', { name: 'Redeliver all given up' }).click();
+      await page.getByRole('button', { name: 'Redeliver it all' }).click();
+      await row.getByText('delivered', { exact: true }).waitFor({ timeout: 20_000 });
+      await page.getByRole('combobox', { name: 'Status' }).click();
+      await page.getByRole('option', { name: 'given up' }).click();
+      await page.getByText('Nothing is given up').waitFor();
+      expect(new URL(page.url()).searchParams.get('status')).toBe('dead');
+      expect(problems).toEqual([]);
+    });
+
+    test('offer viewers nothing that they may not do', async () => {
+      const { feedId } = await fill('Seen by viewers');
+      const token = await viewerToken();
+      for (const [path, title] of [
+        ['/data', 'Feeds'],
+        [`/data/feeds/${feedId}`, 'Seen by viewers'],
+        ['/data/keys', 'Data keys'],
+        ['/data/endpoints', 'Endpoints'],
+      ] as const) {
+        const { page, problems, context } = await stage().open(path, { token });
+        await heading(page, title).waitFor();
+        await page.waitForFunction('document.querySelector(".mantine-Skeleton-root") === null');
+        const offered = page
+          .getByRole('main')
+          .getByRole('button', { name: /new|make|edit|delete|revoke|archive|register|actions/i });
+        expect([path, await offered.count(), problems]).toEqual([path, 0, []]);
+        await context.close();
+      }
+    });
+
+    const viewerToken = async (): Promise<string> => {
+      const { call } = stage();
+      const someone = { name: 'Vera', email: 'viewer@example.com', role: 'viewer' };
+      const { body: invited } = await call('POST', '/api/members/invite', someone);
+      const { body } = await call('POST', '/api/auth/accept-invite', {
+        invite_code: invited.invite_code,
+        password: 'correct horse battery',
+      });
+      return body.token;
+    };
+  },
+  { env },
+);

@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { describeConsole, type Visit } from './browser.ts';
+import { type Everything, hostile, makeEverything } from './everything.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const router = readFileSync(join(import.meta.dirname, '../../console/src/router.tsx'), 'utf8');
+
+const WIDE = { width: 1280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+/** As many pages at once as keep two processors busy. */
+const LANES = 3;
+const env = { ENCRYPTION_KEY: 'a key for the tests alone', DELIVERY_BACKOFF_SECONDS: '0.02' };
+
+/** An address, or several, for each path of the router. A path without one fails the first test. */
+const addresses: Record<string, (of: Everything) => string[]> = {
+  '/login': () => ['/login'],
+  '/signup': () => ['/signup'],
+  '/invite': ({ inviteCode }) => [`/invite?code=${inviteCode}`],
+  '/': () => ['/'],
+  '/runs': () => ['/runs'],
+  '/runs/$runId': ({ runId, failedRunId, pausedRunId }) => [
+    `/runs/${runId}?step=tell`,
+    `/runs/${runId}?tab=log`,
+    `/runs/${runId}?tab=data`,
+    `/runs/${failedRunId}`,
+    `/runs/${pausedRunId}`,
+  ],
+  '/approvals': () => ['/approvals'],
+  '/approvals/$runId/$nodeId': ({ pausedRunId, gateNodeId }) => [
+    `/approvals/${pausedRunId}/${gateNodeId}`,
+  ],
+  '/workflows': () => ['/workflows'],
+  '/workflows/$workflowId': ({ workflowId }) => [
+    `/workflows/${workflowId}`,
+    ...['versions', 'triggers', 'checks', 'settings'].map(
+      (tab) => `/workflows/${workflowId}?tab=${tab}`,
+    ),
+  ],
+  '/workflows/$workflowId/edit': ({ workflowId }) => [`/workflows/${workflowId}/edit`],
+  '/templates': () => ['/templates'],
+  '/schedules': () => ['/schedules'],
+  '/tools': () => ['/tools'],
+  '/budgets': () => ['/budgets'],
+  '/usage': () => ['/usage'],
+  '/policies': () => ['/policies'],
+  '/governance': () => ['/governance'],
+  '/audit': () => ['/audit'],
+  '/members': () => ['/members'],
+  '/members/$memberId': ({ memberId }) => [`/members/${memberId}`],
+  '/keys': () => ['/keys'],
+  '/settings': () => ['/settings'],
+  '/account': () => ['/account'],
+  '/data': () => ['/data'],
+  '/data/feeds/$feedId': ({ feedId }) => [`/data/feeds/${feedId}`],
+  '/data/entities': () => ['/data/entities'],
+  '/data/entities/$entityId': ({ entityId }) => [`/data/entities/${entityId}`],
+  '/data/changes': () => ['/data/changes'],
+  '/data/keys': () => ['/data/keys'],
+  '/data/endpoints': () => ['/data/endpoints'],
+  '/data/endpoints/$endpointId': ({ endpointId }) => [`/data/endpoints/${endpointId}`],
+};
+
+describeConsole(
+  'every page of the console',
+  (stage) => {
+    let all: Everything;
+    beforeAll(async () => {
+      all = await makeEverything(stage());
+    }, 60_000);
+
+    test('has an address here', () => {
+      const paths = [...router.matchAll(/^\s*path: '([^']+)'/gm)].map(([, path]) => path);
+      expect(paths.length).toBeGreaterThan(30);
+      expect(paths.filter((path) => addresses[path ?? ''] === undefined)).toEqual([]);
+    });
+
+    test('shows hostile data as text, without an error, to everybody, at any width, in both schemes', async () => {
+      const wanted = Object.values(addresses).flatMap((of) => of(all));
+      const found: string[] = [];
+      const lane = async (): Promise<void> => {
+        const visit = await stage().open('/no-such-page');
+        for (;;) {
+          const path = wanted.shift();
+          if (path === undefined) break;
+          found.push(...(await lookAt(visit, stage().url, path)));
+        }
+        await visit.context.close();
+      };
+      await Promise.all(Array.from({ length: LANES }, lane));
+      expect(found).toEqual([]);
+    }, 180_000);
+
+    test('writes names out as they are', async () => {
+      for (const path of [
+        '/workflows',
+        `/workflows/${all.workflowId}`,
+        `/data/feeds/${all.feedId}`,
+      ]) {
+        const { page, context } = await stage().open(path);
+        await page.getByText(hostile.script).first().waitFor();
+        await context.close();
+      }
+    });
+
+    test('shows an output of a megabyte in part, and at once', async () => {
+      const { page, context } = await stage().open(`/runs/${all.runId}?tab=data`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page
+        .getByText(/ of 9[\d,]+ characters/)
+        .first()
+        .waitFor();
+      const shown = await page.evaluate('document.body.innerText.length');
+      expect(shown).toBeLessThan(50_000);
+      await context.close();
+    });
+
+    test('shows two people the same run while it lives', async () => {
+      const { call, engine, open } = stage();
+      const graph = {
+        nodes: [
+          { id: 'ask', kind: 'human_gate', prompt: 'Go on?' },
+          { id: 'after', kind: 'agent', label: 'Say so', mock: { output: 'It went on' } },
+        ],
+        edges: [{ source: 'ask', target: 'after' }],
+      };
+      const { body: workflow } = await call('POST', '/api/workflows', { name: 'Shared', graph });
+      const { body: run } = await call('POST', `/api/workflows/${workflow.id}/runs`, {});
+      await engine.until(run.id, ['paused']);
+      const visits = await Promise.all([open(`/runs/${run.id}`), open(`/runs/${run.id}`)]);
+      const states = visits.map(({ page }) => page.getByRole('main').getByText('paused').first());
+      await Promise.all(states.map((state) => state.waitFor()));
+      await call('POST', `/api/runs/${run.id}/approve`, { approved: true });
+      await Promise.all(
+        visits.map(({ page }) =>
+          page.getByRole('main').getByText('success').first().waitFor({ timeout: 10_000 }),
+        ),
+      );
+      expect(visits.flatMap(({ problems }) => problems)).toEqual([]);
+      await Promise.all(visits.map(({ context }) => context.close()));
+    });
+  },
+  { env },
+);
+
+/** What is wrong with a page, each thing with the page's address. */
+async function lookAt({ page, problems }: Visit, url: string, path: string): Promise<string[]> {
+  problems.length = 0;
+  const found: string[] = [];
+  try {
+    await page.setViewportSize(WIDE);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(url + path);
+    await settled(page);
+    await page.evaluate(axe);
+    found.push(...(await faults(page, 'light, 1280')), ...(await tooWide(page, 1280)));
+    await page.setViewportSize(PHONE);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await settled(page);
+    found.push(...(await faults(page, 'dark, 390')), ...(await tooWide(page, 390)));
+    found.push(...(await page.evaluate<string[]>(ESCAPED)));
+  } catch (error) {
+    found.push(String(error));
+  }
+  return [...found, ...problems].map((what) => `${path}: ${what}`);
+}
+
+/** The heading is there, nothing is loading any more, and no call is under way. */
+async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).first().waitFor({ timeout: 15_000 });
+  await page.waitForFunction('document.querySelector(".mantine-Skeleton-root") === null');
+  await page.waitForTimeout(150);
+}
+
+async function faults(page: Page, how: string): Promise<string[]> {
+  const { violations } = await page.evaluate<{
+    violations: { id: string; nodes: { html: string }[] }[];
+  }>(`axe.run(document, {
+    resultTypes: ['violations'],
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'],
+  })`);
+  return violations.map(
+    ({ id, nodes }) => `${how}: ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
+  );
+}
+
+async function tooWide(page: Page, width: number): Promise<string[]> {
+  const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+  return wide > width ? [`at ${width} px it is ${wide} px wide`] : [];
+}
+
+/** Whatever of the hostile data became more than text. */
+const ESCAPED = `[
+  ...(window.owned === undefined ? [] : ['foreign script ran']),
+  ...[...document.querySelectorAll('img[src="x"], main script, main b')].map((element) => 'markup: ' + element.outerHTML.slice(0, 100)),
+  ...[...document.querySelectorAll('a[href]')].filter(({ href }) => !/^(https?:|mailto:|blob:)/.test(href)).map(({ href }) => 'link: ' + href.slice(0, 100)),
+]`;

@@ -1,0 +1,358 @@
+import { expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { eventually, mock } from '../support/engine.ts';
+import { addMember, type Person } from '../support/people.ts';
+import { expectAccessible } from './axe.ts';
+import { describeConsole, type Stage } from './browser.ts';
+
+/** What people do on the pages of money, policies, people, the record and the settings. */
+
+const button = (within: Page | Locator, name: string | RegExp) =>
+  within.getByRole('button', { name, exact: typeof name === 'string' });
+
+/** Presses the button of the dialog that is open, and waits until it is gone. */
+async function inDialog(page: Page, name: string): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await button(dialog, name).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+const personOf = ({ call }: Stage, given: Parameters<typeof addMember>[1]): Promise<Person> =>
+  addMember(
+    {
+      call: (method, path, body, headers) =>
+        call(method, path, body, headers?.['authorization']?.replace('Bearer ', '')),
+    } as Parameters<typeof addMember>[0],
+    given,
+  );
+
+const paths = [
+  '/budgets',
+  '/usage',
+  '/policies',
+  '/governance',
+  '/audit',
+  '/members',
+  '/keys',
+  '/settings',
+  '/account',
+  '/tools',
+] as const;
+
+describeConsole(
+  'money, policies, people and the record',
+  (stage) => {
+    test('a budget is made, fills up, is changed and goes', async () => {
+      const { open, call, engine } = stage();
+      const { page, problems } = await open('/budgets');
+      await page.getByText('No budget yet').waitFor();
+      await button(page, 'New budget').first().click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Letters');
+      await dialog.getByLabel('Limit in dollars').fill('2');
+      await dialog.getByText('Hold money for runs in flight').click();
+      await dialog.getByLabel('Estimate per run in dollars').fill('0.5');
+      await inDialog(page, 'Create');
+      const card = page.getByRole('article', { name: 'Letters' });
+      await card.getByText('0 % used').waitFor();
+      expect((await call('GET', '/api/budgets')).body).toMatchObject([
+        { name: 'Letters', limit_usd: 2, reservation_estimate_usd: 0.5, window: 'month' },
+      ]);
+
+      const workflowId = await engine.define({
+        nodes: [mock('write', { cost_usd: 0.75, output: 'Dear Ann' })],
+        edges: [],
+      });
+      await engine.until(await engine.trigger(workflowId), ['success']);
+      await page.reload();
+      await card.getByRole('img', { name: /^Settled \$0.75, held \$0.00, Free \$1.25/ }).waitFor();
+      await button(card, 'Day by day').click();
+      const today = new Date().toISOString().slice(0, 10);
+      await card.getByRole('row', { name: `${today} $0.75 $1.25` }).waitFor();
+
+      await button(card, 'Edit').click();
+      await dialog.getByLabel('Limit in dollars').fill('0.5');
+      await inDialog(page, 'Save');
+      await card.getByText('Over limit').waitFor();
+      await card.getByText(/new runs are refused until/).waitFor();
+      await button(card, 'Delete').click();
+      await inDialog(page, 'Delete');
+      await page.getByText('No budget yet').waitFor();
+      expect((await call('GET', '/api/budgets')).body).toEqual([]);
+      expect(problems).toEqual([]);
+    });
+
+    test('usage tells which workflow and model cost what, and a model is given a price', async () => {
+      const { open, call } = stage();
+      const { page, problems } = await open('/usage?days=7');
+      await page.getByRole('table', { name: 'Usage by workflow' }).getByText('$0.75').waitFor();
+      await page
+        .getByRole('table', { name: 'Usage by model' })
+        .getByRole('row', { name: /^mock 1/ })
+        .waitFor();
+      await page.getByText('90 days').click();
+      await page.waitForURL(/days=90/);
+      await button(page, 'Add a price').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Model').fill('home/grown');
+      await dialog.getByLabel('Dollars per million tokens in').fill('1.5');
+      await dialog.getByLabel('Dollars per million tokens out').fill('3');
+      await inDialog(page, 'Save');
+      await page.getByRole('row', { name: /home\/grown \$1.50 \$3.00/ }).waitFor();
+      expect((await call('GET', '/api/workspace/prices')).body.prices).toEqual([
+        { model: 'home/grown', input_usd_per_million: 1.5, output_usd_per_million: 3 },
+      ]);
+      expect(problems).toEqual([]);
+    });
+
+    test('policies are edited as forms and tried before they are saved, without sending anything', async () => {
+      const { open, call } = stage();
+      const { page, problems } = await open('/policies');
+      await page.getByLabel('E-mail addresses').check();
+      await button(page, 'Add a pattern').click();
+      await page.getByLabel('Name').fill('employee');
+      await page.getByLabel('RE2 pattern').fill('EMP-\\d{6}');
+
+      const sent: string[] = [];
+      page.on('request', (request) => {
+        if (request.method() !== 'GET' || request.url().includes('ann@')) sent.push(request.url());
+      });
+      await page.getByLabel('Text to try').fill('Write to ann@example.com about EMP-123456.');
+      await page.getByText('Write to [REDACTED:email] about [REDACTED:employee].').waitFor();
+      expect(sent).toEqual([]);
+
+      await button(page, 'Add a tool').click();
+      await page
+        .getByRole('group', { name: /^Rules for/ })
+        .getByLabel(/^Tool/)
+        .fill('http_request');
+      await page.keyboard.press('Escape');
+      await button(page, 'Block an argument').click();
+      await page.getByLabel('Blocked argument').fill('method');
+      await page.getByLabel('Values').fill('DELETE');
+      await button(page, 'Save policies').click();
+      await button(page, 'Save policies').waitFor({ state: 'detached' });
+      expect((await call('GET', '/api/workspace/policies')).body).toEqual({
+        model_allowlist: null,
+        tools: [
+          {
+            tool: 'http_request',
+            blocked_arguments: [{ argument: 'method', values: ['DELETE'] }],
+          },
+        ],
+        redaction: {
+          detectors: ['email'],
+          patterns: [{ name: 'employee', regex: 'EMP-\\d{6}' }],
+        },
+      });
+      expect(problems).toEqual([]);
+    });
+
+    test('an expression is evaluated as it is typed, and says where it cannot be read', async () => {
+      const { open } = stage();
+      const { page, problems } = await open('/policies');
+      await page.getByText('A condition takes it as true').waitFor();
+      await page.getByRole('textbox', { name: 'Expression' }).fill('amount > ');
+      await page.getByText('At position').waitFor();
+      await page.locator('.cm-lintRange-error').waitFor();
+      await page.getByRole('textbox', { name: 'Expression' }).fill('amount > 500');
+      await page.getByText('A condition takes it as false').waitFor();
+      expect(problems).toEqual([]);
+    });
+
+    test('a decision leads to its run, and its filters are in the address', async () => {
+      const { open, call, engine } = stage();
+      const workflowId = await engine.define(
+        {
+          nodes: [mock('write', { output: 'ok' }, { prompt: 'Write to {customer}' })],
+          edges: [],
+        },
+        'Letters',
+      );
+      const runId = await engine.trigger(workflowId, { customer: 'ann@example.com' });
+      await engine.until(runId, ['success']);
+      await eventually(async () => (await call('GET', '/api/governance/events')).body.length === 1);
+      const { page, problems } = await open('/governance');
+      const card = page.getByRole('article', { name: 'Data redacted' });
+      await card.getByRole('link', { name: 'Letters' }).waitFor();
+      await button(card, 'Evidence').click();
+      await card.getByLabel('the evidence', { exact: true }).waitFor();
+      expect(await card.getByRole('link', { name: runId }).getAttribute('href')).toBe(
+        `/runs/${runId}?step=write`,
+      );
+      await page.getByLabel('Decision', { exact: true }).selectOption('denied');
+      await page.waitForURL(/decision=denied/);
+      await page.getByText('No decision passes these filters').waitFor();
+      expect(problems).toEqual([]);
+    });
+
+    test('the audit log is filtered by address, opens its details and has its chain checked', async () => {
+      const { open, engine } = stage();
+      const { page, problems } = await open('/audit?action=policy_update');
+      await page.getByText('1 of 1 entries').waitFor();
+      await button(page, 'Show details of policy_update').click();
+      await page.getByLabel('the details', { exact: true }).waitFor();
+      await page.getByLabel('Action').fill('no_such_act');
+      await page.getByText('No entry passes these filters').waitFor();
+      await button(page, 'Clear').click();
+      await page.getByText(/of \d+ entries/).waitFor();
+      await button(page, 'Check the chain').click();
+      await page.getByText('The log is as it was written').waitFor();
+      const head = (await page.getByLabel('the newest seal', { exact: true }).textContent()) ?? '';
+      expect(head).toMatch(new RegExp(`^${engine.actor.workspaceId}:\\d+:[0-9a-f]{64}$`));
+      expect(problems).toEqual([]);
+    });
+
+    test('somebody is invited, and one of their capabilities is overridden', async () => {
+      const { open, call } = stage();
+      const { page, problems } = await open('/members');
+      await button(page, 'Invite').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Grace');
+      await dialog.getByLabel('E-mail').fill('grace@example.com');
+      await dialog.getByLabel('Role').selectOption('viewer');
+      await button(dialog, 'Invite').click();
+      const link =
+        (await dialog.getByLabel('the invitation link', { exact: true }).textContent()) ?? '';
+      const code = new URL(link).searchParams.get('code');
+      await inDialog(page, 'Done');
+      const { body } = await call('POST', '/api/auth/accept-invite', {
+        invite_code: code,
+        password: 'correct horse battery',
+      });
+      expect(body.member).toMatchObject({ name: 'Grace', role: 'viewer', status: 'active' });
+
+      await page.getByRole('link', { name: 'Grace' }).click();
+      await page.getByRole('heading', { name: 'Grace', level: 1 }).waitFor();
+      const override = page.getByLabel('Override of run_workflows');
+      const row = page.getByRole('row').filter({ has: override });
+      const identity = async () => (await call('GET', '/api/auth/me', undefined, body.token)).body;
+      for (const [choice, held] of [
+        ['allow', 'may'],
+        ['deny', 'may not'],
+        ['inherit', 'may not'],
+      ] as const) {
+        await override.selectOption(choice);
+        await row.getByText(held, { exact: true }).waitFor();
+        await eventually(
+          async () => (await identity()).capabilities.run_workflows === (held === 'may'),
+        );
+      }
+      await button(page, 'Remove').click();
+      await inDialog(page, 'Remove');
+      await page.waitForURL(/\/members$/);
+      expect((await call('GET', '/api/auth/me', undefined, body.token)).status).toBe(401);
+      expect(problems).toEqual([]);
+    });
+
+    test('the secret of a key is shown once, works, and ends when the key is revoked', async () => {
+      const { open, url } = stage();
+      const { page, problems } = await open('/keys');
+      await button(page, 'New key').click();
+      await page.getByRole('dialog').getByLabel('Name').fill('Nightly import');
+      await button(page.getByRole('dialog'), 'Create').click();
+      const secret = (await page.getByLabel('the secret', { exact: true }).textContent()) ?? '';
+      await page.getByRole('dialog', { name: 'New API key' }).waitFor({ state: 'detached' });
+      const asked = async (): Promise<number> =>
+        (await fetch(`${url}/api/auth/me`, { headers: { 'X-API-Key': secret } })).status;
+      expect(await asked()).toBe(200);
+      await inDialog(page, 'Close');
+      await page.getByText('Nightly import').waitFor();
+      expect(await page.content()).not.toContain(secret);
+      await button(page, 'Revoke Nightly import').click();
+      await inDialog(page, 'Revoke');
+      await page.getByText('No key').waitFor();
+      expect(await asked()).toBe(401);
+      expect(problems).toEqual([]);
+    });
+
+    test('a tool is registered with a header whose value stays sealed through an edit', async () => {
+      const { open, call } = stage();
+      const { page, problems } = await open('/tools');
+      await button(page, 'New tool').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('crm');
+      await dialog.getByLabel('Address').fill('http://127.0.0.1:9/crm');
+      await button(dialog, 'Add a header').click();
+      await dialog.getByLabel('Header', { exact: true }).fill('Authorization');
+      await dialog.getByLabel('Value', { exact: true }).fill('Bearer a-secret-of-ours');
+      await inDialog(page, 'Register');
+      const card = page.getByRole('article', { name: 'custom:crm' });
+      await card.getByText('Authorization').waitFor();
+
+      await button(card, 'Edit crm').click();
+      await dialog.getByLabel('Description').fill('Looks customers up');
+      await inDialog(page, 'Save');
+      await card.getByText('Looks customers up').waitFor();
+      expect((await call('GET', '/api/tools')).body).toMatchObject([
+        { name: 'crm', description: 'Looks customers up', headers: { Authorization: '***' } },
+      ]);
+      expect(await page.content()).not.toContain('a-secret-of-ours');
+
+      await button(card, 'Schema and trial').click();
+      await button(card, 'Call it once').click();
+      await card.getByText('A step would fail').waitFor();
+      await button(card, 'Delete crm').click();
+      await inDialog(page, 'Delete');
+      await page.getByText('No tool of your own yet').waitFor();
+      expect(problems).toEqual([]);
+    });
+
+    test('a password is changed, which ends the other sessions but not this one', async () => {
+      const set = stage();
+      const ada = await personOf(set, { role: 'editor', name: 'Ada' });
+      const { page } = await set.open('/account', { token: ada.token });
+      await page.getByLabel('Current password').fill('correct horse battery');
+      await page.getByLabel(/^New password( \*)?$/).fill('staple of horses');
+      await page.getByLabel('New password again').fill('staple of horses');
+      await button(page, 'Change password').click();
+      await page.getByText('The password is changed').waitFor();
+      expect((await set.call('GET', '/api/auth/me', undefined, ada.token)).status).toBe(401);
+      await page.goto(`${set.url}/members`);
+      await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
+    });
+
+    test('a viewer reads every page, is offered no change and is refused nothing', async () => {
+      const set = stage();
+      const viewer = await personOf(set, { role: 'viewer', name: 'Vera' });
+      const { page, problems } = await set.open('/account', { token: viewer.token });
+      for (const path of [...paths, `/members/${viewer.id}`]) {
+        await page.goto(set.url + path);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForLoadState('networkidle');
+        const names = await page.getByRole('main').getByRole('button').allTextContents();
+        const offered = names.filter((name) =>
+          /^(add|new|edit|delete|remove|invite|approve|refuse|revoke|save|send|change|rename)\b/i.test(
+            name,
+          ),
+        );
+        expect({ path, offered }).toEqual({
+          path,
+          offered: path === '/account' ? ['Change password'] : [],
+        });
+      }
+      expect(problems).toEqual([]);
+    });
+
+    test('every page is for everybody: for aids, in light and dark, and on a phone', async () => {
+      const { open, url, engine } = stage();
+      for (const [scheme, width] of [
+        ['light', 1280],
+        ['dark', 390],
+      ] as const) {
+        const { page, context, problems } = await open('/budgets', { scheme, width });
+        for (const path of [...paths, `/members/${engine.actor.id ?? ''}`]) {
+          await page.goto(url + path);
+          await page.getByRole('heading', { level: 1 }).waitFor();
+          await page.waitForLoadState('networkidle');
+          await expectAccessible(page);
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+          expect({ path, wide }).toEqual({ path, wide: width });
+        }
+        expect(problems).toEqual([]);
+        await context.close();
+      }
+    }, 90_000);
+  },
+  { env: { ENCRYPTION_KEY: 'a key for the tests alone' } },
+);

@@ -1,0 +1,58 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  draftOf,
+  linesOf,
+  policiesOf,
+  valuesOf,
+} from '../../console/src/pages/governance/policy-draft.ts';
+import type { Policies } from '../../client/index.ts';
+
+describe('policies in the form', () => {
+  test('come out as they went in', () => {
+    const policies: Policies = {
+      model_allowlist: ['mock', 'openai/gpt-5-mini'],
+      tools: [
+        { tool: 'send_email', allowed_workflow_ids: [] },
+        { tool: 'delay' },
+        {
+          tool: 'http_request',
+          blocked_arguments: [
+            { argument: 'method', values: ['DELETE', 5, '5', null, ['a'], ''] },
+            { argument: 'url', pattern: '^https?://' },
+          ],
+        },
+      ],
+      redaction: { detectors: ['email'], patterns: [{ name: 'employee', regex: 'EMP-\\d+' }] },
+    };
+    expect(policiesOf(draftOf(policies))).toEqual(policies);
+    const none: Policies = {
+      model_allowlist: null,
+      tools: [],
+      redaction: { detectors: [], patterns: [] },
+    };
+    expect(policiesOf(draftOf(none))).toEqual(none);
+  });
+
+  test('need quotes around a text only where it would be read as something else', () => {
+    expect(linesOf(['DELETE', '5', 5, 'true', true, ' a', 'two\nlines', { a: 1 }])).toBe(
+      ['DELETE', '"5"', '5', '"true"', 'true', '" a"', '"two\\nlines"', '{"a":1}'].join('\n'),
+    );
+    expect(valuesOf('DELETE\n\n  5 \n"5"\n{"a": 1}\n{"a"')).toEqual([
+      'DELETE',
+      5,
+      '5',
+      { a: 1 },
+      '{"a"',
+    ]);
+  });
+
+  test('keep any JSON value through its line', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), (values) => {
+        const sent = JSON.parse(JSON.stringify(values)) as unknown[];
+        expect(valuesOf(linesOf(sent))).toEqual(sent);
+      }),
+    );
+  });
+});

@@ -1,0 +1,268 @@
+import { describe, expect, test } from '@jest/globals';
+import { drawingOf } from '../../console/src/graph/drawn.ts';
+import { eventWords, stepOfEvent } from '../../console/src/pages/runs/event-words.ts';
+import { nodeStates, stepName, stepsByNode } from '../../console/src/pages/runs/node-states.ts';
+import {
+  cancelFacts,
+  namesText,
+  resumeFacts,
+  webAddress,
+} from '../../console/src/pages/runs/run-facts.ts';
+import { chosenSteps, type StepChoice } from '../../console/src/pages/runs/step-rows.ts';
+import { coalesce } from '../../console/src/queries/coalesce.ts';
+import { at, event, run, step } from './run-samples.ts';
+
+const graph = {
+  nodes: [
+    { id: 'ask', kind: 'condition', expression: 'true' },
+    { id: 'yes', kind: 'agent' },
+    { id: 'no', kind: 'agent' },
+    { id: 'again', kind: 'loop', expression: 'true' },
+    { id: 'work', kind: 'agent' },
+    { id: 'end', kind: 'merge' },
+  ],
+  edges: [
+    { source: 'ask', target: 'yes', condition_value: 'true' },
+    { source: 'ask', target: 'no', condition_value: 'false' },
+    { source: 'yes', target: 'again' },
+    { source: 'again', target: 'work', condition_value: 'true' },
+    { source: 'work', target: 'again' },
+    { source: 'again', target: 'end', condition_value: 'false' },
+  ],
+};
+const drawing = drawingOf(graph);
+const asked = step({ node_id: 'ask', kind: 'condition', output: { result: true } });
+const yes = step({ node_id: 'yes' });
+const no = step({ node_id: 'no', status: 'skipped' });
+
+describe('the states of the nodes', () => {
+  test('tell which way a condition took, and what is still open', () => {
+    const { taken } = nodeStates(run([asked, yes, no]), drawing);
+    expect(taken({ source: 'ask', target: 'yes', conditionValue: 'true' })).toBe(true);
+    expect(taken({ source: 'ask', target: 'no', conditionValue: 'false' })).toBe(false);
+    expect(taken({ source: 'yes', target: 'again', conditionValue: undefined })).toBe(true);
+    expect(taken({ source: 'work', target: 'again', conditionValue: undefined })).toBeUndefined();
+    const ended = nodeStates(run([asked, yes, no], { status: 'failed' }), drawing);
+    expect(ended.taken({ source: 'work', target: 'again', conditionValue: undefined })).toBe(false);
+  });
+
+  test('tell the two ways of one condition to the same node apart', () => {
+    const both = drawingOf({
+      nodes: graph.nodes,
+      edges: [
+        { source: 'ask', target: 'end', condition_value: 'true' },
+        { source: 'ask', target: 'end', condition_value: 'false' },
+      ],
+    });
+    const { taken } = nodeStates(run([asked, step({ node_id: 'end' })]), both);
+    expect(both.edges.map(taken)).toEqual([true, false]);
+  });
+
+  test('take the latest round for the node, in whatever order the steps come', () => {
+    const rounds = [10, 2, 1].map((round) => step({ node_id: 'work', iteration: [round] }));
+    const loop = step({ node_id: 'again', kind: 'loop', status: 'running', finished_at: null });
+    const states = nodeStates(run([asked, yes, no, loop, ...rounds]), drawing);
+    expect(states.latestOf('work')?.step_key).toBe('work#10');
+    expect(states.stepsOf('work').map(({ step_key }) => step_key)).toEqual([
+      'work#1',
+      'work#2',
+      'work#10',
+    ]);
+    expect(states.roundsOf('again')).toBe(10);
+    expect(states.roundsOf('work')).toBeUndefined();
+    const { taken } = states;
+    expect(taken({ source: 'again', target: 'work', conditionValue: 'true' })).toBe(true);
+    expect(taken({ source: 'again', target: 'end', conditionValue: 'false' })).toBeUndefined();
+  });
+
+  test('know a loop that ended without a round', () => {
+    const loop = step({ node_id: 'again', kind: 'loop', output: { iterations: 0 } });
+    const unused = step({ node_id: 'work', status: 'skipped' });
+    const { roundsOf, taken } = nodeStates(run([asked, yes, no, loop, unused]), drawing);
+    expect(roundsOf('again')).toBe(0);
+    expect(taken({ source: 'again', target: 'work', conditionValue: 'true' })).toBe(false);
+    expect(taken({ source: 'again', target: 'end', conditionValue: 'false' })).toBe(true);
+  });
+
+  test('count the rounds of an inner loop within the round of the outer one', () => {
+    const nested = drawingOf({
+      nodes: [
+        { id: 'outer', kind: 'loop' },
+        { id: 'inner', kind: 'loop' },
+        { id: 'work', kind: 'agent' },
+      ],
+      edges: [
+        { source: 'outer', target: 'inner', condition_value: 'true' },
+        { source: 'inner', target: 'work', condition_value: 'true' },
+        { source: 'work', target: 'inner' },
+        { source: 'inner', target: 'outer', condition_value: 'false' },
+      ],
+    });
+    const steps = [
+      step({ node_id: 'outer', kind: 'loop', status: 'running' }),
+      step({ node_id: 'inner', kind: 'loop', iteration: [1] }),
+      step({ node_id: 'work', iteration: [1, 1] }),
+      step({ node_id: 'work', iteration: [1, 2] }),
+      step({ node_id: 'inner', kind: 'loop', iteration: [2], status: 'running' }),
+    ];
+    const begun = nodeStates(run(steps), nested);
+    expect(begun.roundsOf('outer')).toBe(2);
+    expect(begun.roundsOf('inner')).toBe(0);
+    const more = nodeStates(run([...steps, step({ node_id: 'work', iteration: [2, 1] })]), nested);
+    expect(more.roundsOf('inner')).toBe(1);
+    expect(stepName(step({ node_id: 'work', iteration: [2, 1] }))).toBe('work, round 2.1');
+  });
+});
+
+describe('what a frame tells of', () => {
+  const steps = [1, 2, 3].map((round) =>
+    step({
+      node_id: 'work',
+      iteration: [round],
+      started_at: at(round * 100),
+      finished_at: at(round * 100 + 40),
+    }),
+  );
+  const { stepsOf } = stepsByNode(steps);
+  const keyOf = (ms: number, frame: Record<string, unknown>): string | undefined =>
+    stepOfEvent(event(1, ms, frame), stepsOf)?.step_key;
+
+  test('is the step of the node that began or ended at that time', () => {
+    const node = { node_id: 'work', label: 'Work' };
+    expect(keyOf(100, { type: 'step_started', ...node })).toBe('work#1');
+    expect(keyOf(201, { type: 'step_started', ...node })).toBe('work#2');
+    expect(keyOf(239, { type: 'step_completed', ...node })).toBe('work#2');
+    expect(keyOf(340, { type: 'step_completed', ...node })).toBe('work#3');
+    expect(keyOf(9_999, { type: 'step_failed', ...node, error: 'x' })).toBe('work#3');
+  });
+
+  test('is no step for frames of the run and of unknown nodes', () => {
+    expect(keyOf(100, { type: 'run_completed' })).toBeUndefined();
+    expect(keyOf(100, { type: 'step_completed', node_id: 'gone' })).toBeUndefined();
+  });
+
+  test('is said in words, with what others wrote apart', () => {
+    expect(eventWords(event(1, 0, { type: 'run_evaluated', passed: 1, total: 2 }))).toEqual({
+      words: 'Checks passed: 1 of 2',
+      foreign: undefined,
+    });
+    expect(eventWords(event(1, 0, { type: 'run_failed', error: '<b>' })).foreign).toBe('<b>');
+  });
+});
+
+describe('what an act will do', () => {
+  test('of a resume: the failed steps again, the finished ones stay', () => {
+    const steps = [
+      yes,
+      step({ node_id: 'book', status: 'failed' }),
+      step({ node_id: 'again', kind: 'loop', status: 'running' }),
+      no,
+    ];
+    expect(resumeFacts(run(steps, { failure: { kind: 'node', node_id: 'book' } }))).toEqual({
+      again: ['book'],
+      kept: 1,
+      after: 'other',
+    });
+    const stopped = resumeFacts(run([], { failure: { kind: 'budget' } }));
+    expect(stopped).toEqual({ again: [], kept: 0, after: 'budget' });
+  });
+
+  test('of a cancel: what is under way stops, gates are not asked any longer', () => {
+    const steps = [yes, step({ node_id: 'slow', status: 'running' })];
+    const gate = { node_id: 'g', step_key: 'g', label: 'Gate', prompt: '', since: at(0) };
+    expect(cancelFacts(run(steps, { pending_gates: [gate] }))).toEqual({
+      stopped: ['slow'],
+      kept: 1,
+      gates: 1,
+    });
+  });
+
+  test('names a few and counts the rest', () => {
+    expect(namesText([])).toBe('');
+    expect(namesText(['a'])).toBe("'a'");
+    expect(namesText(['a', 'b'])).toBe("'a' and 'b'");
+    expect(namesText(['a', 'b', 'c', 'd', 'e'])).toBe("'a', 'b', 'c' and 2 more");
+  });
+
+  test('leads nowhere but to web pages', () => {
+    expect(webAddress('https://temporal.example/x')).toBe('https://temporal.example/x');
+    expect(webAddress('javascript:alert(1)')).toBeUndefined();
+    expect(webAddress('//evil.example')).toBeUndefined();
+  });
+});
+
+describe('the steps that are asked for', () => {
+  const all: StepChoice = { text: '', state: undefined, order: 'run', descending: false };
+  const steps = [
+    step({ node_id: 'b', cost_usd: 2, duration_ms: 30 }),
+    step({ node_id: 'a', cost_usd: 1, duration_ms: null, status: 'running' }),
+    step({ node_id: 'c', cost_usd: 2, duration_ms: 10, error: 'Too LATE', status: 'failed' }),
+  ];
+  const names = (choice: Partial<StepChoice>): string =>
+    chosenSteps(steps, { ...all, ...choice })
+      .map(({ node_id }) => node_id)
+      .join('');
+
+  test('are found by text and state', () => {
+    expect(names({})).toBe('bac');
+    expect(names({ text: ' late ' })).toBe('c');
+    expect(names({ state: 'running' })).toBe('a');
+    expect(names({ text: 'b', state: 'failed' })).toBe('');
+  });
+
+  test('are sorted, with what is not known yet as the longest, and equals as they were', () => {
+    expect(names({ order: 'name' })).toBe('abc');
+    expect(names({ order: 'duration' })).toBe('cba');
+    expect(names({ order: 'cost' })).toBe('abc');
+    expect(names({ order: 'cost', descending: true })).toBe('bca');
+    expect(names({ order: 'run', descending: true })).toBe('cab');
+    expect(steps.map(({ node_id }) => node_id).join('')).toBe('bac');
+  });
+});
+
+describe('requests that come in crowds', () => {
+  const soon = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+  test('are carried out at once, and once more for all that came meanwhile', async () => {
+    let count = 0;
+    const { ask, stop } = coalesce(async () => {
+      count += 1;
+    }, 60);
+    for (let times = 0; times < 50; times += 1) ask();
+    expect(count).toBe(1);
+    await soon(200);
+    expect(count).toBe(2);
+    ask();
+    ask();
+    await soon(20);
+    expect(count).toBe(3);
+    await soon(200);
+    expect(count).toBe(4);
+    ask();
+    ask();
+    stop();
+    await soon(200);
+    expect(count).toBe(5);
+  });
+
+  test('never run side by side, and go on after one that failed', async () => {
+    let under = 0;
+    let most = 0;
+    let count = 0;
+    const { ask } = coalesce(async () => {
+      under += 1;
+      most = Math.max(most, under);
+      await soon(30);
+      under -= 1;
+      count += 1;
+      throw new Error('away');
+    }, 5);
+    for (let times = 0; times < 10; times += 1) {
+      ask();
+      await soon(10);
+    }
+    await soon(100);
+    expect(most).toBe(1);
+    expect(count).toBeGreaterThan(2);
+  });
+});

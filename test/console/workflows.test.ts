@@ -1,0 +1,408 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { describeConsole, type Stage, type Visit } from './browser.ts';
+
+const axe = readFileSync(
+  new URL('../../node_modules/axe-core/axe.min.js', import.meta.url),
+  'utf8',
+);
+
+/** What a person with a screen reader or poor sight would stumble over. */
+async function obstacles(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe: loaded } = window as unknown as {
+      axe: { run: (root: Document, options: object) => Promise<{ violations: Violation[] }> };
+    };
+    const { violations } = await loaded.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'best-practice'],
+    });
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  });
+}
+interface Violation {
+  id: string;
+  nodes: { html: string }[];
+}
+
+const linear = {
+  nodes: [
+    {
+      id: 'write',
+      kind: 'agent',
+      prompt: 'Write about {topic}',
+      model: 'mock',
+      mock: { output: 'done' },
+    },
+    { id: 'end', kind: 'merge' },
+  ],
+  edges: [{ source: 'write', target: 'end' }],
+};
+
+describeConsole('Workflows in the console', (stage) => {
+  const made = async (name: string, graph: unknown = linear): Promise<string> => {
+    const { status, body } = await stage().call('POST', '/api/workflows', { name, graph });
+    expect(status).toBe(201);
+    return body.id;
+  };
+  const read = async (id: string) => (await stage().call('GET', `/api/workflows/${id}`)).body;
+  const settled = async ({ page, problems, context }: Visit): Promise<void> => {
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await context.close();
+  };
+
+  test('are listed with what became of them, and found by a word', async () => {
+    const id = await made('Listed <b>one</b>');
+    await made('Another');
+    const visit = await stage().open('/workflows');
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Listed <b>one</b>' }).waitFor();
+    await page.getByLabel('Search').fill('listed');
+    await page.getByRole('link', { name: 'Another' }).waitFor({ state: 'detached' });
+    expect(new URL(page.url()).searchParams.get('q')).toBe('listed');
+    await page.getByRole('link', { name: 'Listed <b>one</b>' }).click();
+    await page.waitForURL(`**/workflows/${id}`);
+    await page.getByRole('heading', { level: 1, name: 'Listed <b>one</b>' }).waitFor();
+    await settled(visit);
+  });
+
+  test('are made and drawn with the keyboard alone, and run', async () => {
+    const visit = await stage().open('/workflows');
+    const { page } = visit;
+    await page.getByRole('button', { name: 'New workflow' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Name').waitFor();
+    await page.keyboard.type('By keyboard');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/edit');
+
+    await addByKeys(page, 0);
+    await page.getByLabel('Prompt', { exact: true }).focus();
+    await page.keyboard.type('Answer {ticket}');
+    await addByKeys(page, 2);
+    await page.getByRole('heading', { name: 'Condition', exact: true }).waitFor();
+    // A condition begins with an expression; the one that is typed stands before it.
+    await page.getByRole('textbox', { name: 'Expression' }).focus();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('len(agent_1) >');
+    await page.getByRole('tab', { name: 'Check (1)' }).waitFor();
+    await page.getByText('1 mistake').first().waitFor();
+
+    // The list of mistakes leads to the field.
+    await page.getByRole('tab', { name: 'Check (1)' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /Expression "len/ }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => document.activeElement?.classList.contains('cm-content'));
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(' 3');
+    await page.getByRole('tab', { name: 'Check', exact: true }).waitFor();
+
+    await addByKeys(page, 5);
+    await chooseNode(page, 'agent_1');
+    await page.getByLabel('Connect to').focus();
+    await page.keyboard.type('merge_1');
+    await page.getByRole('button', { name: 'Connect', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved as version 2').waitFor();
+
+    const id = page.url().split('/').at(-2) ?? '';
+    const { graph } = await read(id);
+    expect(graph.nodes.map((node: { id: string }) => node.id)).toEqual([
+      ...['agent_1', 'condition_1', 'merge_1'],
+    ]);
+    expect(graph.nodes[0].prompt).toBe('Answer {ticket}');
+    expect(graph.nodes[1].expression).toBe('len(agent_1) > 3');
+    expect(graph.edges).toEqual([
+      { source: 'agent_1', target: 'condition_1' },
+      { source: 'condition_1', target: 'merge_1', condition_value: 'true' },
+      { source: 'agent_1', target: 'merge_1' },
+    ]);
+    expect(await obstacles(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'Back to the workflow' }).click();
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    // The input has the key that the prompt names.
+    await page.getByRole('dialog').getByText('"ticket"').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Run', exact: true }).click();
+    await page.waitForURL('**/runs/run_*');
+    const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    const run = await stage().engine.until(runId, ['success']);
+    expect(run.input).toEqual({ ticket: '' });
+    expect(visit.problems).toEqual([]);
+    await visit.context.close();
+  });
+
+  test('are drawn with the mouse, and every step is undone and redone', async () => {
+    const id = await made('By mouse', {
+      nodes: [
+        { id: 'a', kind: 'human_gate', prompt: 'Go on?', position: { x: 0, y: 0 } },
+        { id: 'b', kind: 'merge', position: { x: 400, y: 0 } },
+      ],
+      edges: [],
+    });
+    const visit = await stage().open(`/workflows/${id}/edit`);
+    const { page } = visit;
+    const node = (name: string) => page.locator(`.react-flow__node[data-id="${name}"]`);
+    await node('a').waitFor();
+    await drag(page, node('a').locator('.source'), node('b').locator('.target'));
+    await page.locator('.react-flow__edge').waitFor({ state: 'attached' });
+
+    await drag(page, node('b'), node('b'), { x: 30, y: 90 });
+    await node('a').click();
+    await page.getByLabel('Label').fill('Ask first');
+    await page.keyboard.press('Control+z');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.react-flow__edge').waitFor({ state: 'detached' });
+    expect(await page.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true);
+    await page.getByText('Saved', { exact: true }).waitFor();
+    for (let step = 0; step < 3; step += 1) await page.keyboard.press('Control+Shift+z');
+
+    await page.getByLabel('Result that takes a to b').selectOption('false');
+    await node('b').click();
+    await page.keyboard.press('Delete');
+    await node('b').waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+z');
+    await node('b').waitFor();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as version 2').waitFor();
+
+    const { graph } = await read(id);
+    expect(graph.edges).toEqual([{ source: 'a', target: 'b', condition_value: 'false' }]);
+    expect(graph.nodes[0].label).toBe('Ask first');
+    expect(graph.nodes[1].position.y).toBeGreaterThan(20);
+    await settled(visit);
+  });
+
+  test('and their JSON follow each other, and what is no JSON does no harm', async () => {
+    const id = await made('Both ways');
+    const visit = await stage().open(`/workflows/${id}/edit`);
+    const { page } = visit;
+    await page.locator('.react-flow__node[data-id="write"]').waitFor();
+    await page.getByRole('tab', { name: 'JSON' }).click();
+    const json = page.getByRole('textbox', { name: 'Graph as JSON' });
+    await json.getByText('"write"').first().waitFor();
+
+    await json.focus();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type(' oops');
+    await page.getByText(/^No JSON yet/).waitFor();
+    expect(await page.locator('.react-flow__node').count()).toBe(2);
+    for (let key = 0; key < 5; key += 1) await page.keyboard.press('Backspace');
+    await page.getByText(/^No JSON yet/).waitFor({ state: 'detached' });
+
+    await page.keyboard.press('Control+A');
+    await page.keyboard.insertText(
+      JSON.stringify({ ...linear, nodes: [...linear.nodes, { id: 'extra', kind: 'agent' }] }),
+    );
+    await page.locator('.react-flow__node[data-id="extra"]').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.react-flow__node[data-id="extra"]').waitFor({ state: 'detached' });
+    expect(await json.innerText()).not.toContain('extra');
+    await settled(visit);
+  });
+
+  test('warn who saves over others, and who leaves without saving', async () => {
+    const id = await made('Contested');
+    const visit = await stage().open(`/workflows/${id}/edit`);
+    const { page } = visit;
+    await chooseNode(page, 'write');
+    await page.getByLabel('Label').fill('Mine');
+    await stage().call('PUT', `/api/workflows/${id}`, { graph: { nodes: [], edges: [] } });
+
+    await page.getByRole('link', { name: 'Back to the workflow' }).click();
+    await page.getByRole('button', { name: 'Stay' }).click();
+    expect(page.url()).toContain('/edit');
+
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Save over version 2?').waitFor();
+    expect((await read(id)).version).toBe(2);
+    await page.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByText('Saved as version 3').waitFor();
+    expect((await read(id)).graph.nodes[0].label).toBe('Mine');
+
+    // Nothing is left to lose: no question is asked.
+    await page.getByRole('link', { name: 'Back to the workflow' }).click();
+    await page.waitForURL(`**/workflows/${id}`);
+    await settled(visit);
+  });
+
+  test('have versions, whose differences are seen and which are restored', async () => {
+    const id = await made('Versioned');
+    const changed = {
+      nodes: [
+        { ...linear.nodes[0], prompt: 'Sing' },
+        { id: 'fin', kind: 'merge' },
+      ],
+      edges: [{ source: 'write', target: 'fin' }],
+    };
+    await stage().call('PUT', `/api/workflows/${id}`, { graph: changed });
+    const visit = await stage().open(`/workflows/${id}?tab=versions`);
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Changes from version 1 to 2' }).click();
+    await page.getByRole('heading', { name: 'From version 1 to 2' }).waitFor();
+    for (const [name, fate] of [
+      ...[
+        ['write', 'changed'],
+        ['fin', 'added'],
+        ['end', 'removed'],
+      ],
+    ] as const) {
+      await page.locator(`.react-flow__node[data-id="${name}"]`).getByText(fate).waitFor();
+    }
+    const before = page.getByLabel('write before', { exact: true });
+    expect(JSON.parse((await before.textContent()) ?? '')).toEqual({
+      prompt: 'Write about {topic}',
+    });
+
+    await page.getByRole('link', { name: 'Version 1', exact: true }).click();
+    await page.getByRole('button', { name: 'Restore version 1' }).click();
+    await page.getByRole('button', { name: 'Restore', exact: true }).click();
+    await page.getByText('Version 1 is restored as version 3').waitFor();
+    expect((await read(id)).graph).toEqual(linear);
+    await settled(visit);
+  });
+
+  test('are started by a webhook, with the command that the page gives', async () => {
+    const id = await made('Hooked');
+    const visit = await stage().open(`/workflows/${id}?tab=triggers`);
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Enable the webhook' }).click();
+    const command = async (): Promise<string> =>
+      (await page.getByLabel('the command').first().textContent()) ?? '';
+    await page.getByText('Sent from a shell:', { exact: true }).waitFor();
+    const plain = await command();
+    expect(sentBy(stage(), plain)).toMatchObject({ status: 'pending' });
+
+    await page.getByLabel('Require signatures').check();
+    await page.getByRole('button', { name: 'Save the settings' }).click();
+    await page.getByText('Signed and sent from a shell:').waitFor();
+    expect(sentBy(stage(), await command())).toMatchObject({ status: 'pending' });
+    expect(sentBy(stage(), plain)).not.toHaveProperty('run_id');
+
+    const address = page.getByLabel('the address').first();
+    const old = await address.textContent();
+    await page.getByRole('button', { name: 'Change the address' }).click();
+    await page.getByRole('button', { name: 'Change it' }).click();
+    await page.getByText('The webhook has a new address').waitFor();
+    await page.waitForFunction((text) => !document.body.textContent.includes(text), old ?? '');
+    await page.getByRole('button', { name: 'Disable', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('disabled', { exact: true }).waitFor();
+    await settled(visit);
+  });
+
+  test('are started by the clock, as long as the schedule is enabled', async () => {
+    const id = await made('Clocked');
+    const visit = await stage().open(`/workflows/${id}?tab=triggers`);
+    const { page } = visit;
+    await page.getByRole('button', { name: 'New schedule' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Nightly');
+    await dialog.getByLabel('Cron').fill('30 2 * * *');
+    await dialog.getByLabel('Time zone').fill('Asia/Tokyo');
+    await dialog.getByText('Next times').waitFor();
+    expect(await dialog.getByRole('listitem').count()).toBe(5);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('The schedule is made').waitFor();
+    const [schedule] = (await stage().call('GET', '/api/schedules')).body.filter(
+      (each: { workflow_id: string }) => each.workflow_id === id,
+    );
+    expect(schedule).toMatchObject({ cron: '30 2 * * *', timezone: 'Asia/Tokyo', overlap: 'skip' });
+
+    await page.getByRole('switch', { name: 'Nightly is enabled' }).click();
+    await page.getByText('The schedule is disabled').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+
+    await page.goto(`${stage().url}/schedules`);
+    await page.getByRole('link', { name: 'Clocked' }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Actions for Nightly' }).click();
+    await page.getByRole('menuitem', { name: 'Run it now' }).click();
+    await page.waitForURL('**/runs/run_*');
+    await page.goBack();
+    await page.getByRole('button', { name: 'Actions for Nightly' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('The schedule is deleted').waitFor();
+    expect(visit.problems).toEqual([]);
+    await visit.context.close();
+  });
+
+  test('have checks, renamed, capped and at last deleted', async () => {
+    const id = await made('Checked');
+    const visit = await stage().open(`/workflows/${id}?tab=checks`);
+    const { page } = visit;
+    await page.getByRole('button', { name: 'Add a check' }).click();
+    await page.getByLabel('What it has to contain').fill('done');
+    await page.getByRole('button', { name: 'Add a check' }).click();
+    const second = page.getByRole('group', { name: 'Check 2' });
+    await second.getByLabel('Passes when').selectOption('max_cost_usd');
+    expect(await page.getByRole('button', { name: 'Save the checks' }).isDisabled()).toBe(true);
+    await second.getByLabel('Dollars').fill('0.5');
+    await page.getByRole('button', { name: 'Save the checks' }).click();
+    await page.getByText('The checks are saved').waitFor();
+    expect((await read(id)).checks).toEqual([
+      { name: 'check 1', type: 'contains', value: 'done' },
+      { name: 'check 2', type: 'max_cost_usd', value: 0.5 },
+    ]);
+    expect(await obstacles(page)).toEqual([]);
+
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByLabel('Name').fill('Renamed');
+    await page.getByLabel('What one run may cost, dollars').fill('2.5');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Renamed' }).waitFor();
+    expect(await read(id)).toMatchObject({ name: 'Renamed', run_cap_usd: 2.5, version: 1 });
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Delete the workflow' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.waitForURL('**/workflows');
+    expect((await stage().call('GET', `/api/workflows/${id}`)).status).toBe(404);
+    expect(visit.problems).toEqual([]);
+    await visit.context.close();
+  });
+});
+
+/** Adds a node of the nth kind of the menu. */
+async function addByKeys(page: Page, kind: number): Promise<void> {
+  await page.getByRole('button', { name: 'Add node' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Agent' }).waitFor();
+  for (let step = 0; step <= kind; step += 1) await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  // The form is ready once its first field has the focus.
+  await page.waitForFunction(() => document.activeElement?.closest('[data-field="id"]') !== null);
+}
+
+async function chooseNode(page: Page, id: string): Promise<void> {
+  await page.getByLabel('Chosen node').selectOption(id);
+  await page.getByLabel('Id', { exact: true }).waitFor();
+}
+
+/** Drags from the middle of one thing to the middle of another, or that far from it. */
+async function drag(
+  page: Page,
+  from: ReturnType<Page['locator']>,
+  to: ReturnType<Page['locator']>,
+  by = { x: 0, y: 0 },
+): Promise<void> {
+  const start = await from.boundingBox();
+  const end = await to.boundingBox();
+  if (start === null || end === null) throw new Error('Nothing to drag');
+  await page.mouse.move(start.x + start.width / 2, start.y + start.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(end.x + end.width / 2 + by.x, end.y + end.height / 2 + by.y, { steps: 8 });
+  await page.mouse.up();
+}
+
+/** What the service answers to a command from the page, sent to where this service is. */
+function sentBy({ url }: Stage, command: string): unknown {
+  const here = command.replace(/https?:\/\/[^/']+/, url);
+  return JSON.parse(execFileSync('sh', ['-c', here], { encoding: 'utf8' }));
+}
