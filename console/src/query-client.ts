@@ -21,8 +21,9 @@ onSessionChange(() => queryClient.clear());
 function noticed(error: Error): void {
   if (error instanceof ConnectionError) return connectionLost(askAgain);
   if (error instanceof ApiError) connectionWorks();
-  if (error instanceof ApiError && error.status === 401 && sessionToken() !== undefined)
+  if (error instanceof ApiError && error.status === 401 && sessionToken() !== undefined) {
     endSession();
+  }
 }
 
 function askAgain(): void {

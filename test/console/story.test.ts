@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, eventually, mock } from '../support/engine.ts';
@@ -31,6 +31,14 @@ const changing =
   /^(add|approve|reject|resume|cancel|override|delete|remove|create|new|save|publish|invite|revoke|rotate|register|use|run|edit)\b/i;
 
 describeConsole('the console', (stage) => {
+  // Each test finds an inbox without what another one left.
+  afterEach(async () => {
+    const { approvals } = (await stage().call('GET', '/api/approvals')).body;
+    for (const { run_id: runId } of approvals) {
+      await stage().call('POST', `/api/runs/${runId}/cancel`);
+    }
+  });
+
   test('leads an empty workspace from a template to a run that a person has approved', async () => {
     const { open, engine } = stage();
     const { page, problems } = await open('/');

@@ -26,8 +26,9 @@ export function useTemplateActs(template: Template) {
   const makeAndRun = useAct(() => instantiateAndRun(template), {
     changes: [workflowsKey, runsKey, metricsQuery.queryKey, usageQuery.queryKey],
     onDone: ({ workflow, run, refusal }) => {
-      if (run !== undefined)
+      if (run !== undefined) {
         return void navigate({ to: '/runs/$runId', params: { runId: run.id } });
+      }
       const title = 'The workflow is made, but it was not run';
       notifications.show({ color: 'red', title, message: describeError(refusal) });
       toEditor(workflow);
