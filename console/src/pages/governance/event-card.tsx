@@ -20,9 +20,7 @@ export function EventCard({ event }: { event: GovernanceEvent }) {
       <Stack gap={6}>
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
-            <Tag color={decisionColours[event.decision]}>
-              {event.decision}
-            </Tag>
+            <Tag color={decisionColours[event.decision]}>{event.decision}</Tag>
             <Text fw={600} size="sm">
               {what}
             </Text>

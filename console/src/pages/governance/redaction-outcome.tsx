@@ -24,9 +24,7 @@ export function RedactionOutcome({ redaction, text }: { redaction: Redaction; te
           What would leave
         </Text>
         {outcome.counts.length === 0 ? (
-          <Tag color="gray">
-            Nothing found
-          </Tag>
+          <Tag color="gray">Nothing found</Tag>
         ) : (
           outcome.counts.map(([name, count]) => (
             <Tag key={name} color="orange">

@@ -81,24 +81,12 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
 
 function Pressure({ budget: { status, limit_usd } }: { budget: Budget }) {
   if (status.over) {
-    return (
-      <Tag color="red">
-        Over limit
-      </Tag>
-    );
+    return <Tag color="red">Over limit</Tag>;
   }
   if (status.projected_usd > limit_usd) {
-    return (
-      <Tag color="orange">
-        Heading over
-      </Tag>
-    );
+    return <Tag color="orange">Heading over</Tag>;
   }
-  return (
-    <Tag color="gray">
-      {percentText(status.pct)} used
-    </Tag>
-  );
+  return <Tag color="gray">{percentText(status.pct)} used</Tag>;
 }
 
 function Scope({ budget: { workflow_id } }: { budget: Budget }) {

@@ -38,9 +38,7 @@ export function BudgetForm({
     },
   );
   const ready =
-    name.trim() !== '' &&
-    Number(limit) >= LEAST &&
-    (!holds || Number(estimate) >= LEAST);
+    name.trim() !== '' && Number(limit) >= LEAST && (!holds || Number(estimate) >= LEAST);
   const send = (): void =>
     save.mutate({
       name,

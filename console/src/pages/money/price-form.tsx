@@ -26,8 +26,7 @@ export function PriceForm({
     quiet: true,
   });
   const taken = others.some((each) => each.model === model.trim());
-  const ready =
-    model.trim() !== '' && !taken && input !== '' && output !== '';
+  const ready = model.trim() !== '' && !taken && input !== '' && output !== '';
   const send = (): void =>
     save.mutate([
       ...others,

@@ -60,11 +60,7 @@ function Held() {
       <List size="sm" spacing={6} listStyleType="none">
         {capabilityNames.map((name) => (
           <List.Item key={name}>
-            <Tag
-              color={capabilities[name] ? 'teal' : 'gray'}
-              w={72}
-              mr="xs"
-            >
+            <Tag color={capabilities[name] ? 'teal' : 'gray'} w={72} mr="xs">
               {capabilities[name] ? 'may' : 'may not'}
             </Tag>
             {capabilityTexts[name]} <Code>{name}</Code>

@@ -110,7 +110,5 @@ const choiceOf = ({ override }: Setting): Choice =>
   override === null ? 'inherit' : override ? 'allow' : 'deny';
 
 const Effective = ({ held }: { held: boolean }) => (
-  <Tag color={held ? 'teal' : 'gray'}>
-    {held ? 'may' : 'may not'}
-  </Tag>
+  <Tag color={held ? 'teal' : 'gray'}>{held ? 'may' : 'may not'}</Tag>
 );

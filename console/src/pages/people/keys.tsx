@@ -96,13 +96,7 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
             {key.last_used_at === null ? 'never' : <When at={key.last_used_at} ago />}
           </Table.Td>
           <Table.Td>
-            {key.revoked ? (
-              <Tag color="gray">
-                revoked
-              </Tag>
-            ) : (
-              <Revoke apiKey={key} />
-            )}
+            {key.revoked ? <Tag color="gray">revoked</Tag> : <Revoke apiKey={key} />}
           </Table.Td>
         </Table.Tr>
       ))}

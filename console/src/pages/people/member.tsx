@@ -60,10 +60,7 @@ function Profile({ member }: { member: MemberDetail }) {
           ['E-mail', <Foreign key="email">{member.email}</Foreign>],
           [
             'Status',
-            <Tag
-              key="status"
-              color={statusColours[member.status]}
-            >
+            <Tag key="status" color={statusColours[member.status]}>
               {member.status}
             </Tag>,
           ],

@@ -120,9 +120,7 @@ function MemberTable({ members }: { members: Member[] }) {
             <Table.Td>{member.role}</Table.Td>
             <Table.Td>
               <Stack gap={4} align="flex-start">
-                <Tag color={statusColours[member.status]}>
-                  {member.status}
-                </Tag>
+                <Tag color={statusColours[member.status]}>{member.status}</Tag>
                 {member.invite_code !== null && <InviteLink code={member.invite_code} />}
               </Stack>
             </Table.Td>

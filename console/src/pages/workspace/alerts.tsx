@@ -54,9 +54,7 @@ function ChannelCard({
           <Title order={3} size="h6">
             {channelNames[channel]}
           </Title>
-          <Tag color={configured ? 'teal' : 'gray'}>
-            {configured ? 'set up' : 'not set up'}
-          </Tag>
+          <Tag color={configured ? 'teal' : 'gray'}>{configured ? 'set up' : 'not set up'}</Tag>
         </Group>
         <Text size="sm">
           {configured ? 'Tells of' : 'Would tell of'}{' '}

@@ -33,12 +33,7 @@ export function Plans({ plan: current }: { plan: Workspace['plan'] }) {
         {planNames.map((name) => (
           <Table.Tr key={name} aria-current={name === current ? 'true' : undefined}>
             <Table.Td>
-              {name}{' '}
-              {name === current && (
-                <Tag size="sm">
-                  yours
-                </Tag>
-              )}
+              {name} {name === current && <Tag size="sm">yours</Tag>}
             </Table.Td>
             <Table.Td className="numbers">{bound(plans[name].runsPerMonth)}</Table.Td>
             <Table.Td className="numbers">{days(plans[name].runsKeptDays)}</Table.Td>

@@ -26,9 +26,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
             <Title order={3} size="h5">
               <Foreign>{tool.label === '' ? tool.name : tool.label}</Foreign>
             </Title>
-            <Tag>
-              {tool.kind === 'mcp' ? 'MCP' : tool.method}
-            </Tag>
+            <Tag>{tool.kind === 'mcp' ? 'MCP' : tool.method}</Tag>
           </Group>
           <ToolActions tool={tool} onEdit={onEdit} />
         </Group>
