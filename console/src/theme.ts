@@ -4,7 +4,7 @@ import type { RunStatus, Step } from '../../client/index.ts';
 /** The look of the console. Text keeps a contrast of 4.5 to 1 in both schemes. */
 export const theme = createTheme({
   primaryColor: 'indigo',
-  primaryShade: { light: 7, dark: 5 },
+  primaryShade: { light: 7, dark: 7 },
   autoContrast: true,
   // Below it white text has a contrast of 4.5, from it on black text has.
   luminanceThreshold: 0.18,
