@@ -50,7 +50,7 @@ describeConsole(
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill('Letters');
       await dialog.getByLabel('Limit in dollars').fill('2');
-      await dialog.getByText('Hold money for runs in flight').click();
+      await dialog.getByRole('switch', { name: 'Hold money for runs in flight' }).check();
       await dialog.getByLabel('Estimate per run in dollars').fill('0.5');
       await inDialog(page, 'Create');
       const card = page.getByRole('article', { name: 'Letters' });
