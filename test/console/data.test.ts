@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type FakeServer, startHttpServer } from '../fakes/http-server.ts';
+import { eventually } from '../support/engine.ts';
 import { describeConsole } from './browser.ts';
 
 /** Eight attempts are over in a few seconds. */
@@ -106,7 +107,7 @@ describeConsole(
       await page.getByRole('combobox', { name: 'Confidence' }).click();
       await page.getByRole('option', { name: 'at least 80 %' }).click();
       await page.getByRole('link', { name: 'Permit B-2' }).waitFor({ state: 'detached' });
-      expect(await rows.count()).toBe(2);
+      await eventually(async () => (await rows.count()) === 2);
       expect(new URL(page.url()).searchParams.get('confidence_min')).toBe('0.8');
       await page.getByRole('textbox', { name: 'Type' }).fill('no_such_type');
       await page.getByText('No records like that').waitFor();

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { eventually } from '../support/engine.ts';
 import { describeConsole, type Visit } from './browser.ts';
 import { type Everything, hostile, makeEverything } from './everything.ts';
 
@@ -11,6 +12,8 @@ const router = readFileSync(join(import.meta.dirname, '../../console/src/router.
 
 const WIDE = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844 };
+/** For colours that are on their way, and charts. */
+const SETTLE_MS = 300;
 /** As many pages at once as keep two processors busy. */
 const LANES = 3;
 const env = { ENCRYPTION_KEY: 'a key for the tests alone', DELIVERY_BACKOFF_SECONDS: '0.02' };
@@ -154,12 +157,12 @@ async function lookAt({ page, problems }: Visit, url: string, path: string): Pro
     await page.setViewportSize(WIDE);
     await page.emulateMedia({ colorScheme: 'light' });
     await page.goto(url + path);
-    await settled(page);
+    await settled(page, 'light');
     await page.evaluate(axe);
     found.push(...(await faults(page, 'light, 1280')), ...(await tooWide(page, 1280)));
     await page.setViewportSize(PHONE);
     await page.emulateMedia({ colorScheme: 'dark' });
-    await settled(page);
+    await settled(page, 'dark');
     found.push(...(await faults(page, 'dark, 390')), ...(await tooWide(page, 390)));
     found.push(...(await page.evaluate<string[]>(ESCAPED)));
   } catch (error) {
@@ -169,10 +172,17 @@ async function lookAt({ page, problems }: Visit, url: string, path: string): Pro
 }
 
 /** The heading is there, nothing is loading any more, and no call is under way. */
-async function settled(page: Page): Promise<void> {
+async function settled(page: Page, scheme: 'light' | 'dark'): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor({ timeout: 15_000 });
-  await page.waitForFunction('document.querySelector(".mantine-Skeleton-root") === null');
-  await page.waitForTimeout(150);
+  // The page's policy lets nothing be evaluated in it, so what is waited for are elements.
+  await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' });
+  await expectNone(page, '.mantine-Skeleton-root');
+  await page.waitForTimeout(SETTLE_MS);
+}
+
+/** Waits until the page has none of these any more. */
+async function expectNone(page: Page, selector: string): Promise<void> {
+  await eventually(async () => (await page.locator(selector).count()) === 0, 15_000);
 }
 
 async function faults(page: Page, how: string): Promise<string[]> {

@@ -1,6 +1,5 @@
 // What tests use of a page's own objects, inside of `evaluate`. The whole library of a browser's types contradicts Node's
 // about `fetch`, which the service's sources are checked against here, too.
-/* eslint-disable @typescript-eslint/no-explicit-any -- these run in the page, where no type of ours reaches */
 declare const window: any;
 declare const document: any;
 interface Element {

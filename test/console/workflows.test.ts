@@ -262,7 +262,7 @@ describeConsole('Workflows in the console', (stage) => {
       prompt: 'Write about {topic}',
     });
 
-    await page.getByRole('link', { name: 'Version 1', exact: true }).click();
+    await page.getByRole('link', { name: 'Graph of version 1', exact: true }).click();
     await page.getByRole('button', { name: 'Restore version 1' }).click();
     await page.getByRole('button', { name: 'Restore', exact: true }).click();
     await page.getByText('Version 1 is restored as version 3').waitFor();

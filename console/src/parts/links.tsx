@@ -15,7 +15,10 @@ type Element = Omit<
 >;
 
 /** Links of the router in the looks of the library, with addresses that the compiler checks. */
-export const TextLink = createLink((props: AnchorProps & Element) => <Anchor inherit {...props} />);
+// Without a size of its own a link is as large as what it stands in.
+export const TextLink = createLink((props: AnchorProps & Element) => (
+  <Anchor inherit={props.size === undefined} {...props} />
+));
 
 export const ButtonLink = createLink((props: ButtonProps & Element) => (
   <Button component="a" {...props} />

@@ -21,6 +21,8 @@ export function RowTable({
     <Table.ScrollContainer
       minWidth={minWidth}
       type="native"
+      // What is only heard is placed by this box, not by the page, which it would widen.
+      pos="relative"
       tabIndex={0}
       role="group"
       aria-label={label}

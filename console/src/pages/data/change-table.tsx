@@ -6,8 +6,8 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { When } from '../../parts/time.tsx';
 import { feedsQuery, sourcesQuery } from '../../queries/data.ts';
 import { ChangedValue } from './changed-value.tsx';
-import { RouteLink } from './route-link.tsx';
-import { RowTable } from './row-table.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 import { CutValue } from './value.tsx';
 
 type Names = ReadonlyMap<string, string>;
@@ -35,9 +35,9 @@ function ChangeRow({ change, feeds, sources }: { change: Change; feeds: Names; s
         <When at={change.changed_at} ago />
       </Table.Td>
       <Table.Td>
-        <RouteLink size="sm" to="/data/entities/$entityId" params={{ entityId: change.entity_id }}>
+        <TextLink size="sm" to="/data/entities/$entityId" params={{ entityId: change.entity_id }}>
           {change.entity_id}
-        </RouteLink>
+        </TextLink>
         <Text size="xs" c="dimmed">
           {change.entity_type} · version {change.version}
         </Text>

@@ -8,8 +8,8 @@ import { changesQuery } from '../../queries/data.ts';
 import { ChangeTable } from './change-table.tsx';
 import { Endless } from './endless.tsx';
 import { FeedSelect } from './feed-select.tsx';
-import { FilterText } from './filter-text.tsx';
-import { RouteLink } from './route-link.tsx';
+import { FilterText } from '../../parts/filter-text.tsx';
+import { TextLink } from '../../parts/links.tsx';
 
 /** What changed in records, as it happens. */
 export function ChangesPage() {
@@ -82,9 +82,9 @@ function NoChanges() {
     <Empty title="No changes">
       <Text size="sm" c="dimmed">
         A change is recorded when a record is sent again with another attribute.{' '}
-        <RouteLink inherit to="/data">
+        <TextLink inherit to="/data">
           Feeds
-        </RouteLink>{' '}
+        </TextLink>{' '}
         show how.
       </Text>
     </Empty>

@@ -1,3 +1,4 @@
+import { Tag } from '../../parts/tag.tsx';
 import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { DataKey, WorkspaceDataUsage } from '../../../../client/index.ts';
@@ -8,7 +9,7 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { When } from '../../parts/time.tsx';
 import { dataKeysKey, dataUsageQuery } from '../../queries/data.ts';
-import { RowTable } from './row-table.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 
 type KeyUsage = WorkspaceDataUsage['keys'][number];
 
@@ -59,9 +60,7 @@ function DataKeyRow({
         <KeyBounds of={key} />
       </Table.Td>
       <Table.Td>
-        <Badge variant="light" color={key.mode === 'live' ? 'teal' : 'grape'} tt="none">
-          {key.mode}
-        </Badge>
+        <Tag color={key.mode === 'live' ? 'teal' : 'grape'}>{key.mode}</Tag>
       </Table.Td>
       <Table.Td>
         <Group gap={4} maw={260}>
@@ -88,11 +87,7 @@ const allowanceText = (used = 0, allowance: number | null): string =>
 function KeyBounds({ of: { revoked, expires_at, ip_allowlist } }: { of: DataKey }) {
   return (
     <Stack gap={0}>
-      {revoked && (
-        <Badge variant="light" color="gray" tt="none">
-          revoked
-        </Badge>
-      )}
+      {revoked && <Tag color="gray">revoked</Tag>}
       {expires_at !== null && (
         <Text size="xs" c="dimmed">
           {Date.parse(expires_at) < Date.now() ? 'Expired' : 'Expires'} <When at={expires_at} ago />

@@ -6,7 +6,7 @@ import { countText, percentText } from '../../parts/numbers.ts';
 import { Section } from '../../parts/page.tsx';
 import { When } from '../../parts/time.tsx';
 import { dataUsageQuery } from '../../queries/data.ts';
-import { Facts } from './facts.tsx';
+import { Facts } from '../../parts/facts.tsx';
 
 type Metered = WorkspaceDataUsage['requests'];
 

@@ -11,7 +11,7 @@ import { useMay } from '../../queries/identity.ts';
 import { DeliveryRow } from './delivery-row.tsx';
 import { deliveryStatuses, deliveryStatusText } from './endpoint-status.tsx';
 import { RedeliverAll } from './redeliver-all.tsx';
-import { RowTable } from './row-table.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 
 const columns = ['Delivery', 'Event', 'Status', 'Attempts', 'Made'];
 

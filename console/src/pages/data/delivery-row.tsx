@@ -8,7 +8,7 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { durationText, When } from '../../parts/time.tsx';
 import { endpointsKey } from '../../queries/data.ts';
 import { DeliveryStatus } from './endpoint-status.tsx';
-import { RowTable } from './row-table.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 
 /** A delivery, with its attempts below when they are asked for. */
 export function DeliveryRow({

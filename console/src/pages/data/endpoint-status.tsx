@@ -1,12 +1,8 @@
+import { Tag } from '../../parts/tag.tsx';
 import type { WebhookDelivery, DataEndpoint } from '../../../../client/index.ts';
-import { Badge } from '@mantine/core';
 
 export function EndpointStatus({ of: { status } }: { of: DataEndpoint }) {
-  return (
-    <Badge variant="light" color={status === 'active' ? 'teal' : 'red'} tt="none">
-      {status}
-    </Badge>
-  );
+  return <Tag color={status === 'active' ? 'teal' : 'red'}>{status}</Tag>;
 }
 
 const deliveryLooks = {
@@ -21,9 +17,5 @@ export const deliveryStatusText = (status: WebhookDelivery['status']): string =>
 
 export function DeliveryStatus({ of: { status } }: { of: WebhookDelivery }) {
   const { text, color } = deliveryLooks[status];
-  return (
-    <Badge variant="light" color={color} tt="none">
-      {text}
-    </Badge>
-  );
+  return <Tag color={color}>{text}</Tag>;
 }

@@ -8,7 +8,7 @@ import { endpointQuery } from '../../queries/data.ts';
 import { DeliveryLog } from './delivery-log.tsx';
 import { EndpointActions } from './endpoint-actions.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
-import { Facts } from './facts.tsx';
+import { Facts } from '../../parts/facts.tsx';
 import { KindBadge } from './kind-badge.tsx';
 
 /** An endpoint: what it is told of, and everything that was sent to it. */

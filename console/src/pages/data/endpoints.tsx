@@ -13,8 +13,8 @@ import { useMay } from '../../queries/identity.ts';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointStatus } from './endpoint-status.tsx';
 import { KindBadge } from './kind-badge.tsx';
-import { RouteLink } from './route-link.tsx';
-import { RowTable } from './row-table.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 
 /** Addresses that are told of what happens to records. */
 export function EndpointsPage() {
@@ -65,9 +65,9 @@ function EndpointRow({ of: endpoint }: { of: DataEndpoint }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <RouteLink to="/data/endpoints/$endpointId" params={{ endpointId: endpoint.id }}>
+        <TextLink to="/data/endpoints/$endpointId" params={{ endpointId: endpoint.id }}>
           <Foreign>{endpoint.url}</Foreign>
-        </RouteLink>
+        </TextLink>
       </Table.Td>
       <Table.Td>
         <KindBadge isDemo={endpoint.is_demo} />

@@ -8,7 +8,7 @@ import { LoadMore } from '../../parts/load-more.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { When } from '../../parts/time.tsx';
 import { historyQuery } from '../../queries/data.ts';
-import { RowTable } from './row-table.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 import { Value } from './value.tsx';
 
 type Version = HistoryPage['versions'][number];

@@ -11,11 +11,11 @@ import { entityQuery, feedQuery } from '../../queries/data.ts';
 import { EntityHistory } from './entity-history.tsx';
 import { EventList } from './event-list.tsx';
 import { Evidence } from './evidence.tsx';
-import { Facts } from './facts.tsx';
+import { Facts } from '../../parts/facts.tsx';
 import { KindBadge } from './kind-badge.tsx';
 import { placeText } from './place.ts';
-import { RouteLink } from './route-link.tsx';
-import { RowTable } from './row-table.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 import { Value } from './value.tsx';
 import { verificationTexts } from './verification.ts';
 
@@ -62,9 +62,9 @@ function About({ record }: { record: Entity }) {
   return (
     <Group gap="xs">
       <span>{record.entity_type} of</span>
-      <RouteLink inherit to="/data/feeds/$feedId" params={{ feedId: record.feed_id }}>
+      <TextLink inherit to="/data/feeds/$feedId" params={{ feedId: record.feed_id }}>
         <Foreign>{feed.data?.name ?? record.feed_id}</Foreign>
-      </RouteLink>
+      </TextLink>
       <KindBadge isDemo={record.is_demo} />
     </Group>
   );

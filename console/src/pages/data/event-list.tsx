@@ -9,8 +9,8 @@ import { percentText } from '../../parts/numbers.ts';
 import { When } from '../../parts/time.tsx';
 import { type EventFilter, eventsQuery } from '../../queries/data.ts';
 import { Evidence } from './evidence.tsx';
-import { RouteLink } from './route-link.tsx';
-import { RowTable } from './row-table.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 import { verificationTexts } from './verification.ts';
 
 /** What happened to records, newest first. Those of one record do not name it again. */
@@ -54,13 +54,13 @@ function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }
             {event.event_type}
           </Text>
           {named && (
-            <RouteLink
+            <TextLink
               size="xs"
               to="/data/entities/$entityId"
               params={{ entityId: event.primary_entity_id }}
             >
               the record
-            </RouteLink>
+            </TextLink>
           )}
         </Group>
         {event.match_reason !== null && (

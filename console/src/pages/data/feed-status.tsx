@@ -1,4 +1,5 @@
-import { Badge, type MantineColor } from '@mantine/core';
+import { Tag } from '../../parts/tag.tsx';
+import { type MantineColor } from '@mantine/core';
 import type { Feed } from '../../../../client/index.ts';
 
 const colours: Record<Feed['status'], MantineColor> = {
@@ -11,9 +12,5 @@ const colours: Record<Feed['status'], MantineColor> = {
 export const feedStatuses = Object.keys(colours) as Feed['status'][];
 
 export function FeedStatus({ status }: { status: Feed['status'] }) {
-  return (
-    <Badge variant="light" color={colours[status]} tt="none">
-      {status}
-    </Badge>
-  );
+  return <Tag color={colours[status]}>{status}</Tag>;
 }

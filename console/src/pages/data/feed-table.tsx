@@ -4,8 +4,8 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { When } from '../../parts/time.tsx';
 import { FeedStatus } from './feed-status.tsx';
 import { KindBadge } from './kind-badge.tsx';
-import { RouteLink } from './route-link.tsx';
-import { RowTable } from './row-table.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 
 export function FeedTable({ feeds }: { feeds: readonly Feed[] }) {
   return (
@@ -25,9 +25,9 @@ function FeedRow({ feed }: { feed: Feed }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <RouteLink to="/data/feeds/$feedId" params={{ feedId: feed.id }}>
+        <TextLink to="/data/feeds/$feedId" params={{ feedId: feed.id }}>
           <Foreign>{feed.name}</Foreign>
-        </RouteLink>
+        </TextLink>
         {feed.description !== '' && (
           <Text size="xs" c="dimmed" lineClamp={2}>
             <Foreign>{feed.description}</Foreign>

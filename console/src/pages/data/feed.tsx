@@ -15,13 +15,13 @@ import { When } from '../../parts/time.tsx';
 import { entitiesQuery, feedQuery, feedsKey } from '../../queries/data.ts';
 import { useMay } from '../../queries/identity.ts';
 import { EventList } from './event-list.tsx';
-import { Facts } from './facts.tsx';
+import { Facts } from '../../parts/facts.tsx';
 import { FeedForm } from './feed-form.tsx';
 import { FeedStatus } from './feed-status.tsx';
 import { IngestHint } from './ingest-hint.tsx';
 import { KindBadge } from './kind-badge.tsx';
 import { RecordTable } from './record-table.tsx';
-import { RouteLink } from './route-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 
 /** A feed with how fresh it is, what came last, and how to send it more. */
 export function FeedPage() {
@@ -134,12 +134,12 @@ function NewestRecords({ feedId }: { feedId: string }) {
       title="Newest records"
       actions={
         <>
-          <RouteLink size="sm" to="/data/entities" search={{ feed_id: feedId }}>
+          <TextLink size="sm" to="/data/entities" search={{ feed_id: feedId }}>
             All records
-          </RouteLink>
-          <RouteLink size="sm" to="/data/changes" search={{ feed_id: feedId }}>
+          </TextLink>
+          <TextLink size="sm" to="/data/changes" search={{ feed_id: feedId }}>
             Changes
-          </RouteLink>
+          </TextLink>
         </>
       }
     >

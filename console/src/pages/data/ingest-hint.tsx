@@ -5,7 +5,7 @@ import { Section } from '../../parts/page.tsx';
 import { Snippet } from '../../parts/snippet.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { useSessionToken } from '../../session.ts';
-import { RouteLink } from './route-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 
 /** How a program sends records to the feed. */
 export function IngestHint({ feed }: { feed: Feed }) {
@@ -21,9 +21,9 @@ export function IngestHint({ feed }: { feed: Feed }) {
         ) : (
           <>
             , with an{' '}
-            <RouteLink inherit to="/keys">
+            <TextLink inherit to="/keys">
               API key
-            </RouteLink>{' '}
+            </TextLink>{' '}
             that may manage the workspace.
           </>
         )}

@@ -1,10 +1,6 @@
-import { Badge } from '@mantine/core';
+import { Tag } from '../../parts/tag.tsx';
 
 /** Whether records are real or made up, which decides which keys read them. */
 export function KindBadge({ isDemo }: { isDemo: boolean }) {
-  return (
-    <Badge variant="light" color={isDemo ? 'grape' : 'teal'} tt="none">
-      {isDemo ? 'made up' : 'real'}
-    </Badge>
-  );
+  return <Tag color={isDemo ? 'grape' : 'teal'}>{isDemo ? 'made up' : 'real'}</Tag>;
 }

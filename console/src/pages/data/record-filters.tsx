@@ -1,6 +1,6 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core';
 import { FeedSelect } from './feed-select.tsx';
-import { FilterText } from './filter-text.tsx';
+import { FilterText } from '../../parts/filter-text.tsx';
 import type { RecordSearch } from './search.ts';
 
 const confidences = [0.5, 0.7, 0.8, 0.9, 0.95];

@@ -5,8 +5,8 @@ import { percentText } from '../../parts/numbers.ts';
 import { When } from '../../parts/time.tsx';
 import { KindBadge } from './kind-badge.tsx';
 import { placeText } from './place.ts';
-import { RouteLink } from './route-link.tsx';
-import { RowTable } from './row-table.tsx';
+import { TextLink } from '../../parts/links.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 import { verificationTexts } from './verification.ts';
 
 const columns = [
@@ -35,9 +35,9 @@ function RecordRow({ record }: { record: Entity }) {
     <Table.Tr>
       <Table.Td>
         <Group gap="xs">
-          <RouteLink to="/data/entities/$entityId" params={{ entityId: record.id }}>
+          <TextLink to="/data/entities/$entityId" params={{ entityId: record.id }}>
             <Foreign>{record.canonical_name}</Foreign>
-          </RouteLink>
+          </TextLink>
           {record.is_demo && <KindBadge isDemo />}
         </Group>
       </Table.Td>

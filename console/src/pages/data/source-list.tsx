@@ -7,7 +7,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
 import { sourcesQuery } from '../../queries/data.ts';
 import { useMay } from '../../queries/identity.ts';
-import { RowTable } from './row-table.tsx';
+import { RowTable } from '../../parts/row-table.tsx';
 import { SourceForm } from './source-form.tsx';
 import { SourceReportForm } from './source-report-form.tsx';
 import { SourceRow } from './source-row.tsx';

@@ -1,4 +1,5 @@
-import { ActionIcon, Badge, Menu, Stack, Table, Text, type MantineColor } from '@mantine/core';
+import { Tag } from '../../parts/tag.tsx';
+import { ActionIcon, Menu, Stack, Table, Text, type MantineColor } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import type { Source } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
@@ -42,9 +43,7 @@ export function SourceRow({
         <KindBadge isDemo={source.is_demo} />
       </Table.Td>
       <Table.Td>
-        <Badge variant="light" color={healthColours[status]} tt="none">
-          {status}
-        </Badge>
+        <Tag color={healthColours[status]}>{status}</Tag>
         {failures > 1 && (
           <Text size="xs" c="dimmed">
             {failures} times in a row

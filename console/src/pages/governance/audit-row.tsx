@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { AuditEntry } from '../../../../client/index.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/time.tsx';
 
 /** One entry; its details open below it. */
@@ -55,9 +55,9 @@ function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
   // Who has been removed has no page any more; following the link says so.
   if (actor_id === null) return <Foreign>{actor_name}</Foreign>;
   return (
-    <PageLink size="sm" to="/members/$memberId" params={{ memberId: actor_id }}>
+    <TextLink size="sm" to="/members/$memberId" params={{ memberId: actor_id }}>
       <Foreign>{actor_name}</Foreign>
-    </PageLink>
+    </TextLink>
   );
 }
 
@@ -66,33 +66,33 @@ function Target({ entry: { target_type, target_id } }: { entry: AuditEntry }) {
   const id = <Foreign>{target_id}</Foreign>;
   if (target_type === 'run') {
     return (
-      <PageLink
+      <TextLink
         size="sm"
         to="/runs/$runId"
         params={{ runId: target_id }}
         search={{ step: undefined, tab: undefined }}
       >
         {id}
-      </PageLink>
+      </TextLink>
     );
   }
   if (target_type === 'workflow') {
     return (
-      <PageLink
+      <TextLink
         size="sm"
         to="/workflows/$workflowId"
         params={{ workflowId: target_id }}
         search={{ tab: undefined }}
       >
         {id}
-      </PageLink>
+      </TextLink>
     );
   }
   if (target_type === 'member') {
     return (
-      <PageLink size="sm" to="/members/$memberId" params={{ memberId: target_id }}>
+      <TextLink size="sm" to="/members/$memberId" params={{ memberId: target_id }}>
         {id}
-      </PageLink>
+      </TextLink>
     );
   }
   return id;

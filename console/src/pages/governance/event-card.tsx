@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { GovernanceEvent } from '../../../../client/index.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
 import { membersQuery } from '../../queries/members.ts';
@@ -57,14 +57,14 @@ function Where({ event }: { event: GovernanceEvent }) {
     <Group gap="xs">
       {workflow_id !== null && <WorkflowName id={workflow_id} version={version} />}
       {run_id !== null && (
-        <PageLink
+        <TextLink
           size="xs"
           to="/runs/$runId"
           params={{ runId: run_id }}
           search={{ step: node_id ?? undefined, tab: undefined }}
         >
           Run <Foreign>{run_id}</Foreign>
-        </PageLink>
+        </TextLink>
       )}
       {node_id !== null && (
         <span>
@@ -79,7 +79,7 @@ function Where({ event }: { event: GovernanceEvent }) {
 function WorkflowName({ id, version }: { id: string; version: number | null }) {
   const { data } = useQuery(workflowsQuery);
   return (
-    <PageLink
+    <TextLink
       size="xs"
       to="/workflows/$workflowId"
       params={{ workflowId: id }}
@@ -87,7 +87,7 @@ function WorkflowName({ id, version }: { id: string; version: number | null }) {
     >
       <Foreign>{data?.find((each) => each.id === id)?.name ?? id}</Foreign>
       {version !== null && ` v${version}`}
-    </PageLink>
+    </TextLink>
   );
 }
 

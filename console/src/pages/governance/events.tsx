@@ -6,7 +6,7 @@ import { FilterText } from '../../parts/filter-text.tsx';
 import { LoadMore } from '../../parts/load-more.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { type DecisionFilter, decisionsQuery } from '../../queries/policies.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 import { EventCard } from './event-card.tsx';
@@ -110,13 +110,13 @@ function Nothing({ filtered }: { filtered: boolean }) {
     <Empty title="Nothing had to be decided yet">
       <Text size="sm" c="dimmed">
         Decisions come from{' '}
-        <PageLink to="/policies" underline="always">
+        <TextLink to="/policies" underline="always">
           policies
-        </PageLink>{' '}
+        </TextLink>{' '}
         and{' '}
-        <PageLink to="/budgets" underline="always">
+        <TextLink to="/budgets" underline="always">
           budgets
-        </PageLink>
+        </TextLink>
         .
       </Text>
     </Empty>

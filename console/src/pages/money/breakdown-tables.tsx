@@ -2,7 +2,7 @@ import { Alert, Group, Stack, Table, Text } from '@mantine/core';
 import type { UsageBreakdown } from '../../../../client/index.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 
@@ -21,13 +21,13 @@ export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] })
             {workflow_id === null ? (
               'All others'
             ) : (
-              <PageLink
+              <TextLink
                 to="/workflows/$workflowId"
                 params={{ workflowId: workflow_id }}
                 search={{ tab: undefined }}
               >
                 <Foreign>{name}</Foreign>
-              </PageLink>
+              </TextLink>
             )}
           </Table.Td>
           <Table.Td className="numbers">{countText(runs)}</Table.Td>

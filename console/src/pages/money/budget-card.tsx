@@ -7,7 +7,7 @@ import { useAct } from '../../parts/act.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { dollarsText, percentText } from '../../parts/numbers.ts';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
 import { budgetsKey } from '../../queries/budgets.ts';
@@ -96,13 +96,13 @@ function Scope({ budget: { workflow_id } }: { budget: Budget }) {
   return (
     <>
       only{' '}
-      <PageLink
+      <TextLink
         to="/workflows/$workflowId"
         params={{ workflowId: workflow_id }}
         search={{ tab: undefined }}
       >
         <Foreign>{name}</Foreign>
-      </PageLink>
+      </TextLink>
     </>
   );
 }

@@ -2,7 +2,7 @@ import { Alert, Code, List, Text } from '@mantine/core';
 import { Facts } from '../../parts/facts.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { useIdentity } from '../../queries/identity.ts';
 import { capabilityNames, capabilityTexts } from './capability-texts.ts';
@@ -29,9 +29,9 @@ export function AccountPage() {
         />
         {identity.id !== null && (
           <Text size="sm">
-            <PageLink to="/members/$memberId" params={{ memberId: identity.id }}>
+            <TextLink to="/members/$memberId" params={{ memberId: identity.id }}>
               What you did
-            </PageLink>
+            </TextLink>
           </Text>
         )}
         {identity.credential === 'none' && (

@@ -10,7 +10,7 @@ import { Empty } from '../../parts/empty.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
@@ -110,9 +110,9 @@ function ActsAs({ apiKey: { member_id, role } }: { apiKey: ApiKey }) {
   const name = members.find(({ id }) => id === member_id)?.name ?? member_id;
   return (
     <>
-      <PageLink size="sm" to="/members/$memberId" params={{ memberId: member_id }}>
+      <TextLink size="sm" to="/members/$memberId" params={{ memberId: member_id }}>
         <Foreign>{name}</Foreign>
-      </PageLink>
+      </TextLink>
       , {role}
     </>
   );

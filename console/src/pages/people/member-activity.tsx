@@ -6,7 +6,7 @@ import { Facts } from '../../parts/facts.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import { When } from '../../parts/time.tsx';
 import { memberStatsQuery } from '../../queries/members.ts';
@@ -64,9 +64,9 @@ function Recent({ stats }: { stats: MemberStats }) {
           </Table.Tr>
         ))}
       </RowTable>
-      <PageLink size="sm" to="/audit" search={{ actor_id: stats.member_id }}>
+      <TextLink size="sm" to="/audit" search={{ actor_id: stats.member_id }}>
         All their actions in the audit log
-      </PageLink>
+      </TextLink>
     </>
   );
 }

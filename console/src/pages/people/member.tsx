@@ -10,7 +10,7 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { Page, Section } from '../../parts/page.tsx';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
 import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
@@ -31,7 +31,7 @@ export function MemberPage() {
   return (
     <Page
       title={name}
-      about={<PageLink to="/members">All members</PageLink>}
+      about={<TextLink to="/members">All members</TextLink>}
       actions={member.data !== undefined && <MemberActions member={member.data} />}
     >
       <Loaded query={member}>

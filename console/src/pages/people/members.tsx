@@ -8,7 +8,7 @@ import { useAct } from '../../parts/act.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
@@ -141,9 +141,9 @@ function MemberName({ member }: { member: Member }) {
   const { id } = useIdentity();
   return (
     <Group gap="xs">
-      <PageLink to="/members/$memberId" params={{ memberId: member.id }}>
+      <TextLink to="/members/$memberId" params={{ memberId: member.id }}>
         <Foreign>{member.name}</Foreign>
-      </PageLink>
+      </TextLink>
       {member.is_owner && (
         <Tag size="sm" variant="default">
           owner

@@ -56,7 +56,6 @@ function Events({ events, run, chosen, select }: EventLogProps & { events: RunEv
         if (keys[row] !== undefined) select(keys[row]);
       }}
       isPicked={(row) => chosen !== undefined && keys[row] === chosen}
-      spoken={(row) => lines[row]?.spoken ?? ''}
       row={(row) => lines[row] !== undefined && <LineRow line={lines[row]} />}
       keepAtEnd
     />
@@ -68,14 +67,12 @@ interface Line {
   time: string;
   words: string;
   foreign: string | undefined;
-  spoken: string;
 }
 
 function lineOf(event: RunEvent): Line {
   const { words, foreign } = eventWords(event);
   const time = clock.format(new Date(event.at));
-  const spoken = `${time} ${words}${foreign === undefined ? '' : `: ${foreign}`}`;
-  return { event, time, words, foreign, spoken };
+  return { event, time, words, foreign };
 }
 
 /** For each event the key of the step that it tells of. */

@@ -3,7 +3,7 @@ import { useWindowed } from '../../parts/windowed.ts';
 
 /**
  * A list, long perhaps, of which one row is picked: with the mouse, or with the arrow keys once it has the focus.
- * Whoever hears it hears each row by its `spoken` words.
+ * Whoever hears it hears each row by its text, or its `spoken` words.
  */
 export function PickList({
   label,
@@ -26,7 +26,8 @@ export function PickList({
   onPick: (row: number) => void;
   /** Several rows may tell of what is picked. */
   isPicked: (row: number) => boolean;
-  spoken: (row: number) => string;
+  /** Where the row's own text does not say it all. */
+  spoken?: (row: number) => string;
   row: (row: number) => ReactNode;
   /** Stays at the last row while rows are added, unless somebody scrolled away from it. */
   keepAtEnd?: boolean;
@@ -86,7 +87,7 @@ export function PickList({
           className="pick-row"
           style={{ height: rowHeight }}
           aria-selected={isPicked(index)}
-          aria-label={spoken(index)}
+          aria-label={spoken?.(index)}
           aria-setsize={count}
           aria-posinset={index + 1}
           data-active={index === shown || undefined}

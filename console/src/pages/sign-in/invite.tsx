@@ -69,7 +69,11 @@ export function InvitePage() {
         </Stack>
       </form>
       <Text size="sm">
-        You have joined already? <TextLink to="/login">Sign in</TextLink>.
+        You have joined already?{' '}
+        <TextLink to="/login" underline="always">
+          Sign in
+        </TextLink>
+        .
       </Text>
     </SignInFrame>
   );

@@ -75,4 +75,8 @@ function Pending({ email }: { email: string }) {
   );
 }
 
-const ToSignIn = () => <TextLink to="/login">sign in</TextLink>;
+const ToSignIn = () => (
+  <TextLink to="/login" underline="always">
+    sign in
+  </TextLink>
+);

@@ -101,7 +101,7 @@ function VersionTable({
                     params={params}
                     search={{ tab: 'versions', version }}
                     size="sm"
-                    aria-label={`Version ${version}`}
+                    aria-label={`Graph of version ${version}`}
                   >
                     Graph
                   </TextLink>

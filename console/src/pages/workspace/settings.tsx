@@ -11,7 +11,7 @@ import { Form } from '../../parts/form.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { Page, Section } from '../../parts/page.tsx';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/time.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { workspaceQuery } from '../../queries/workspace.ts';
@@ -51,9 +51,9 @@ function General({ workspace }: { workspace: Workspace }) {
           ],
           [
             'Members',
-            <PageLink key="members" size="sm" to="/members">
+            <TextLink key="members" size="sm" to="/members">
               {countText(workspace.member_count)}
-            </PageLink>,
+            </TextLink>,
           ],
           ['Since', <When key="since" at={workspace.created_at} />],
         ]}

@@ -7,7 +7,7 @@ import { apiUrl } from '../../document.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import { PageLink } from '../../parts/page-link.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { Snippet } from '../../parts/snippet.tsx';
 import { useIdentity, useMay } from '../../queries/identity.ts';
 import { toolsQuery } from '../../queries/tools.ts';
@@ -94,9 +94,9 @@ function McpAddress() {
       {credential !== 'none' && (
         <Text size="sm">
           It takes an{' '}
-          <PageLink to="/keys" underline="always">
+          <TextLink to="/keys" underline="always">
             API key
-          </PageLink>
+          </TextLink>
           , whose role bounds what the model may do.
         </Text>
       )}
