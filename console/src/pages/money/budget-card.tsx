@@ -10,7 +10,7 @@ import { dollarsText, percentText } from '../../parts/numbers.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
-import { budgetsKey } from '../../queries/budgets.ts';
+import { budgetsQuery } from '../../queries/budgets.ts';
 import { useMay } from '../../queries/identity.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 import { BudgetBar } from './budget-bar.tsx';
@@ -109,7 +109,8 @@ function Scope({ budget: { workflow_id } }: { budget: Budget }) {
 
 function Actions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
   const remove = useAct((id: string) => api().deleteBudget(id), {
-    changes: [budgetsKey],
+    // Its history is still in view, and no longer there to be read.
+    changes: [budgetsQuery.queryKey],
     done: 'The budget is deleted',
   });
   if (!useMay('manage_workspace')) return null;
