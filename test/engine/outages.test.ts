@@ -293,7 +293,7 @@ describe('a long run', () => {
     });
     tools.answer('b', { status: 500 });
     const runId = await engine.trigger(workflowId);
-    await engine.until(runId, ['failed'], 80_000);
+    await engine.until(runId, ['failed'], 200_000);
     const description = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
     expect(description.raw.workflowExecutionInfo?.firstRunId).not.toBe(description.runId);
     tools.answer('b', {});
@@ -302,7 +302,7 @@ describe('a long run', () => {
     expect(run.steps.filter((step) => step.node_id === 'work')).toHaveLength(760);
     expect(run.state?.['work']).toBe(760);
     expect(tools.calls('b')).toHaveLength(2);
-  }, 120_000);
+  }, 240_000);
 });
 
 describe('a delay', () => {

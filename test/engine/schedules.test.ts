@@ -76,7 +76,7 @@ async function schedule(given: Partial<ScheduleInput> = {}, graph: typeof plain 
   // By whomever: a worker of this test may have been quicker.
   const known = sql.type(z.object({ known: z.boolean() }))`
     SELECT told_revision = revision AS known FROM schedules WHERE id = ${scheduleId}`;
-  await eventually(async () => await engine.db.oneFirst(known));
+  await eventually(async () => await engine.db.oneFirst(known), 25_000);
   return { id: scheduleId, workflowId };
 }
 
@@ -191,7 +191,7 @@ describe('a tick', () => {
     expect(results).toEqual(results.map(() => ({ run_id: runs[0]!.id })));
     expect((await read(id)).last_skip).toBeNull();
     await deleteSchedule(engine.deps, engine.actor, id);
-  }, 30_000);
+  }, 60_000);
 
   test('that is older than the latest is missed; of several only the latest runs', async () => {
     const { id } = await schedule({ cron: '* * * * *', overlap: 'allow' });
@@ -206,7 +206,7 @@ describe('a tick', () => {
     expect(results[3]).toMatchObject({ run_id: expect.any(String) });
     expect((await read(id)).last_skip?.at).toBe(new Date(latest - MINUTE).toISOString());
     await deleteSchedule(engine.deps, engine.actor, id);
-  }, 30_000);
+  }, 60_000);
 
   test('of another time than the schedule has, or from before it had it, is nothing', async () => {
     const { id } = await schedule({ cron: '* * * * *' });
@@ -223,7 +223,7 @@ describe('a tick', () => {
     expect(await runsOf(id)).toEqual([]);
     expect((await read(id)).last_skip).toBeNull();
     await deleteSchedule(engine.deps, engine.actor, id);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe('runs of one schedule that are asked for at once', () => {
@@ -336,7 +336,7 @@ describe('Temporal', () => {
       await deleteSchedule(engine.deps, engine.actor, id)
     ).told;
     expect(await there(id)).toBe(false);
-  }, 30_000);
+  }, 60_000);
 
   test('that is away keeps nobody from changing schedules, and is told when it is back', async () => {
     const other = await startEngine({
@@ -386,7 +386,7 @@ describe('Temporal', () => {
       await tellOnce(engine.deps);
       return (await there(lost.id)) && !(await there(stray.id)) && !(await paused(held.id));
     }, 20_000);
-  }, 30_000);
+  }, 60_000);
 
   test('loses the schedules of a workflow that is deleted; a tick under way finds nothing', async () => {
     const { id, workflowId } = await schedule({ cron: '* * * * *' });
