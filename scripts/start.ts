@@ -290,6 +290,7 @@ function banner(
   const parts = [...seconds].map(([part, time]) => `${part} ${time.toFixed(1)}`).join(', ');
   const lines = [
     '',
+    `  Console      ${addresses.api}/`,
     `  API          ${addresses.api}`,
     `  Docs         ${addresses.api}/docs`,
     `  MCP          ${mcpCommand(config, addresses)}`,

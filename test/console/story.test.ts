@@ -54,7 +54,7 @@ describeConsole('the console', (stage) => {
     await page.waitForURL(/\/runs\/run_/);
     const runId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
-    await page.getByLabel('Reason').fill('a good customer');
+    await page.getByRole('textbox', { name: 'Reason' }).fill('a good customer');
     await page.getByRole('button', { name: 'Send approval' }).click();
     await engine.until(runId, ['success']);
     await page.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });

@@ -1,5 +1,5 @@
 import { Tag } from '../../parts/tag.tsx';
-import { type MantineColor } from '@mantine/core';
+import type { MantineColor } from '@mantine/core';
 import type { Feed } from '../../../../client/index.ts';
 
 const colours: Record<Feed['status'], MantineColor> = {
