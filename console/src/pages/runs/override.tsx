@@ -8,7 +8,7 @@ import { useAct } from '../../parts/act.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { dollarsText } from '../../parts/numbers.ts';
 import { runsKey } from '../../queries/runs.ts';
-import { ResumeWords } from './run-acts.tsx';
+import { ResumeWords } from './resume-words.tsx';
 import { resumeFacts } from './run-facts.ts';
 
 /** What the API takes. */

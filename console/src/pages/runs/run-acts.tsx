@@ -5,11 +5,11 @@ import { api } from '../../api.ts';
 import { useAct } from '../../parts/act.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
-import { countText } from '../../parts/numbers.ts';
 import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { OverrideButton } from './override.tsx';
-import { cancelFacts, hasEnded, namesText, resumeFacts, type ResumeFacts } from './run-facts.ts';
+import { keptText, ResumeWords } from './resume-words.tsx';
+import { cancelFacts, hasEnded, namesText, resumeFacts } from './run-facts.ts';
 
 /** What can be done to the run as it is, each with what it will do. */
 export function RunActs({ run }: { run: Run }) {
@@ -45,32 +45,6 @@ function ResumeButton({ run }: { run: Run }) {
     >
       Resume
     </Button>
-  );
-}
-
-const expectations: Record<ResumeFacts['after'], string | undefined> = {
-  budget: 'The budget is asked again: without room in it the run stops at the same place.',
-  rejected: 'The gate asks again.',
-  cancelled: 'It goes on from where it was cancelled.',
-  other: undefined,
-};
-
-/** What a resume does, in words. */
-export function ResumeWords({ facts: { again, kept, after } }: { facts: ResumeFacts }) {
-  return (
-    <List size="sm" spacing={4}>
-      <List.Item>
-        {again.length === 0 ? (
-          'It starts what is left to do.'
-        ) : (
-          <>
-            It executes <Foreign>{namesText(again)}</Foreign> again, and then what follows.
-          </>
-        )}
-      </List.Item>
-      <List.Item>{keptText(kept)}</List.Item>
-      {expectations[after] !== undefined && <List.Item>{expectations[after]}</List.Item>}
-    </List>
   );
 }
 
@@ -118,12 +92,6 @@ function CancelWords({ run }: { run: Run }) {
       <List.Item>It can be resumed later.</List.Item>
     </List>
   );
-}
-
-function keptText(kept: number): string {
-  if (kept === 0) return 'No step has finished yet.';
-  const steps = kept === 1 ? '1 finished step stays' : `${countText(kept)} finished steps stay`;
-  return `${steps} as ${kept === 1 ? 'it is' : 'they are'}, and cost nothing again.`;
 }
 
 /** Why there is no button where one might be looked for. */
