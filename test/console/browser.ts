@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe } from '@jest/globals';
+import { afterAll, beforeAll, describe, jest } from '@jest/globals';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../../scripts/stack/chromium.mjs';
 import { type Engine, startEngine } from '../support/engine.ts';
@@ -38,7 +38,8 @@ interface Answer {
 const executablePath = findChromium(process.env);
 const MODE = process.env['CONSOLE_HEADED'] === 'on' ? { headless: false } : {};
 const STAGE_TIMEOUT_MS = 60_000;
-const ACT_TIMEOUT_MS = 12_000;
+const ACT_TIMEOUT_MS = 25_000;
+const TEST_TIMEOUT_MS = 90_000;
 
 /**
  * Tests in a real browser. `stage` is there once the tests run. Without a browser on the machine they are skipped, and
@@ -57,6 +58,8 @@ export function describeConsole(
     });
     return;
   }
+  // A page waits for the service, and the service for servers that other tests use as well.
+  jest.setTimeout(TEST_TIMEOUT_MS);
   describe(name, () => {
     let set: { stage: Stage; close: () => Promise<void> } | undefined;
     beforeAll(async () => {

@@ -129,7 +129,7 @@ describeConsole(
         feed_id: feedId,
         records: [permit('built')],
       });
-      await row(/stage was granted is now built/).waitFor({ timeout: 10_000 });
+      await row(/stage was granted is now built/).waitFor();
     });
 
     test('take reports of sources, and show the last', async () => {

@@ -139,9 +139,7 @@ describeConsole(
       await Promise.all(states.map((state) => state.waitFor()));
       await call('POST', `/api/runs/${run.id}/approve`, { approved: true });
       await Promise.all(
-        visits.map(({ page }) =>
-          page.getByRole('main').getByText('success').first().waitFor({ timeout: 10_000 }),
-        ),
+        visits.map(({ page }) => page.getByRole('main').getByText('success').first().waitFor()),
       );
       expect(visits.flatMap(({ problems }) => problems)).toEqual([]);
       await Promise.all(visits.map(({ context }) => context.close()));
@@ -174,7 +172,7 @@ async function lookAt({ page, problems }: Visit, url: string, path: string): Pro
 
 /** The heading is there, nothing is loading any more, and no call is under way. */
 async function settled(page: Page, scheme: 'light' | 'dark'): Promise<void> {
-  await page.getByRole('heading', { level: 1 }).first().waitFor({ timeout: 15_000 });
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   // The page's policy lets nothing be evaluated in it, so what is waited for are elements.
   await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' });
   await expectNone(page, '.mantine-Skeleton-root');
