@@ -25,6 +25,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/.data/', '<rootDir>/.cache/', '<rootDir>/dist/'],
   testPathIgnorePatterns: ['/node_modules/'],
   watchman: false,
+  testSequencer: '<rootDir>/test/support/sequencer.mjs',
   testTimeout: 30_000,
   // Two database- and server-bound files at a time; more only queue at the one Temporal server.
   maxWorkers: 2,

@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { eventually } from '../support/engine.ts';
+import { obstacles } from './axe.ts';
 import { describeConsole, type Visit } from './browser.ts';
 import { type Everything, hostile, makeEverything } from './everything.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const router = readFileSync(join(import.meta.dirname, '../../console/src/router.tsx'), 'utf8');
 
 const WIDE = { width: 1280, height: 900 };
-const PHONE = { width: 390, height: 844 };
+const PHONE = { width: 360, height: 780 };
 /** For colours that are on their way, and charts. */
 const SETTLE_MS = 300;
-const MOST_LOOKS = 3;
 /** As many pages at once as keep two processors busy. */
 const LANES = 3;
 const env = { ENCRYPTION_KEY: 'a key for the tests alone', DELIVERY_BACKOFF_SECONDS: '0.02' };
@@ -157,12 +154,11 @@ async function lookAt({ page, problems }: Visit, url: string, path: string): Pro
     await page.emulateMedia({ colorScheme: 'light' });
     await page.goto(url + path);
     await settled(page, 'light');
-    await page.evaluate(axe);
     found.push(...(await faults(page, 'light, 1280')), ...(await tooWide(page, 1280)));
     await page.setViewportSize(PHONE);
     await page.emulateMedia({ colorScheme: 'dark' });
     await settled(page, 'dark');
-    found.push(...(await faults(page, 'dark, 390')), ...(await tooWide(page, 390)));
+    found.push(...(await faults(page, 'dark, 360')), ...(await tooWide(page, 360)));
     found.push(...(await page.evaluate<string[]>(ESCAPED)));
   } catch (error) {
     found.push(String(error));
@@ -175,34 +171,12 @@ async function settled(page: Page, scheme: 'light' | 'dark'): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   // The page's policy lets nothing be evaluated in it, so what is waited for are elements.
   await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' });
-  await expectNone(page, '.mantine-Skeleton-root');
+  await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
   await page.waitForTimeout(SETTLE_MS);
 }
 
-/** Waits until the page has none of these any more. */
-async function expectNone(page: Page, selector: string): Promise<void> {
-  await eventually(async () => (await page.locator(selector).count()) === 0, 15_000);
-}
-
-/** What axe finds and goes on finding: a page that has just changed its colours is looked at once more. */
 async function faults(page: Page, how: string): Promise<string[]> {
-  for (let looks = 1; ; looks += 1) {
-    const found = await scan(page);
-    if (found.length === 0 || looks === MOST_LOOKS) return found.map((what) => `${how}: ${what}`);
-    await page.waitForTimeout(SETTLE_MS);
-  }
-}
-
-async function scan(page: Page): Promise<string[]> {
-  const { violations } = await page.evaluate<{
-    violations: { id: string; nodes: { html: string }[] }[];
-  }>(`axe.run(document, {
-    resultTypes: ['violations'],
-    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'],
-  })`);
-  return violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`,
-  );
+  return (await obstacles(page)).map((what) => `${how}: ${what}`);
 }
 
 async function tooWide(page: Page, width: number): Promise<string[]> {

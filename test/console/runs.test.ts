@@ -117,7 +117,10 @@ describeConsole('the pages of runs', (given) => {
     // From the log; and the address alone brings it all back.
     await page.getByRole('tab', { name: 'Event log' }).click();
     const log = page.getByRole('listbox', { name: 'Event log' });
-    await log.getByRole('option', { name: /Step completed\s*polish/ }).first().click();
+    await log
+      .getByRole('option', { name: /Step completed\s*polish/ })
+      .first()
+      .click();
     await expectText(detail(page), 'polish#1');
     await page.reload();
     await expectText(detail(page), 'polish#1');

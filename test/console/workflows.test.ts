@@ -1,31 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { obstacles } from './axe.ts';
 import { describeConsole, type Stage, type Visit } from './browser.ts';
-
-const axe = readFileSync(
-  new URL('../../node_modules/axe-core/axe.min.js', import.meta.url),
-  'utf8',
-);
-
-/** What a person with a screen reader or poor sight would stumble over. */
-async function obstacles(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  return page.evaluate(async () => {
-    const { axe: loaded } = window as unknown as {
-      axe: { run: (root: Document, options: object) => Promise<{ violations: Violation[] }> };
-    };
-    const { violations } = await loaded.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'best-practice'],
-    });
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-  });
-}
-interface Violation {
-  id: string;
-  nodes: { html: string }[];
-}
 
 const linear = {
   nodes: [
