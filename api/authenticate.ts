@@ -50,6 +50,7 @@ export function authenticate(app: FastifyInstance, context: RouteContext): void 
     const { actor, credential } = await context.authenticator.identify(request.raw);
     request.actor = actor;
     request.credential = credential;
+    if (credential.kind === 'none') requireKnownHost(request.headers, context);
     if (capability !== 'authenticated') authorize(actor, capability);
   });
 }
@@ -136,6 +137,23 @@ export function refuseForeignOrigin(
 ): void {
   if (deps.config.auth.mode === 'open') requireKnownOrigin(headers, deps);
 }
+
+/**
+ * Throws AppError `forbidden` for a host name that somebody else may own. A page can have its name pointed at this
+ * machine, and to read from where it came from it names no origin.
+ */
+function requireKnownHost({ host }: IncomingHttpHeaders, { config }: Pick<ApiDeps, 'config'>) {
+  if (host === undefined || host === new URL(config.api.publicUrl).host) return;
+  if (URL.canParse(`http://${host}`) && isNobodyElses(new URL(`http://${host}`).hostname)) return;
+  throw new AppError(
+    'forbidden',
+    'Requests by this host name are not allowed without a credential: set PUBLIC_URL to it',
+  );
+}
+
+/** A name that nobody outside can own: an address, this machine, or one without a dot, as containers have. */
+const isNobodyElses = (hostname: string): boolean =>
+  isAddress(hostname) || hostname.endsWith('.localhost') || !hostname.includes('.');
 
 /** Throws AppError `forbidden` for a page of an origin that is neither ours nor in `CORS_ORIGINS`. */
 export function requireKnownOrigin(

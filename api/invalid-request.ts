@@ -24,8 +24,14 @@ export function describeInvalid(
   part: string | undefined,
   problems: readonly FastifySchemaValidationError[],
 ): string {
-  return describeIssues(partNames[part ?? ''] ?? 'request', problems.map(toIssue));
+  const issues = problems.map(toIssue);
+  // The framework hands over null where no body came; one that says null was refused before.
+  if (part === 'body' && issues.some(isNothing)) return 'Invalid body: a JSON object is required';
+  return describeIssues(partNames[part ?? ''] ?? 'request', issues);
 }
+
+const isNothing = ({ path, message }: Issue): boolean =>
+  path.length === 0 && /, received (null|undefined)$/.test(message);
 
 /** `Invalid <part>: ...`, with each problem and the field it is about. */
 export function describeIssues(part: string, issues: readonly Issue[]): string {

@@ -12,6 +12,7 @@ export interface GateDecision {
   approved: boolean;
   input?: JsonObject;
   nodeId?: string;
+  stepKey?: string;
   reason?: string;
 }
 

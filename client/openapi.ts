@@ -4433,6 +4433,8 @@ export interface operations {
                     };
                     /** @description Which gate, when several are open */
                     node_id?: string;
+                    /** @description Which question, as `pending_gates` names it: a gate in a loop asks once a round */
+                    step_key?: string;
                     /** @description Why: kept with the decision, and told by the error of a run it fails */
                     reason?: string;
                 };

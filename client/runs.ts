@@ -178,18 +178,27 @@ export function runMethods(send: Send) {
         (page) => page.events,
       ),
 
-    /** Approves or rejects the gate that a run waits at: the oldest open one, or that of `nodeId`. */
+    /**
+     * Approves or rejects the gate that a run waits at: the oldest open one, or that of `nodeId`. With `stepKey` only in
+     * the round of a loop that was shown.
+     */
     approve: (
       runId: string,
       approved = true,
       input?: JsonObject,
-      { nodeId, reason, ...options }: CallOptions & { nodeId?: string; reason?: string } = {},
+      {
+        nodeId,
+        stepKey,
+        reason,
+        ...options
+      }: CallOptions & { nodeId?: string; stepKey?: string; reason?: string } = {},
     ): Promise<Run> =>
       send('POST /api/runs/{id}/approve', [runId], {
         body: {
           approved,
           ...(input === undefined ? {} : { input }),
           ...(nodeId === undefined ? {} : { node_id: nodeId }),
+          ...(stepKey === undefined ? {} : { step_key: stepKey }),
           ...(reason === undefined ? {} : { reason }),
         },
         options,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jsonObject } from '../../shared/contract/common.ts';
 import {
   decisionReason,
+  decisionStepKey,
   idempotencyKeySchema,
   runListSchema,
   runListQuery,
@@ -136,13 +137,14 @@ export const runTools = [
         .max(100)
         .optional()
         .meta({ description: 'Which gate, when several are open; the oldest without it' }),
+      step_key: decisionStepKey.optional(),
       reason: decisionReason
         .optional()
         .meta({ description: 'Why the person decided so, in their words' }),
     }),
     output: runAfter,
-    handle: async ({ acts, actor }, { run_id, approved, input, node_id: nodeId, reason }) =>
-      acts.decide(actor, run_id, { approved, input, nodeId, reason }),
+    handle: async ({ acts, actor }, { run_id, node_id: nodeId, step_key: stepKey, ...decision }) =>
+      acts.decide(actor, run_id, { ...decision, nodeId, stepKey }),
   }),
   defineTool({
     name: 'resume_run',

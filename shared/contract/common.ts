@@ -30,9 +30,17 @@ export const dollars = z
   .number()
   .meta({ description: 'US dollars, at most six decimals', examples: [0.0125] });
 
+/** Postgres knows no year 0. A day in hand, for an offset. */
+const EARLIEST = Date.parse('0001-01-02T00:00:00Z');
+
 /** A point in time given by a caller: any offset is taken. */
 export const timeInput = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 date and time with a time zone' })
+  .datetime({
+    offset: true,
+    error: 'must be an ISO 8601 date and time with a time zone',
+    abort: true,
+  })
+  .refine((time) => Date.parse(time) >= EARLIEST, { error: 'is too long ago', abort: true })
   .meta({ examples: ['2026-11-01T00:00:00Z'] });
 
 /** An amount given by a caller. The bound keeps micro-dollars inside the integers a double can hold. */

@@ -119,6 +119,10 @@ export const decisionReason = z
   .max(1_000)
   .meta({ description: 'Why: kept with the decision, and told by the error of a run it fails' });
 
+export const decisionStepKey = z.string().min(1).max(1_000).meta({
+  description: 'Which question, as `pending_gates` names it: a gate in a loop asks once a round',
+});
+
 export const decisionBody = z
   .strictObject({
     approved: z.boolean().default(true),
@@ -129,6 +133,7 @@ export const decisionBody = z
       .max(100)
       .optional()
       .meta({ description: 'Which gate, when several are open' }),
+    step_key: decisionStepKey.optional(),
     reason: decisionReason.optional(),
   })
   .nullish()

@@ -88,12 +88,9 @@ export async function listAudit(
   return { logs: [...logs], total: await count };
 }
 
-/**
- * A literal, since the planner must know how much of the log a search between two times leaves. In seconds, since years
- * that a caller may write are none to Postgres.
- */
+/** A literal, since the planner must know how much of the log a search between two times leaves. */
 const instant = (time: string): FragmentSqlToken =>
-  sql.fragment`to_timestamp(${sql.literalValue(String(Date.parse(time) / 1000))}::float8)`;
+  sql.fragment`${sql.literalValue(time)}::timestamptz`;
 
 async function countEntries(db: Db, where: FragmentSqlToken): Promise<number> {
   return db.oneFirst(sql.type(total)`SELECT count(*) AS total FROM audit_log WHERE ${where}`);

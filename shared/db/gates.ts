@@ -142,9 +142,9 @@ const decided = z.object({
 });
 
 /**
- * A person's answer at a gate: the oldest open one, or that of `nodeId`. One statement that holds the run's row
- * does it all: decision, step, status, frame, audit and the promise to tell Temporal. So a second click finds the
- * run no longer paused: 409. `first` tells that nothing older of the run is still to be told.
+ * A person's answer at a gate: the oldest open one, or that of `nodeId`, or the one of a loop's rounds that `stepKey`
+ * names. One statement that holds the run's row does it all: decision, step, status, frame, audit and the promise to
+ * tell Temporal. So a second click finds the run no longer paused: 409. `first` tells that nothing older of the run is still to be told.
  */
 export async function decideGate(
   db: Pool,
@@ -154,12 +154,14 @@ export async function decideGate(
     approved: boolean;
     input?: JsonObject;
     nodeId?: string;
+    stepKey?: string;
     /** An empty one is none. */
     reason?: string;
   },
 ): Promise<{ row: OutboxRow; first: boolean }> {
   const { actor, runId, approved } = decision;
   const nodeId = decision.nodeId ?? null;
+  const stepKey = decision.stepKey ?? null;
   const input = decision.input === undefined ? null : JSON.stringify(decision.input);
   const reason = decision.reason || null;
   const output = JSON.stringify({ approved, input: decision.input });
@@ -173,6 +175,7 @@ export async function decideGate(
       WHERE (run_id, step_key, round) = (
         SELECT g.run_id, g.step_key, g.round FROM run JOIN gates g ON g.run_id = run.id
         WHERE run.status = 'paused' AND g.status = 'open' AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
+          AND (${stepKey}::text IS NULL OR g.step_key = ${stepKey})
         ORDER BY g.opened_at, g.step_key LIMIT 1)
       RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues
     ), step AS (
@@ -208,7 +211,7 @@ export async function decideGate(
   `);
   const { run_status: status, step_key, round, outbox_id: id } = answer;
   if (status === null) throw notFound('Run');
-  if (step_key === null || round === null || id === null) throw refusal(status, decision.nodeId);
+  if (step_key === null || round === null || id === null) throw refusal(status, decision);
   const payload: JsonObject = {
     step_key,
     round,
@@ -222,9 +225,9 @@ export async function decideGate(
   };
 }
 
-function refusal(status: string, nodeId: string | undefined): Error {
+function refusal(status: string, asked: { nodeId?: string; stepKey?: string }): Error {
   if (status !== 'paused') return conflict(`Run is ${status}, not paused at a gate`);
-  return conflict(
-    nodeId === undefined ? 'Run has no open gate' : `Run has no open gate at node '${nodeId}'`,
-  );
+  const node = asked.nodeId === undefined ? '' : ` at node '${asked.nodeId}'`;
+  const step = asked.stepKey === undefined ? '' : ` with step key '${asked.stepKey}'`;
+  return conflict(`Run has no open gate${node}${step}`);
 }

@@ -42,7 +42,7 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
   return { runId: run.runId, admitted: summary, told: dispatch(deps, outbox, run) };
 }
 
-/** Answers an open gate, the oldest or that of `nodeId`. Throws AppError `not_found`, `conflict`. */
+/** Answers an open gate, the oldest or that of `nodeId`, or of `stepKey` alone. Throws AppError `not_found`, `conflict`. */
 export async function decideGate(
   deps: DispatchDeps,
   decision: {
@@ -51,6 +51,7 @@ export async function decideGate(
     approved: boolean;
     input?: JsonObject;
     nodeId?: string;
+    stepKey?: string;
     reason?: string;
   },
 ): Promise<Told> {

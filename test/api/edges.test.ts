@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -144,6 +145,25 @@ describe('CORS', () => {
     for (const origin of ['https://evil.example', 'null']) {
       const { status, text } = await headersOf(base, `/api/runs/${runId}`, { origin });
       expect([status, Object.keys(JSON.parse(text))]).toEqual([403, ['detail']]);
+    }
+  });
+
+  test('in open mode reads nothing out by a name that a page may have pointed here', async () => {
+    const { base, port } = await start();
+    const statusFor = (host: string, path = `/api/runs/${runId}`, headers = {}) =>
+      new Promise<number>((resolve, reject) => {
+        get(`${base}${path}`, { headers: { ...headers, host } }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode ?? 0);
+        }).on('error', reject);
+      });
+    for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '..']) {
+      expect([host, await statusFor(host)]).toEqual([host, 403]);
+      expect(await statusFor(host, '/api/health')).toBe(200);
+      expect(await statusFor(host, undefined, { 'x-api-key': 'ops_unknown' })).toBe(401);
+    }
+    for (const host of ['localhost', '127.0.0.1:1', '[::1]:8000', 'api:8000', 'a.localhost']) {
+      expect([host, await statusFor(host)]).toEqual([host, 200]);
     }
   });
 

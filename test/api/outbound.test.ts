@@ -50,6 +50,7 @@ describe('registering an endpoint', () => {
   });
 
   test.each([
+    [undefined, 'Invalid body: a JSON object is required'],
     [{}, 'Invalid body: url is required; events is required'],
     [{ ...good, url: 'ftp://example.com' }, /url must be a URL that begins with http/],
     [{ ...good, url: '/hook' }, /url must be a URL that begins with http/],

@@ -162,6 +162,7 @@ describe('lists', () => {
     expect(await count('trigger=webhook')).toBe(0);
     expect(await count(`since=${encodeURIComponent(run.created_at)}`)).toBe(1);
     expect(await count('since=2100-01-01T00:00:00%2B02:00')).toBe(0);
+    expect(await count('since=0001-01-02T00:00:00Z')).toBeGreaterThan(0);
   });
 
   test('of a workflow that does not exist is 404, of approvals is empty', async () => {

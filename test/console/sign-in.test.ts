@@ -106,7 +106,7 @@ describeConsole(
       await passwordOf(page).fill(PASSWORD);
       await page.getByRole('button', { name: 'Sign up' }).click();
       await page.getByRole('heading', { name: 'Your request is waiting' }).waitFor();
-      await page.getByRole('link', { name: 'sign in' }).click();
+      await page.getByRole('link', { name: 'sign in', exact: true }).click();
       await fillIn(page, email, PASSWORD);
       await page.getByRole('alert').getByText('waits for the approval').waitFor();
 

@@ -339,6 +339,17 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByRole('heading', { level: 1, name: 'Renamed' }).waitFor();
     expect(await read(id)).toMatchObject({ name: 'Renamed', run_cap_usd: 2.5, version: 1 });
     expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save as a template' }).click();
+    const saving = page.getByRole('dialog');
+    await saving.getByLabel('Description').fill('To begin with');
+    await saving.getByRole('textbox', { name: 'Input to try it with' }).fill('{"topic": "rain"}');
+    await saving.getByRole('button', { name: 'Save the template' }).click();
+    await page.getByRole('article', { name: 'Renamed' }).getByText('To begin with').waitFor();
+    const [template] = (await stage().call('GET', '/api/templates')).body.filter(
+      (each: { name: string }) => each.name === 'Renamed',
+    );
+    expect(template).toMatchObject({ sample_input: { topic: 'rain' }, checks: { length: 2 } });
+    await page.goto(`${stage().url}/workflows/${id}?tab=settings`);
     await page.getByRole('button', { name: 'Delete the workflow' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL('**/workflows');

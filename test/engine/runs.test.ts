@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
-import { echo, edge, type Engine, mock, startEngine } from '../support/engine.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -77,6 +77,31 @@ describe('a run', () => {
       ['step_completed', 'b'],
       ['run_completed'],
     ]);
+  });
+
+  test('takes a decision in a loop only for the round that it is about', async () => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 2 },
+        { id: 'gate', kind: 'human_gate' },
+        echo('end'),
+      ],
+      edges: [edge('loop', 'gate', 'true'), edge('gate', 'loop'), edge('loop', 'end')],
+    });
+    const runId = await engine.trigger(workflowId);
+    const decide = (stepKey: string) =>
+      decideGate(engine.deps, { actor: engine.actor, runId, approved: true, stepKey });
+    const asked = (stepKey: string) =>
+      eventually(async () => (await engine.run(runId)).pending_gate?.step_key === stepKey);
+    await asked('gate#1');
+    await decide('gate#1');
+    await asked('gate#2');
+    await expect(decide('gate#1')).rejects.toMatchObject({
+      code: 'conflict',
+      message: "Run has no open gate with step key 'gate#1'",
+    });
+    await decide('gate#2');
+    await engine.until(runId, ['success']);
   });
 
   test('fails when a node uses up its tries, and a resume repeats only that node', async () => {

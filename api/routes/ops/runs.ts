@@ -146,8 +146,10 @@ export function runRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'approve_gates' },
     handler: async (request) => {
-      const { approved = true, input, node_id: nodeId, reason } = request.body ?? {};
-      return acts.decide(request.actor, request.params.id, { approved, input, nodeId, reason });
+      const { approved = true, input, reason } = request.body ?? {};
+      const { node_id: nodeId, step_key: stepKey } = request.body ?? {};
+      const decision = { approved, input, nodeId, stepKey, reason };
+      return acts.decide(request.actor, request.params.id, decision);
     },
   });
 

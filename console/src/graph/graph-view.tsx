@@ -15,7 +15,7 @@ import {
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Graph } from '../../../client/index.ts';
 import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
-import { layOut, nodeSize, type Places } from './layout.ts';
+import { layOut, nodeSize, openingView, type Places } from './layout.ts';
 import { type CardNode, kindNames, NodeCard, type NodeCardData } from './node-card.tsx';
 
 const nodeTypes = { card: NodeCard };
@@ -107,7 +107,7 @@ export function GraphView({
         deleteKeyCode={null}
         onlyRenderVisibleElements={many}
         fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.15, nodes: openingOf(nodes, selected) }}
+        fitViewOptions={{ ...openingView, nodes: openingOf(nodes, selected) }}
         minZoom={0.05}
         onInit={setFlow}
         onNodesChange={follow}

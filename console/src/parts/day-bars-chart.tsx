@@ -23,7 +23,9 @@ export function DayBarsChart({
         valueFormatter={series.text}
         accessibilityLayer={false}
         xAxisProps={{ minTickGap: 24, tickFormatter: dayOfMonth }}
-        yAxisProps={{ width: 64 }}
+        // Half of the topmost figure stands above the bars; without room there it is left out or moved.
+        barChartProps={{ margin: { top: 10 } }}
+        yAxisProps={{ width: 64, interval: 0 }}
       />
     </Box>
   );

@@ -66,7 +66,14 @@ function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolea
     const cancel = (): void => setChoice(undefined);
     return <Decision key={choice} choice={choice} onCancel={cancel} {...decision} />;
   }
-  const hint = (key: string) => shortcuts && told && <Kbd size="xs">{key}</Kbd>;
+  const hint = (key: string) =>
+    // Where there is a keyboard.
+    shortcuts &&
+    told && (
+      <Kbd size="xs" visibleFrom="sm">
+        {key}
+      </Kbd>
+    );
   return (
     <Group gap="sm" ref={buttons}>
       <Button
@@ -104,7 +111,8 @@ function Decision({
   const send = useAct(
     (given: JsonObject | undefined) =>
       api().approve(runId, approved, given, {
-        nodeId: gate.node_id,
+        // Not whatever the loop asks by now.
+        stepKey: gate.step_key,
         ...(reason.trim() !== '' && { reason: reason.trim() }),
       }),
     {

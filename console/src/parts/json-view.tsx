@@ -23,7 +23,8 @@ export function JsonView({ value, what = 'the value' }: { value: unknown; what?:
         className="pre foreign"
         dir="auto"
         mah={whole ? 600 : 320}
-        style={{ overflow: 'auto' }}
+        // The button that copies stands in this corner.
+        style={{ overflow: 'auto', paddingRight: 40 }}
         tabIndex={0}
         aria-label={what}
       >

@@ -14,7 +14,7 @@ export const MAX_INGEST_ERRORS = 100;
 const MAX_OBJECT_CHARACTERS = 100_000;
 const MAX_ATTRIBUTES = 500;
 
-/** Postgres knows no year 0, and nothing here is from before. */
+/** Nothing here is from before. */
 const EARLIEST = Date.parse('1000-01-01T00:00:00Z');
 const recordTime = timeInput.refine(
   (time) => Date.parse(time) >= EARLIEST,

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Paper, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Empty } from '../../parts/empty.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
@@ -28,7 +28,7 @@ export function WaitingGates() {
           const gates = pages.flatMap((page) => page.approvals).slice(0, SHOWN);
           if (gates.length === 0) return <Empty title="Nothing waits" />;
           return (
-            <nav aria-label="Longest waiting gates">
+            <Paper withBorder component="nav" aria-label="Longest waiting gates">
               {gates.map(({ run_id: runId, node_id: nodeId, ...gate }) => (
                 <ItemLink
                   key={`${runId} ${gate.step_key}`}
@@ -43,7 +43,7 @@ export function WaitingGates() {
                   }
                 />
               ))}
-            </nav>
+            </Paper>
           );
         }}
       </Loaded>

@@ -122,7 +122,6 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Run</Table.Th>
-            <Table.Th>Workflow</Table.Th>
             <Table.Th>State</Table.Th>
             <Table.Th>Started by</Table.Th>
             <Table.Th>When</Table.Th>
@@ -144,18 +143,11 @@ function RunRow({ run }: { run: RunSummary }) {
   return (
     <Table.Tr>
       <Table.Td>
-        <TextLink to="/runs/$runId" params={{ runId: run.id }} size="sm" ff="monospace">
-          {run.id}
-        </TextLink>
-      </Table.Td>
-      <Table.Td>
-        <TextLink
-          to="/workflows/$workflowId"
-          params={{ workflowId: run.workflow_id }}
-          search={{ tab: undefined }}
-          size="sm"
-        >
-          <Foreign>{run.workflow_name}</Foreign>
+        <TextLink to="/runs/$runId" params={{ runId: run.id }} fw={600}>
+          <Foreign>{run.workflow_name}</Foreign>{' '}
+          <Text span display="block" size="xs" c="dimmed" className="pre">
+            {run.id}
+          </Text>
         </TextLink>
       </Table.Td>
       <Table.Td maw={280}>

@@ -25,8 +25,9 @@ const states: readonly Step['status'][] = [
 ];
 const columns: readonly { order: StepOrder | undefined; name: string; numbers?: boolean }[] = [
   { order: 'name', name: 'Step' },
-  { order: undefined, name: 'Kind' },
+  // Beside the name, where a phone still has room for it.
   { order: 'state', name: 'State' },
+  { order: undefined, name: 'Kind' },
   { order: 'duration', name: 'Duration', numbers: true },
   { order: undefined, name: 'Model' },
   { order: undefined, name: 'Tokens', numbers: true },
@@ -160,10 +161,10 @@ function StepRow({
           </Text>
         )}
       </Table.Td>
-      <Table.Td>{kindNames[step.kind]}</Table.Td>
       <Table.Td>
         <StateBadge state={step.status} size="sm" />
       </Table.Td>
+      <Table.Td>{kindNames[step.kind]}</Table.Td>
       <Table.Td className="numbers">
         {step.duration_ms === null ? '' : durationText(step.duration_ms)}
       </Table.Td>

@@ -53,7 +53,7 @@ export function SignupPage() {
         </Stack>
       </form>
       <Text size="sm">
-        You have an account? <ToSignIn />.
+        You have an account? <ToSignIn>Sign in</ToSignIn>.
       </Text>
     </SignInFrame>
   );
@@ -75,8 +75,8 @@ function Pending({ email }: { email: string }) {
   );
 }
 
-const ToSignIn = () => (
+const ToSignIn = ({ children = 'sign in' }: { children?: string }) => (
   <TextLink to="/login" underline="always">
-    sign in
+    {children}
   </TextLink>
 );

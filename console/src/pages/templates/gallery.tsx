@@ -1,4 +1,4 @@
-import { Code, SimpleGrid, Text } from '@mantine/core';
+import { SimpleGrid, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Template } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
@@ -51,8 +51,7 @@ function Own({ templates }: { templates: readonly Template[] }) {
   return (
     <Empty title="No template of your own">
       <Text size="sm" c="dimmed">
-        A workflow becomes one by <Code>POST /api/templates</Code> with its <Code>workflow_id</Code>
-        .
+        A workflow becomes one in its settings, by ‘Save as a template’.
       </Text>
     </Empty>
   );

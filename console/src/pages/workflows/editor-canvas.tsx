@@ -12,7 +12,7 @@ import {
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import type { Drawing } from '../../graph/drawn.ts';
 import { edgeOf } from '../../graph/graph-view.tsx';
-import { nodeSize, type Places } from '../../graph/layout.ts';
+import { nodeSize, openingView, type Places } from '../../graph/layout.ts';
 import { type CardNode, kindNames, NodeCard } from '../../graph/node-card.tsx';
 import type { Place } from './draft.ts';
 import { countByNode, countWords, type Mistake, type MistakeCount } from './mistakes.ts';
@@ -127,7 +127,7 @@ export function EditorCanvas({
     onSelect((current) => ({ ...current, edges: chosenBy(changes, current.edges) }));
   };
   return (
-    <Box h={height} aria-label="Drawing" role="region" ref={frame}>
+    <Box h={height} className="graph-frame" aria-label="Drawing" role="region" ref={frame}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -135,7 +135,8 @@ export function EditorCanvas({
         colorMode={colorMode}
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         fitView
-        fitViewOptions={{ maxZoom: 1, padding: 0.2 }}
+        // With room around it: near its edge the picture moves along with what is dragged.
+        fitViewOptions={{ ...openingView, padding: 0.2 }}
         minZoom={0.05}
         onInit={setFlow}
         deleteKeyCode={DELETE_KEYS}

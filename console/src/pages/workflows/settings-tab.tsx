@@ -14,6 +14,7 @@ import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { schedulesKey } from '../../queries/schedules.ts';
 import { workflowsKey, workflowsQuery } from '../../queries/workflows.ts';
+import { SaveTemplate } from './save-template.tsx';
 
 /** What a workflow is called, what a run may cost, and the end of it. */
 export function SettingsTab({ workflow }: { workflow: Workflow }) {
@@ -27,6 +28,16 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
           Its id is {workflow.id} <Copy text={workflow.id} what="the id" />
         </Text>
       </Section>
+      {mayEdit && (
+        <Section title="Template">
+          <Text size="sm">
+            Others can begin with a copy of the graph and the checks as they are now.
+          </Text>
+          <Box>
+            <SaveTemplate workflow={workflow} />
+          </Box>
+        </Section>
+      )}
       {mayDelete && (
         <Section title="Delete">
           <Text size="sm">

@@ -1,0 +1,52 @@
+import { Text } from '@mantine/core';
+import { useMemo } from 'react';
+import type { JsonObject, Workflow } from '../../../../client/index.ts';
+import { JsonField } from './json-field.tsx';
+import { isRecord } from './record.ts';
+import { useChecker } from './use-mistakes.ts';
+
+/** An empty input with the keys that the graph reads and no node sets. */
+export function useSuggestedInput({ graph }: Pick<Workflow, 'graph'>): JsonObject {
+  const checker = useChecker();
+  return useMemo(
+    () => Object.fromEntries((checker?.inputKeys(graph) ?? []).map((key) => [key, ''])),
+    [checker, graph],
+  );
+}
+
+/** The input of a run, as JSON. */
+export function RunInput({
+  label,
+  value,
+  suggested,
+  onChange,
+  onBroken,
+}: {
+  label: string;
+  value: JsonObject;
+  suggested: JsonObject;
+  onChange: (value: JsonObject) => void;
+  onBroken: (broken: boolean) => void;
+}) {
+  return (
+    <>
+      <JsonField
+        label={label}
+        description="A JSON object. Its keys can be read by prompts and expressions."
+        value={value}
+        judge={anInput}
+        onBroken={onBroken}
+        onChange={(next) => onChange(isRecord(next) ? next : {})}
+        minHeight={140}
+      />
+      <Text size="sm" c="dimmed">
+        {Object.keys(suggested).length === 0
+          ? 'The graph reads nothing that has to come with the input.'
+          : 'The keys are those that the graph reads and no node sets.'}
+      </Text>
+    </>
+  );
+}
+
+const anInput = (value: unknown): string | undefined =>
+  isRecord(value) ? undefined : 'The input has to be a JSON object, like {}';

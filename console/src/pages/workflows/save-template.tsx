@@ -1,0 +1,83 @@
+import { Button, Modal, Textarea, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { JsonObject, Workflow } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useAct } from '../../parts/act.ts';
+import { Form } from '../../parts/form.tsx';
+import { templatesQuery } from '../../queries/templates.ts';
+import { RunInput, useSuggestedInput } from './run-input.tsx';
+
+/** Makes a template of the workflow's current graph and checks, for everybody of the workspace to begin with. */
+export function SaveTemplate({ workflow }: { workflow: Workflow }) {
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        Save as a template
+      </Button>
+      <Modal opened={opened} onClose={close} title="Save as a template" size="lg">
+        <TemplateForm workflow={workflow} onClose={close} />
+      </Modal>
+    </>
+  );
+}
+
+function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
+  const navigate = useNavigate();
+  const suggested = useSuggestedInput(workflow);
+  const [name, setName] = useState(workflow.name);
+  const [description, setDescription] = useState(workflow.description);
+  const [typed, setTyped] = useState<JsonObject>();
+  const [broken, setBroken] = useState(false);
+  const sample = typed ?? suggested;
+  const save = useAct(
+    () =>
+      api().createTemplate({
+        workflow_id: workflow.id,
+        name,
+        description,
+        sample_input: sample,
+      }),
+    {
+      changes: [templatesQuery.queryKey],
+      done: 'The template is saved',
+      quiet: true,
+      onDone: () => void navigate({ to: '/templates' }),
+    },
+  );
+  return (
+    <Form
+      act={save}
+      submit="Save the template"
+      ready={!broken && name.trim() !== ''}
+      onSubmit={() => save.mutate(undefined)}
+      onCancel={onClose}
+    >
+      <TextInput
+        label="Name"
+        required
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Textarea
+        label="Description"
+        autosize
+        minRows={2}
+        maxRows={8}
+        maxLength={10_000}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
+      <RunInput
+        label="Input to try it with"
+        value={sample}
+        suggested={suggested}
+        onChange={setTyped}
+        onBroken={setBroken}
+      />
+    </Form>
+  );
+}
