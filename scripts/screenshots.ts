@@ -38,6 +38,9 @@ async function shotsOf(client: Client): Promise<Shot[]> {
   const { approvals } = await client.listApprovals();
   const workflows = await client.listWorkflows();
   const members = await client.listMembers();
+  const [feed] = await client.listFeeds();
+  const { entities } = await client.listEntities({ limit: 1 });
+  const [endpoint] = await client.listEndpoints();
   const run = runs.find(({ status }) => status === 'paused') ?? runs[0];
   const failed = runs.find(({ status }) => status === 'failed');
   const looped = runs.find(({ workflow_name: name }) => /loop/i.test(name));
@@ -72,10 +75,13 @@ async function shotsOf(client: Client): Promise<Shot[]> {
     { name: 'account', path: '/account' },
     { name: 'settings', path: '/settings' },
     { name: 'data-feeds', path: '/data' },
+    ...part(feed && { name: 'data-feed', path: `/data/feeds/${feed.id}` }),
     { name: 'data-entities', path: '/data/entities' },
+    ...part(entities[0] && { name: 'data-entity', path: `/data/entities/${entities[0].id}` }),
     { name: 'data-changes', path: '/data/changes' },
     { name: 'data-keys', path: '/data/keys' },
     { name: 'data-endpoints', path: '/data/endpoints' },
+    ...part(endpoint && { name: 'data-endpoint', path: `/data/endpoints/${endpoint.id}` }),
     { name: 'login', path: '/login' },
     { name: 'signup', path: '/signup' },
     { name: 'invite', path: '/invite' },

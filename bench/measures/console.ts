@@ -93,24 +93,45 @@ export async function consoleMeasure(stack: Stack): Promise<Result[]> {
   }
 }
 
-/** The script that was asked for before the overview showed its heading, as gzip sends it. */
+/** Keeps when the overview showed its figures, in ms since navigation. */
+const FIGURES = `
+  new Promise((resolve) => {
+    const look = () => {
+      const shown = [...document.querySelectorAll('h1')].some((title) => title.textContent === 'Overview')
+        && document.body.innerText.includes('Success rate');
+      if (shown) resolve(performance.now());
+      else requestAnimationFrame(look);
+    };
+    look();
+  })
+`;
+
+/** The script that was asked for before the overview showed its figures, as gzip sends it. */
 async function firstLoad(browser: Browser, url: string): Promise<Result> {
-  const scripts = new Set<string>();
-  await inNewProfile(browser, async (page) => {
-    page.on('request', (sent) => {
-      if (sent.url().endsWith('.js')) scripts.add(sent.url());
-    });
-    await page.goto(url);
-    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  const scripts = await inNewProfile(browser, async (page) => {
+    await page.goto(url, { waitUntil: 'commit' });
+    const shown = await page.evaluate<number>(FIGURES);
+    await page.getByText('Show as a table').first().waitFor();
+    await page.waitForLoadState('networkidle');
+    const loaded = await page.evaluate<{ name: string; startTime: number }[]>(
+      `performance.getEntriesByType('resource').map(({ name, startTime }) => ({ name, startTime }))`,
+    );
+    return loaded
+      .filter(({ name }) => name.endsWith('.js'))
+      .map(({ name, startTime }) => ({ url: name, early: startTime <= shown }));
   });
-  const sizes = await Promise.all([...scripts].map(gzipSize));
-  const sum = sizes.reduce((total, size) => total + size, 0);
+  const sizes = await Promise.all(
+    scripts.map(async ({ early, url: script }) => ({ early, size: await gzipSize(script) })),
+  );
+  const sum = (of: { size: number }[]): number => of.reduce((total, { size }) => total + size, 0);
   return compare({
     measure: 'script until the overview shows, gzip',
     unit: 'kB',
-    ours: single(sum / 1_000),
+    ours: single(sum(sizes.filter(({ early }) => early)) / 1_000),
     bound: atMost(300),
-    notes: [`${scripts.size} files, the largest ${Math.round(Math.max(...sizes) / 1_000)} kB`],
+    notes: [
+      `${sizes.length} files and ${Math.round(sum(sizes) / 1_000)} kB with the charts, which come after it`,
+    ],
   });
 }
 
@@ -174,12 +195,12 @@ async function bigRun(browser: Browser, url: string, runId: string): Promise<Res
   ];
 }
 
-async function inNewProfile(browser: Browser, work: (page: Page) => Promise<void>): Promise<void> {
+async function inNewProfile<T>(browser: Browser, work: (page: Page) => Promise<T>): Promise<T> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   try {
     const page = await context.newPage();
     page.setDefaultTimeout(SHOWN_WITHIN_MS);
-    await work(page);
+    return await work(page);
   } finally {
     await context.close();
   }

@@ -85,6 +85,8 @@ describeConsole(
       const { entityId } = await fill('Record');
       const { page, problems } = await stage().open(`/data/entities/${entityId}`);
       await heading(page, 'Permit A-1').waitFor();
+      const current = page.getByRole('navigation').locator('[aria-current="page"]');
+      expect(await current.allTextContents()).toEqual(['Records']);
       const attributes = page.getByRole('table', { name: 'Attributes' });
       await attributes.getByRole('row', { name: 'stage granted' }).waitFor();
       const changed = page.getByRole('table', { name: 'What version 2 changed' });

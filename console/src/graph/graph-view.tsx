@@ -22,6 +22,7 @@ const nodeTypes = { card: NodeCard };
 
 /** Beyond this, cards outside of the window are not drawn. */
 const MANY_NODES = 100;
+const EDGES_PER_FRAME = 100;
 /** A graph larger than this, in the picture's own units, could not be read as a whole: it opens on a part of it. */
 const OPENING = { width: 2_000, height: 1_200 };
 
@@ -70,6 +71,7 @@ export function GraphView({
       ),
     [drawing, takenEdge],
   );
+  const drawnEdges = useGradually(edges, places !== undefined);
   const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
   const frame = useRef<HTMLDivElement>(null);
   const follow = useCallback(
@@ -98,7 +100,7 @@ export function GraphView({
     <Box h={height} className="graph-frame" aria-label="Graph" role="region" ref={frame}>
       <ReactFlow
         nodes={nodes}
-        edges={edges}
+        edges={drawnEdges}
         nodeTypes={nodeTypes}
         colorMode={colorMode}
         nodesDraggable={false}
@@ -115,10 +117,27 @@ export function GraphView({
       >
         <Background />
         <Controls showInteractive={false} />
-        {many && <MiniMap<CardNode> pannable zoomable nodeColor={colourOnMap} ariaLabel="Map" />}
+        {many && drawnEdges === edges && (
+          <MiniMap<CardNode> pannable zoomable nodeColor={colourOnMap} ariaLabel="Map" />
+        )}
       </ReactFlow>
     </Box>
   );
+}
+
+/**
+ * What is left out of a long list at first and added with each frame once it is `ready`: drawn at once, a thousand
+ * edges stop the page for half a second. The list itself when all of it is there.
+ */
+function useGradually<T>(items: T[], ready: boolean): T[] {
+  const [count, setCount] = useState(EDGES_PER_FRAME);
+  const all = count >= items.length;
+  useEffect(() => {
+    if (!ready || all) return;
+    const next = requestAnimationFrame(() => setCount(count + EDGES_PER_FRAME));
+    return () => cancelAnimationFrame(next);
+  }, [ready, all, count]);
+  return useMemo(() => (all ? items : items.slice(0, count)), [all, items, count]);
 }
 
 /** Cards to be drawn. Those that look as they did are the same objects, and are not drawn again. */

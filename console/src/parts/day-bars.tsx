@@ -1,9 +1,12 @@
 import { Button, Skeleton, Stack, Table } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
+import { pageAtRest } from './at-rest.ts';
 
-const DayBarsChart = lazy(async () => ({
-  default: (await import('./day-bars-chart.tsx')).DayBarsChart,
-}));
+// Charts are as much script as half of all else: the page they stand on shows first.
+const DayBarsChart = lazy(async () => {
+  await pageAtRest();
+  return { default: (await import('./day-bars-chart.tsx')).DayBarsChart };
+});
 
 export interface DaySeries {
   /** The field of a row. */

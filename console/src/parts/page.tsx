@@ -57,7 +57,7 @@ export function Section({
         <Title order={2} size="h5">
           {title}
         </Title>
-        {actions}
+        {actions !== undefined && <Group gap="sm">{actions}</Group>}
       </Group>
       {children}
     </Stack>

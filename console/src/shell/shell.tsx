@@ -98,7 +98,8 @@ function Navigation({ path }: { path: string }) {
           key={item.label}
           component={Link}
           // A link of the router and one of the library take their target in the same property.
-          {...{ to: item.to }}
+          // The router would mark whatever begins alike, such as the feeds for the records below them.
+          {...{ to: item.to, activeOptions: { exact: true } }}
           label={item.label}
           leftSection={<item.icon size={18} stroke={1.6} aria-hidden />}
           rightSection={item.to === '/approvals' ? <WaitingGates /> : undefined}

@@ -23,7 +23,7 @@ export function RedeliverAll({ endpointId }: { endpointId: string }) {
   );
   return (
     <Button
-      size="compact-md"
+      size="compact-sm"
       variant="default"
       loading={redeliver.isPending}
       onClick={() =>

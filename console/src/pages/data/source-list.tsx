@@ -28,7 +28,7 @@ export function SourceList() {
       title="Sources"
       actions={
         mayChange && (
-          <Button variant="default" size="compact-md" onClick={create}>
+          <Button variant="default" size="compact-sm" onClick={create}>
             New source
           </Button>
         )

@@ -96,10 +96,10 @@ function SaveBar({
             : 'There are changes that are not saved.'}
         </Text>
         <Group gap="xs">
-          <Button variant="default" size="compact-md" onClick={onDiscard}>
+          <Button variant="default" size="compact-sm" onClick={onDiscard}>
             Discard
           </Button>
-          <Button size="compact-md" loading={saving} onClick={onSave}>
+          <Button size="compact-sm" loading={saving} onClick={onSave}>
             Save policies
           </Button>
         </Group>
