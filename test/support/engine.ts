@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import { setting } from './settings.ts';
 import { createTestDatabase } from './database.ts';
 import { testTemporal } from './temporal.ts';
 import type { Actor } from '../../shared/actor.ts';
 import type { GraphInput } from '../../shared/contract/graph.ts';
-import type { Run } from '../../shared/contract/run.ts';
+import { type Run, runSchema } from '../../shared/contract/run.ts';
 import type { StreamFrame } from '../../shared/contract/stream.ts';
 import { readFrames } from '../../shared/db/frames.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
@@ -81,6 +82,8 @@ export async function startEngine(
       temporalNamespace: temporal.namespace,
     });
     if (found === undefined) throw new Error(`no run ${runId}`);
+    // Its route sends the record as it is made, so it has to be as the contract says, and nothing beside.
+    assert.deepEqual(JSON.parse(JSON.stringify(found)), runSchema.parse(found));
     return found;
   };
 

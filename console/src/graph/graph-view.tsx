@@ -15,16 +15,17 @@ import {
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Graph } from '../../../client/index.ts';
 import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
-import { layOut, nodeSize, openingView, type Places } from './layout.ts';
+import { layOut, nodeSize, type Places } from './layout.ts';
 import { type CardNode, kindNames, NodeCard, type NodeCardData } from './node-card.tsx';
+import { openingOf, openingView } from './opening.ts';
 
 const nodeTypes = { card: NodeCard };
 
 /** Beyond this, cards outside of the window are not drawn. */
 const MANY_NODES = 100;
 const EDGES_PER_FRAME = 100;
-/** A graph larger than this, in the picture's own units, could not be read as a whole: it opens on a part of it. */
-const OPENING = { width: 2_000, height: 1_200 };
+/** What the pages that show a graph have for it at most. */
+const FRAME_PX = 1_000;
 
 /** Where connections are tied to a card. Told, so that the browser need not measure each card. */
 const handles = [
@@ -109,7 +110,7 @@ export function GraphView({
         deleteKeyCode={null}
         onlyRenderVisibleElements={many}
         fitView
-        fitViewOptions={{ ...openingView, nodes: openingOf(nodes, selected) }}
+        fitViewOptions={{ ...openingView, nodes: openingOf(nodes, selected, FRAME_PX) }}
         minZoom={0.05}
         onInit={setFlow}
         onNodesChange={follow}
@@ -179,29 +180,6 @@ function useNodes(
         return node;
       }),
     [drawing, places, cardOf, selected, drawn],
-  );
-}
-
-/** The nodes that the picture shows at first: all, or in a large graph those around the selected or the first one. */
-function openingOf(nodes: readonly CardNode[], selected: string | undefined): { id: string }[] {
-  const from = nodes.find(({ id }) => id === selected) ?? nodes[0];
-  if (from === undefined || isSmall(nodes)) return [...nodes];
-  const { x, y } = from.position;
-  return nodes.filter(
-    ({ position }) =>
-      position.x >= x - nodeSize.width &&
-      position.x <= x + OPENING.width - nodeSize.width &&
-      Math.abs(position.y - y) <= OPENING.height / 2,
-  );
-}
-
-/** Whether the whole graph can be read at once. */
-function isSmall(nodes: readonly CardNode[]): boolean {
-  const xs = nodes.map(({ position }) => position.x);
-  const ys = nodes.map(({ position }) => position.y);
-  return (
-    Math.max(...xs) - Math.min(...xs) <= OPENING.width &&
-    Math.max(...ys) - Math.min(...ys) <= OPENING.height
   );
 }
 

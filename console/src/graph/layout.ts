@@ -3,9 +3,6 @@ import type { Drawing } from './drawn.ts';
 
 export const nodeSize = { width: 200, height: 76 } as const;
 
-/** How a picture opens: all of it, as long as it can be read. */
-export const openingView = { minZoom: 0.5, maxZoom: 1, padding: 0.08 } as const;
-
 export interface LayoutRequest {
   ticket: number;
   nodes: string[];

@@ -12,12 +12,15 @@ import {
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import type { Drawing } from '../../graph/drawn.ts';
 import { edgeOf } from '../../graph/graph-view.tsx';
-import { nodeSize, openingView, type Places } from '../../graph/layout.ts';
+import { nodeSize, type Places } from '../../graph/layout.ts';
+import { openingOf, openingView } from '../../graph/opening.ts';
 import { type CardNode, kindNames, NodeCard } from '../../graph/node-card.tsx';
 import type { Place } from './draft.ts';
 import { countByNode, countWords, type Mistake, type MistakeCount } from './mistakes.ts';
 
 const nodeTypes = { card: NodeCard };
+/** What the page has for the drawing, less the room around it. */
+const FRAME_PX = 480;
 const MANY_NODES = 100;
 const DELETE_KEYS = ['Delete', 'Backspace'];
 
@@ -136,7 +139,11 @@ export function EditorCanvas({
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         fitView
         // With room around it: near its edge the picture moves along with what is dragged.
-        fitViewOptions={{ ...openingView, padding: 0.2 }}
+        fitViewOptions={{
+          ...openingView,
+          padding: 0.2,
+          nodes: openingOf(nodes, undefined, FRAME_PX),
+        }}
         minZoom={0.05}
         onInit={setFlow}
         deleteKeyCode={DELETE_KEYS}
