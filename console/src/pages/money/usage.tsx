@@ -1,4 +1,4 @@
-import { Alert, Group, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Usage, UsageBreakdown } from '../../../../client/index.ts';
@@ -114,23 +114,23 @@ function Days({ data }: { data: UsageBreakdown }) {
     );
   }
   return (
-    <Stack gap="sm">
-      <Group gap="lg">
-        <Text size="sm">{countText(runs)} runs</Text>
-        <Text size="sm">{dollarsText(cost)}</Text>
-      </Group>
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
+    <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <Stack gap="xs">
+        <Text size="sm">Cost: {dollarsText(cost)}</Text>
         <DayBars
           label="Cost by day"
           rows={data.by_day}
           series={{ name: 'cost_usd', label: 'Cost', colour: 'indigo.6', text: dollarsText }}
         />
+      </Stack>
+      <Stack gap="xs">
+        <Text size="sm">Runs: {countText(runs)}</Text>
         <DayBars
           label="Runs by day"
           rows={data.by_day}
           series={{ name: 'runs', label: 'Runs', colour: 'teal.6', text: countText }}
         />
-      </SimpleGrid>
-    </Stack>
+      </Stack>
+    </SimpleGrid>
   );
 }
