@@ -15,7 +15,9 @@ const rounds = 4;
 export async function read(stack: Stack, processes: Processes): Promise<Result[]> {
   const { service, apiUrl, environment } = stack;
   const workflow = await service.define('Fifty tools', chain(steps));
-  const runId = await service.run(workflow);
+  const runIds: string[] = [];
+  for (let run = 0; run < connections; run += 1) runIds.push(await service.run(workflow));
+  const [runId = ''] = runIds;
   const [port = 0] = await freePorts(1);
   const server = await processes.startNode({
     name: 'bare-server',
@@ -28,15 +30,19 @@ export async function read(stack: Stack, processes: Processes): Promise<Result[]
     record: `http://127.0.0.1:${port}/record/${runId}`,
   };
   const rates = { ours: [] as number[], row: [] as number[], record: [] as number[] };
+  const apart = { ours: [] as number[], row: [] as number[] };
+  const inTurn = (path: string) => runIds.map((id) => `${path}/${id}`);
   for (const url of Object.values(urls)) await fire(url, 1);
   for (let round = 0; round < rounds; round += 1) {
     rates.ours.push(await fire(urls.ours, seconds));
     rates.row.push(await fire(urls.row, seconds));
     rates.record.push(await fire(urls.record, seconds));
+    apart.ours.push(await fire(urls.ours, seconds, inTurn('/api/runs')));
+    apart.row.push(await fire(urls.row, seconds, inTurn('/row')));
   }
   await processes.stop(server);
-  const perRound = (other: number[]): number =>
-    median(rates.ours.map((rate, round) => rate / (other[round] ?? Number.NaN)));
+  const perRound = (other: number[], ours = rates.ours): number =>
+    median(ours.map((rate, round) => rate / (other[round] ?? Number.NaN)));
   return [
     compare({
       measure: `read a run of ${steps} steps / bare Fastify, same statement`,
@@ -47,14 +53,23 @@ export async function read(stack: Stack, processes: Processes): Promise<Result[]
       bound: atLeast(0.7),
       notes: [
         `${connections} connections; the bare server sends the row as it comes from the database`,
+        'those who read the same run at the same moment share a statement, which the bare server does not',
+        `ten runs in turn, of which fewer are read at the same moment: ${Math.round(median(apart.ours))} and ${Math.round(median(apart.row))} requests/s, ratio ${perRound(apart.row, apart.ours).toFixed(2)}`,
         `when it also makes the run record of it: ${Math.round(median(rates.record))} requests/s, ratio ${perRound(rates.record).toFixed(2)}`,
       ],
     }),
   ];
 }
 
-async function fire(url: string, duration: number): Promise<number> {
-  const result = await autocannon({ url, connections, duration });
+/** Requests per second of one address, or of `paths` of its server in turn. */
+async function fire(url: string, duration: number, paths: string[] = []): Promise<number> {
+  const requests = paths.map((path) => ({ path }));
+  const result = await autocannon({
+    url,
+    connections,
+    duration,
+    ...(paths.length > 0 && { requests }),
+  });
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${result.non2xx} answers and ${result.errors} connections failed at ${url}`);
   }

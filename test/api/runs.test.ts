@@ -151,6 +151,23 @@ describe('lists', () => {
     expect(seen).toEqual(made);
   });
 
+  test('are read by many at once, each as it is once they ask', async () => {
+    const { id } = (await trigger({ ticket: 'x' })).body;
+    const read = async (runId: string) => {
+      const { status, body } = await api.call('GET', `/api/runs/${runId}`);
+      return [status, body.status ?? body.detail];
+    };
+    const before = Array.from({ length: 10 }, () => read(id));
+    const unknown = Array.from({ length: 10 }, () => read('run_unknown'));
+    await api.call('POST', `/api/runs/${id}/cancel`);
+    const after = Array.from({ length: 10 }, () => read(id));
+    for (const answer of await Promise.all(after)) expect(answer).toEqual([200, 'failed']);
+    for (const [status] of await Promise.all(before)) expect(status).toBe(200);
+    expect(new Set((await Promise.all(unknown)).map(String))).toEqual(
+      new Set(['404,Run not found']),
+    );
+  });
+
   test('filter by workflow, status, trigger and time', async () => {
     const id = await createWorkflow(oneStep);
     const run = (await trigger({ ticket: 'x' }, {}, id)).body;

@@ -4,6 +4,7 @@ import { overrideBody } from '../../../shared/contract/budget.ts';
 import {
   decisionBody,
   idempotencyKeySchema,
+  type Run,
   runInputBody,
   runListQuery,
   runListSchema,
@@ -16,6 +17,7 @@ import { toMicros } from '../../../shared/money.ts';
 import { answers, runParams, workflowParams } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
 import { createRunActs } from '../../run-acts.ts';
+import { createSharedReads } from '../../shared-reads.ts';
 
 const tags = ['Runs'];
 const triggerHeaders = z.object({
@@ -27,6 +29,8 @@ const triggerHeaders = z.object({
 export function runRoutes(app: App, context: RouteContext): void {
   const { db } = context;
   const acts = createRunActs(context);
+  // Whoever watches a run reads it anew with each frame, and all who watch it do so at the same moment.
+  const watched = createSharedReads<Run>();
 
   app.route({
     method: 'POST',
@@ -100,10 +104,11 @@ export function runRoutes(app: App, context: RouteContext): void {
       response: answers({ 200: runSchema }, 'not_found'),
     },
     config: { capability: 'view' },
-    // Made field by field, as the tests of every run hold against the schema. To check it here would copy every step
-    // once more, which cost as much as all else that the answer takes.
+    // The record is made field by field, as the tests of every run hold against the schema. To check it here would
+    // copy every step once more, which cost as much as all else that the answer takes.
     serializerCompiler: () => (run) => JSON.stringify(run),
-    handler: async (request) => acts.read(request.actor, request.params.id),
+    handler: async ({ actor, params: { id } }) =>
+      watched.get(`${actor.workspaceId}/${id}`, () => acts.read(actor, id)),
   });
 
   app.route({
