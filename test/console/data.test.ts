@@ -62,6 +62,8 @@ describeConsole(
       await page.getByRole('textbox', { name: 'Name' }).fill('Permits');
       await page.getByRole('button', { name: 'Make it' }).click();
       await heading(page, 'Permits').waitFor();
+      const marked = page.getByRole('navigation').locator('[aria-current="page"]');
+      expect(await marked.allTextContents()).toEqual(['Feeds']);
       const feedId = page.url().split('/').at(-1) ?? '';
       const command = await page.getByLabel('the command', { exact: true }).innerText();
       expect(command).toContain(`curl -X POST ${url}/api/data/ingest`);

@@ -30,6 +30,8 @@ export interface NavItem {
   icon: Icon;
   /** Only this address, not those below it. */
   exact?: boolean;
+  /** What is below this address belongs to it as well. */
+  also?: string;
 }
 
 export interface NavSection {
@@ -69,7 +71,7 @@ export const navSections: readonly NavSection[] = [
   {
     label: 'Data',
     items: [
-      { label: 'Feeds', to: '/data', icon: IconDatabase, exact: true },
+      { label: 'Feeds', to: '/data', icon: IconDatabase, exact: true, also: '/data/feeds' },
       { label: 'Records', to: '/data/entities', icon: IconListDetails },
       { label: 'Changes', to: '/data/changes', icon: IconAntennaBars5 },
       { label: 'Data keys', to: '/data/keys', icon: IconApi },

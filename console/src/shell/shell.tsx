@@ -113,8 +113,9 @@ function Navigation({ path }: { path: string }) {
   ));
 }
 
-function isActive({ to, exact }: NavItem, path: string): boolean {
-  return path === to || (exact !== true && path.startsWith(`${to ?? ''}/`));
+function isActive({ to, exact, also }: NavItem, path: string): boolean {
+  const above = also ?? (exact === true ? undefined : to);
+  return path === to || (above !== undefined && path.startsWith(`${above}/`));
 }
 
 function WaitingGates() {
