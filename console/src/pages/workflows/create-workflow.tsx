@@ -1,4 +1,4 @@
-import { Modal, SegmentedControl, Text, TextInput, Textarea } from '@mantine/core';
+import { Modal, SegmentedControl, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Graph } from '../../../../client/index.ts';
@@ -8,6 +8,7 @@ import { Form } from '../../parts/form.tsx';
 import { workflowsKey } from '../../queries/workflows.ts';
 import { JsonField } from './json-field.tsx';
 import { aGraph } from './json-panel.tsx';
+import { NameFields } from './name-fields.tsx';
 
 const EMPTY: Graph = { nodes: [], edges: [] };
 
@@ -49,22 +50,13 @@ function CreateForm({ onClose }: { onClose: () => void }) {
       onSubmit={() => create.mutate(undefined)}
       onCancel={onClose}
     >
-      <TextInput
-        label="Name"
-        required
-        maxLength={200}
-        data-autofocus
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <Textarea
-        label="Description"
-        autosize
-        minRows={2}
+      <NameFields
+        name={name}
+        onName={setName}
+        description={description}
+        onDescription={setDescription}
+        first
         maxRows={6}
-        maxLength={10_000}
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
       />
       <SegmentedControl
         aria-label="What it begins with"

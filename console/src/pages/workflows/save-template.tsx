@@ -1,4 +1,4 @@
-import { Button, Modal, Textarea, TextInput } from '@mantine/core';
+import { Button, Modal } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,6 +8,7 @@ import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
 import { templatesQuery } from '../../queries/templates.ts';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
+import { NameFields } from './name-fields.tsx';
 
 /** Makes a template of the workflow's current graph and checks, for everybody of the workspace to begin with. */
 export function SaveTemplate({ workflow }: { workflow: Workflow }) {
@@ -55,21 +56,11 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
     >
-      <TextInput
-        label="Name"
-        required
-        maxLength={200}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <Textarea
-        label="Description"
-        autosize
-        minRows={2}
-        maxRows={8}
-        maxLength={10_000}
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
+      <NameFields
+        name={name}
+        onName={setName}
+        description={description}
+        onDescription={setDescription}
       />
       <RunInput
         label="Input to try it with"

@@ -1,4 +1,4 @@
-import { Box, Button, NumberInput, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Box, Button, NumberInput, Stack, Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
@@ -15,6 +15,7 @@ import { runsKey } from '../../queries/runs.ts';
 import { schedulesKey } from '../../queries/schedules.ts';
 import { workflowsKey, workflowsQuery } from '../../queries/workflows.ts';
 import { SaveTemplate } from './save-template.tsx';
+import { NameFields } from './name-fields.tsx';
 
 /** What a workflow is called, what a run may cost, and the end of it. */
 export function SettingsTab({ workflow }: { workflow: Workflow }) {
@@ -79,21 +80,11 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
       ready={name.trim() !== ''}
       onSubmit={() => save.mutate(undefined)}
     >
-      <TextInput
-        label="Name"
-        required
-        maxLength={200}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <Textarea
-        label="Description"
-        autosize
-        minRows={2}
-        maxRows={8}
-        maxLength={10_000}
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
+      <NameFields
+        name={name}
+        onName={setName}
+        description={description}
+        onDescription={setDescription}
       />
       <NumberInput
         label="What one run may cost, dollars"

@@ -1,0 +1,41 @@
+import { Textarea, TextInput } from '@mantine/core';
+
+/** What a workflow or a template is called, and what it is for. */
+export function NameFields({
+  name,
+  onName,
+  description,
+  onDescription,
+  first = false,
+  maxRows = 8,
+}: {
+  name: string;
+  onName: (name: string) => void;
+  description: string;
+  onDescription: (description: string) => void;
+  /** Whether a dialog opens on the name. */
+  first?: boolean;
+  maxRows?: number;
+}) {
+  return (
+    <>
+      <TextInput
+        label="Name"
+        required
+        maxLength={200}
+        data-autofocus={first || undefined}
+        value={name}
+        onChange={(event) => onName(event.currentTarget.value)}
+      />
+      <Textarea
+        label="Description"
+        autosize
+        minRows={2}
+        maxRows={maxRows}
+        maxLength={10_000}
+        value={description}
+        onChange={(event) => onDescription(event.currentTarget.value)}
+      />
+    </>
+  );
+}
