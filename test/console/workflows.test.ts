@@ -57,10 +57,10 @@ describeConsole('Workflows in the console', (stage) => {
     await page.keyboard.press('Enter');
     await page.waitForURL('**/edit');
 
-    await addByKeys(page, 0);
+    await addByKeys(page, 'Agent');
     await page.getByLabel('Prompt', { exact: true }).focus();
     await page.keyboard.type('Answer {ticket}');
-    await addByKeys(page, 2);
+    await addByKeys(page, 'Condition');
     await page.getByRole('heading', { name: 'Condition', exact: true }).waitFor();
     // A condition begins with an expression; the one that is typed stands before it.
     await page.getByRole('textbox', { name: 'Expression' }).focus();
@@ -80,12 +80,14 @@ describeConsole('Workflows in the console', (stage) => {
     // What is left is a warning: no edge leads on from the condition.
     await page.getByRole('tab', { name: 'Check (1)' }).waitFor();
 
-    await addByKeys(page, 5);
+    await addByKeys(page, 'Merge');
     await chooseNode(page, 'agent_1');
     await page.getByLabel('Connect to').focus();
     await page.keyboard.type('merge_1');
-    await page.getByRole('button', { name: 'Connect', exact: true }).focus();
+    await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
+    // Where the focus was is nothing to press any more: the next edge is begun.
+    await page.waitForFunction(() => document.activeElement?.tagName === 'SELECT');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved as version 2').waitFor();
 
@@ -360,14 +362,18 @@ describeConsole('Workflows in the console', (stage) => {
 });
 
 /** Adds a node of the nth kind of the menu. */
-async function addByKeys(page: Page, kind: number): Promise<void> {
+async function addByKeys(page: Page, kind: string): Promise<void> {
   await page.getByRole('button', { name: 'Add node' }).focus();
   await page.keyboard.press('Enter');
-  await page.getByRole('menuitem', { name: 'Agent' }).waitFor();
-  for (let step = 0; step <= kind; step += 1) await page.keyboard.press('ArrowDown');
+  // Keys that come before the menu has the focus are not for it.
+  await page.waitForFunction(() => document.activeElement?.closest('[role="menu"]') != null);
+  const item = page.getByRole('menuitem', { name: kind, exact: true });
+  while (!(await item.evaluate((each) => each === document.activeElement))) {
+    await page.keyboard.press('ArrowDown');
+  }
   await page.keyboard.press('Enter');
   // The form is ready once its first field has the focus.
-  await page.waitForFunction(() => document.activeElement?.closest('[data-field="id"]') !== null);
+  await page.waitForFunction(() => document.activeElement?.closest('[data-field="id"]') != null);
 }
 
 async function chooseNode(page: Page, id: string): Promise<void> {

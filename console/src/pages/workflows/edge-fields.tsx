@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Fieldset, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { IconArrowRight, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Graph } from '../../../../client/index.ts';
 import { type DrawnEdge, drawingOf } from '../../graph/drawn.ts';
 import { Foreign } from '../../parts/foreign.tsx';
@@ -102,6 +102,7 @@ function ConnectForm({
   const others = nodes.filter((node) => node.id !== id);
   const [chosen, setChosen] = useState('');
   const [branch, setBranch] = useState<string>();
+  const targets = useRef<HTMLSelectElement>(null);
   const target = others.some((node) => node.id === chosen) ? chosen : '';
   const branching = branches(nodeOf(graph, id));
   const shownBranch = branch ?? freeBranch(graph, id) ?? '';
@@ -111,6 +112,7 @@ function ConnectForm({
       <NativeSelect
         size="xs"
         label="Connect to"
+        ref={targets}
         flex={1}
         miw={120}
         data={[
@@ -139,6 +141,8 @@ function ConnectForm({
           change({ type: 'connect', source: id, target, branch: result });
           setChosen('');
           setBranch(undefined);
+          // There is nothing to press again, and a button that is disabled drops the focus.
+          targets.current?.focus();
         }}
       >
         Connect
