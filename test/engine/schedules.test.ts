@@ -70,9 +70,10 @@ async function schedule(given: Partial<ScheduleInput> = {}, graph: typeof plain 
     overlap: 'skip',
     ...given,
   });
+  // First: who tells passes over a row that is being written, and not every test has a worker to come back to it.
+  await told;
   await engine.db.query(sql.type(row)`
     UPDATE schedules SET effective_from = now() - interval '1 hour' WHERE id = ${scheduleId}`);
-  await told;
   // By whomever: a worker of this test may have been quicker.
   const known = sql.type(z.object({ known: z.boolean() }))`
     SELECT told_revision = revision AS known FROM schedules WHERE id = ${scheduleId}`;
