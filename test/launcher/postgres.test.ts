@@ -164,9 +164,11 @@ describe('the embedded database', () => {
 });
 
 // Only root needs another account for the server, and with it folders that the account can enter.
-const asRoot = userInfo().uid === 0 ? describe : describe.skip;
+const isRoot = userInfo().uid === 0;
+const asRoot = isRoot ? describe : describe.skip;
+const why = isRoot ? '' : ' (not root: no other account is needed)';
 
-asRoot('as root, below a folder that the server account cannot enter', () => {
+asRoot(`as root, below a folder that the server account cannot enter${why}`, () => {
   const made: string[] = [];
 
   function newClosedFolder(): void {

@@ -48,6 +48,7 @@ export function PickList({
   }, [picked]);
   useEffect(() => {
     if (keepAtEnd && atEnd.current && count > 0) scrollTo(count - 1);
+    // Only when there is more: the list is drawn for other reasons too.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [count, keepAtEnd]);
 
