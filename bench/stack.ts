@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import type { Child } from '../scripts/stack/children.ts';
+import { cleanEnvironment } from '../scripts/stack/environment.ts';
 import { freePorts } from '../scripts/stack/ports.ts';
 import { postgresStopSignals, startPostgres, type Postgres } from '../scripts/stack/postgres.ts';
 import { startTemporal } from '../scripts/stack/temporal.ts';
 import { cachedWorkflowBundle } from '../scripts/stack/workflow-bundle.ts';
 import { migrate } from '../shared/db/migrate.ts';
 import { taskQueues } from '../shared/execution.ts';
-import { environmentSchema } from '../shared/platform/config.ts';
 import { bareClient, type Bare } from './bare/client.ts';
 import { cpuMs, projectDir, type Processes } from './processes.ts';
 import { serviceClient, type Service } from './api-client.ts';
@@ -160,18 +160,6 @@ export async function query<Row extends pg.QueryResultRow>(
   } finally {
     await client.end();
   }
-}
-
-/** The person's settings of the product, of Temporal and of Postgres describe other servers. */
-export function cleanEnvironment(): NodeJS.ProcessEnv {
-  const ours = new Set(Object.keys(environmentSchema.shape));
-  const kept = Object.entries(process.env).filter(
-    ([key]) =>
-      !ours.has(key) &&
-      !key.startsWith('PG') &&
-      (!key.startsWith('TEMPORAL_') || key === 'TEMPORAL_CLI_PATH'),
-  );
-  return Object.fromEntries(kept);
 }
 
 function writeProfile(folder: string, address: string): string {

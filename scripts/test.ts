@@ -3,9 +3,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { migrate } from '../shared/db/migrate.ts';
-import { environmentSchema } from '../shared/platform/config.ts';
 import type { Claim } from './stack/claim.ts';
 import { createTemplate, dropDatabase } from './stack/databases.ts';
+import { cleanEnvironment } from './stack/environment.ts';
 import { messageOf, since } from './stack/output.ts';
 import { claimTemporaryFolder, clearEarlierRuns, startTestServers } from './stack/test-servers.ts';
 import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
@@ -26,21 +26,15 @@ interface Tally {
   skipped: number;
 }
 
-/** The shell's settings of the product, of Temporal and of Postgres are not the tests' business. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
-  const ours = new Set(Object.keys(environmentSchema.shape));
-  const kept = Object.entries(process.env).filter(
-    ([key]) =>
-      !ours.has(key) &&
-      !key.startsWith('PG') &&
-      (!key.startsWith('TEMPORAL_') || key === 'TEMPORAL_CLI_PATH'),
-  );
+function testEnvironment(): NodeJS.ProcessEnv {
   return {
-    ...Object.fromEntries(kept),
+    ...cleanEnvironment(),
     NODE_ENV: 'test',
     ...(process.stderr.isTTY ? {} : { NO_COLOR: '1' }),
     // A proxy of the machine must not be asked for servers on this machine.
     no_grpc_proxy: '127.0.0.1,localhost',
+    // Hundreds of processes of ours are started, each of which would parse and compile the same files.
+    NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
     // Jest runs ES modules through this flag; its own worker processes inherit it.
     NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`,
   };
@@ -200,7 +194,7 @@ async function runTests(args: string[], claim: Claim): Promise<Tally> {
     return await runJest(
       args,
       {
-        ...cleanEnvironment(),
+        ...testEnvironment(),
         TEST_DATABASE_URL: servers.databaseUrl,
         TEST_DATABASE_TEMPLATE: template,
         TEST_TEMPORAL_ADDRESS: servers.temporalAddress,

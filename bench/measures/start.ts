@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describeExit, startChild } from '../../scripts/stack/children.ts';
 import { claimFolder } from '../../scripts/stack/claim.ts';
+import { cleanEnvironment } from '../../scripts/stack/environment.ts';
 import { projectDir, startFolder, type Processes } from '../processes.ts';
 import { atMost, compare, figure, type Result } from '../result.ts';
-import { cleanEnvironment } from '../stack.ts';
 import { pause } from '../statistics.ts';
 
 const warmStarts = 3;

@@ -29,8 +29,7 @@ export async function createOps(env: Record<string, string> = {}): Promise<Ops> 
     HOME: configFolder,
     XDG_CONFIG_HOME: configFolder,
     TERM: 'xterm',
-    // Some hundred starts: reading the sources anew each time is most of what they cost.
-    NODE_COMPILE_CACHE: join(process.env['TEST_FOLDER'] ?? tmpdir(), 'ops-compiled'),
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     ...env,
   };
   const ops = (

@@ -1,0 +1,16 @@
+import { environmentSchema } from '../../shared/platform/config.ts';
+
+/**
+ * This process's environment without the shell's settings of the product, of Temporal and of Postgres: they describe
+ * other servers than those that a test or a benchmark starts.
+ */
+export function cleanEnvironment(): NodeJS.ProcessEnv {
+  const ours = new Set(Object.keys(environmentSchema.shape));
+  const kept = Object.entries(process.env).filter(
+    ([key]) =>
+      !ours.has(key) &&
+      !key.startsWith('PG') &&
+      (!key.startsWith('TEMPORAL_') || key === 'TEMPORAL_CLI_PATH'),
+  );
+  return Object.fromEntries(kept);
+}
