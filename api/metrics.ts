@@ -23,6 +23,7 @@ export function measureRequests(app: App, deps: ApiDeps): void {
     durations.observe({ method: request.method, route, status: reply.statusCode }, seconds);
     // Reads are many and say little; what changes something or fails is worth a line.
     const level = request.method === 'GET' && reply.statusCode < 500 ? 'debug' : 'info';
+    if (!deps.log.isLevelEnabled(level)) return;
     request.log[level](
       {
         method: request.method,

@@ -1,12 +1,12 @@
-import { Anchor, Badge, Box, Stack, Table, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Box, Stack, Table, Text } from '@mantine/core';
 import { IconCheck, IconX } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
 import type { Run } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { When } from '../../parts/time.tsx';
 import { useWindowed } from '../../parts/windowed.ts';
+import { Part } from './part.tsx';
 import { hasEnded, webAddress } from './run-facts.ts';
 import type { Selection } from './use-selection.ts';
 
@@ -29,17 +29,6 @@ export function RunData({ run }: { run: Run }) {
           <JsonView value={run.output} what="the output" />
         )}
       </Part>
-    </Stack>
-  );
-}
-
-function Part({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <Stack gap={4}>
-      <Title order={3} size="h6">
-        {title}
-      </Title>
-      {children}
     </Stack>
   );
 }

@@ -9,6 +9,7 @@ import { countText, dollarsText } from '../../parts/numbers.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { durationText, When } from '../../parts/time.tsx';
 import { roundText } from './node-states.ts';
+import { Part } from './part.tsx';
 import type { Selection } from './use-selection.ts';
 
 /** Everything that is known of one step. */
@@ -158,16 +159,5 @@ function Verdicts({ policy }: Pick<Step, 'policy'>) {
         </Stack>
       ))}
     </Part>
-  );
-}
-
-function Part({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <Stack gap={4}>
-      <Title order={3} size="h6">
-        {title}
-      </Title>
-      {children}
-    </Stack>
   );
 }
