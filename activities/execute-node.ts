@@ -9,6 +9,7 @@ import {
   type BeginOutcome,
   beginStep,
   cancelStep,
+  releaseStep,
   finishStep,
   recordStepError,
   renewClaim,
@@ -246,7 +247,7 @@ async function attemptStep(
       result = await runNode(deps, context, call, claim, mayFallBack);
     } catch (error) {
       if (context.cancellationSignal.aborted) {
-        outcome = 'cancelled';
+        if (context.cancellationDetails?.cancelRequested === true) outcome = 'cancelled';
         return await stopStep(deps, context, end(spendingOf(error)));
       }
       const failure = await failStep(deps, call, end(spendingOf(error)), error);
@@ -346,14 +347,17 @@ async function failStep(
   });
 }
 
-/** The attempt was told to stop: by a cancel, or because this worker shuts down and another will go on. */
+/**
+ * The attempt was told to stop. Only a cancel stops the step as well. Otherwise this worker shuts down, or Temporal has
+ * not heard of it in time and gives the step to another attempt: which of the two is there first is open.
+ */
 async function stopStep(deps: ExecuteNodeDeps, context: Context, end: StepEnd): Promise<never> {
-  const details = context.cancellationDetails;
-  if (details?.workerShutdown === true) {
-    throw ApplicationFailure.retryable('The worker shuts down');
+  if (context.cancellationDetails?.cancelRequested === true) {
+    await cancelStep(deps.db, end);
+    throw new CancelledFailure('Cancelled');
   }
-  await cancelStep(deps.db, end);
-  throw new CancelledFailure('Cancelled');
+  await releaseStep(deps.db, end);
+  throw ApplicationFailure.retryable('The attempt was stopped before its end');
 }
 
 /** What is no amount of money is told as unknown: it must not break the books, nor be counted as less than nothing. */

@@ -243,20 +243,36 @@ export async function cancelStep(db: Db, end: StepEnd): Promise<void> {
   await endStep(db, end, { status: 'cancelled' });
 }
 
+/**
+ * The attempt had to stop, and nobody has said that the step is to. While the run is open the step waits for its next
+ * attempt, with what this one cost; in a run that has ended it ends as well.
+ */
+export async function releaseStep(db: Db, end: StepEnd): Promise<void> {
+  await endStep(db, end, { status: 'cancelled', waitsIfOpen: true });
+}
+
 async function endStep(
   db: Db,
   end: StepEnd,
-  result: { status: 'success' | 'cancelled'; output?: Json; frame?: StreamFrame },
+  result: {
+    status: 'success' | 'cancelled';
+    waitsIfOpen?: boolean;
+    output?: Json;
+    frame?: StreamFrame;
+  },
 ): Promise<boolean> {
   const { spending } = end;
+  const waits = sql.fragment`
+    (${result.waitsIfOpen ?? false} AND (SELECT status FROM run) IN ('pending', 'running', 'paused'))`;
   const row = await db.one(sql.prepared(paid(end) ? 'end_paid_step' : 'end_step', ended)`
     WITH run AS (${bookCost(end)}
     ), ${charge(end)} won AS (
       UPDATE steps SET
-        cost_micros = cost_micros + ${spending.costMicros}::bigint, status = ${result.status},
+        cost_micros = cost_micros + ${spending.costMicros}::bigint,
+        status = CASE WHEN ${waits} THEN 'running' ELSE ${result.status} END,
         output = ${json(result.output)}, model = ${spending.model ?? null}, usage = ${json(spending.usage)},
-        unpriced = unpriced OR ${spending.unpriced ?? false}, finished_at = clock_timestamp(), claim = NULL,
-        claim_until = NULL
+        unpriced = unpriced OR ${spending.unpriced ?? false},
+        finished_at = CASE WHEN NOT ${waits} THEN clock_timestamp() END, claim = NULL, claim_until = NULL
       WHERE ${heldBy(end)} RETURNING step_key
     ), late AS (${bookLate(end)}
     ), frame_row AS (

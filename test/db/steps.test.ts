@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   beginStep,
   cancelStep,
+  releaseStep,
   finishStep,
   hasLiveClaim,
   recordStepError,
@@ -89,6 +90,45 @@ describe('two attempts at one step', () => {
     expect(await begin(runId, 'two')).toEqual({ outcome: 'finished', output: { done: true } });
     await cancelStep(engine.db, end(runId, 'two'));
     expect((await engine.run(runId)).steps[0]?.status).toBe('success');
+  });
+});
+
+describe('a step whose attempt had to stop', () => {
+  test('waits for the next attempt while its run is open, and what it cost is booked', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    await releaseStep(engine.db, end(runId, 'one', 1));
+    const [waiting] = (await engine.run(runId)).steps;
+    expect(waiting).toMatchObject({ status: 'running', finished_at: null, cost_usd: 0.000001 });
+    expect(await begin(runId, 'two')).toMatchObject({ outcome: 'begun', attempts: 2 });
+    expect(await finishStep(engine.db, end(runId, 'two', 1), 'done')).toBe('done');
+    expect((await engine.run(runId)).steps[0]).toMatchObject({
+      ...{ status: 'success', output: 'done', cost_usd: 0.000002 },
+    });
+  });
+
+  test('leaves the attempt that has taken over alone, at the same instant as well', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const runId = await newRun();
+      await begin(runId, 'one');
+      const [, next] = await Promise.all([
+        releaseStep(engine.db, end(runId, 'one', 1)),
+        begin(runId, 'two'),
+      ]);
+      expect(next).toMatchObject({ outcome: 'begun' });
+      expect(await finishStep(engine.db, end(runId, 'two', 1), round)).toBe(round);
+      expect((await engine.run(runId)).cost_usd).toBe(0.000002);
+    }
+  });
+
+  test('ends with a run that has ended', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    await releaseStep(engine.db, end(runId, 'one'));
+    expect((await engine.run(runId)).steps[0]).toMatchObject({
+      ...{ status: 'cancelled', finished_at: expect.any(String) },
+    });
   });
 });
 

@@ -227,6 +227,48 @@ describe('two attempts at one step', () => {
   }, 90_000);
 });
 
+describe('an attempt that Temporal has not heard of for too long', () => {
+  const slow = async (delayMs: number): Promise<string> => {
+    const runId = await engine.trigger(
+      await engine.define({
+        nodes: [mock('a', { delay_ms: delayMs, cost_usd: 0.01, output: 'done' })],
+        edges: [],
+      }),
+    );
+    await eventually(async () => (await engine.run(runId)).steps[0]?.status === 'running', 20_000);
+    return runId;
+  };
+
+  test('stops before there is another one: the step waits for that', async () => {
+    await startWorker('proxied');
+    const runId = await slow(12_000);
+    proxy.cut();
+    // Its SDK gives up on it five seconds after the heartbeat timeout.
+    await eventually(async () => (await claimOf(runId)) === null, 20_000);
+    expect((await engine.run(runId)).steps[0]?.status).toBe('running');
+    await startWorker();
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect(run.steps[0]).toMatchObject({ status: 'success', output: 'done', attempt: 2 });
+    expect(await terminals(runId)).toEqual(['run_completed']);
+  }, 120_000);
+
+  test('learns that it is not wanted any more when the wire is back: the next one goes on', async () => {
+    await startWorker('proxied');
+    const runId = await slow(8_000);
+    proxy.cut();
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    proxy.restore();
+    const run = await engine.until(runId, ['success', 'failed'], 60_000);
+    expect(run.status).toBe('success');
+    expect(run.steps[0]).toMatchObject({ status: 'success', output: 'done' });
+    expect(await terminals(runId)).toEqual(['run_completed']);
+  }, 120_000);
+
+  const claimOf = (runId: string) =>
+    engine.db.oneFirst(sql.type(z.object({ claim: z.string().nullable() }))`
+      SELECT claim FROM steps WHERE run_id = ${runId}`);
+});
+
 describe('a gate over crashes', () => {
   test('a decision made while every worker is down, then cancel and resume: it is kept', async () => {
     const worker = await startWorker();
