@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useEffect, useState } from 'react';
 
-/** The editor of an expression or of JSON is loaded when it is first shown. */
-const WAIT_MS = 1_500;
+/** The editor of an expression or of JSON is loaded when it is first shown, over whatever line there is. */
+const WAIT_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 const FOCUSABLE = 'input, textarea, select, .cm-content, button';
 
@@ -15,8 +15,12 @@ export function useFieldFocus(form: RefObject<HTMLElement | null>) {
     const { field } = wanted;
     if (field === undefined) return;
     const until = Date.now() + WAIT_MS;
+    const before = document.activeElement;
     let timer: ReturnType<typeof setTimeout>;
     const look = (): void => {
+      // Whoever has gone elsewhere meanwhile is not fetched back.
+      const { activeElement } = document;
+      if (activeElement !== before && activeElement !== document.body) return;
       const control = controlOf(form.current, field);
       if (control !== undefined) return control.focus();
       if (Date.now() < until) timer = setTimeout(look, LOOK_EVERY_MS);
