@@ -27,6 +27,6 @@ export default {
   watchman: false,
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   testTimeout: 30_000,
-  // A third of a file's time is waiting for a clock or a server: three keep two cores at work, with a fifth less time.
-  maxWorkers: 3,
+  // Two database- and server-bound files at a time: with three, what waits for a clock comes late.
+  maxWorkers: 2,
 };

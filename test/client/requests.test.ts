@@ -175,14 +175,14 @@ describe('a refusal', () => {
 
 describe('a request without an answer', () => {
   test('ends after the time of the client, or of the call', async () => {
-    const client = await answering([hang], { timeout: 0.2 });
+    const client = await answering([hang], { timeout: 1 });
     const started = performance.now();
     const error = await failure(client.listWorkflows());
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({ timedOut: true, message: 'No answer within 0.2 s' });
-    await failure(client.listWorkflows({ timeout: 0.1 }));
+    expect(error).toMatchObject({ timedOut: true, message: 'No answer within 1 s' });
+    await failure(client.listWorkflows({ timeout: 0.5 }));
     const took = performance.now() - started;
-    expect(took).toBeGreaterThan(290);
+    expect(took).toBeGreaterThan(1_490);
     expect(took).toBeLessThan(3_000);
     expect(server.seen).toHaveLength(2);
   });
