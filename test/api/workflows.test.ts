@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from '../../shared/db/pool.ts';
 import { z } from 'zod';
+import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;
@@ -222,12 +223,15 @@ describe('deletion', () => {
     expect([deleted.status, deleted.text]).toEqual([204, '']);
     expect((await api.call('GET', `/api/workflows/${id}`)).status).toBe(404);
     expect((await api.call('GET', `/api/runs/${run.body.id}`)).status).toBe(404);
-    const description = await api.temporal.client.workflow.getHandle(run.body.id).describe();
-    const events = await api.temporal.client.workflow.getHandle(run.body.id).fetchHistory();
-    expect(description.status.name).toBe('RUNNING');
-    expect(
-      events.events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes),
-    ).toBe(true);
+    const execution = api.temporal.client.workflow.getHandle(run.body.id);
+    // The answer does not wait for Temporal.
+    await eventually(async () => {
+      const { events = [] } = await execution.fetchHistory();
+      return (
+        events?.some((event) => event.workflowExecutionCancelRequestedEventAttributes) ?? false
+      );
+    });
+    expect((await execution.describe()).status.name).toBe('RUNNING');
     expect((await auditOf(id)).at(-1)).toMatchObject({
       action: 'delete',
       actor_name: 'Owner',
