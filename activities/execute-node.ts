@@ -9,9 +9,9 @@ import {
   type BeginOutcome,
   beginStep,
   cancelStep,
-  releaseStep,
   finishStep,
   recordStepError,
+  releaseStep,
   renewClaim,
   type StepEnd,
 } from '../shared/db/steps.ts';
@@ -247,8 +247,9 @@ async function attemptStep(
       result = await runNode(deps, context, call, claim, mayFallBack);
     } catch (error) {
       if (context.cancellationSignal.aborted) {
-        if (context.cancellationDetails?.cancelRequested === true) outcome = 'cancelled';
-        return await stopStep(deps, context, end(spendingOf(error)));
+        const cancelled = context.cancellationDetails?.cancelRequested === true;
+        if (cancelled) outcome = 'cancelled';
+        return await stopStep(deps, end(spendingOf(error)), cancelled);
       }
       const failure = await failStep(deps, call, end(spendingOf(error)), error);
       if (failure.nonRetryable === true) outcome = 'failed';
@@ -351,8 +352,8 @@ async function failStep(
  * The attempt was told to stop. Only a cancel stops the step as well. Otherwise this worker shuts down, or Temporal has
  * not heard of it in time and gives the step to another attempt: which of the two is there first is open.
  */
-async function stopStep(deps: ExecuteNodeDeps, context: Context, end: StepEnd): Promise<never> {
-  if (context.cancellationDetails?.cancelRequested === true) {
+async function stopStep(deps: ExecuteNodeDeps, end: StepEnd, cancelled: boolean): Promise<never> {
+  if (cancelled) {
     await cancelStep(deps.db, end);
     throw new CancelledFailure('Cancelled');
   }

@@ -175,7 +175,6 @@ function toStep(row: StepRow): Step {
 
 function retriedMs(row: StepRow, started: number): number | null {
   if (row.attempt_started_at === null) return row.attempts === 1 ? 0 : null;
-  if (row.attempt_started_at === row.started_at) return 0;
   return Math.max(0, Date.parse(row.attempt_started_at) - started);
 }
 
