@@ -1,11 +1,9 @@
 import { markUntold, readForTick, recordSkip } from '../db/schedules.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { TickCall, TickResult } from '../execution.ts';
-import { isDue, nextDue } from '../platform/cron.ts';
+import { isMeant, nextDue } from '../platform/cron.ts';
 import { type RunDeps, triggerRun } from './runs.ts';
 import { forgetSchedules } from './schedule-telling.ts';
-
-const MINUTE_MS = 60_000;
 
 /** Refusals that end a tick: it is neither tried again nor kept for later. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
@@ -16,8 +14,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Starts the run of one tick, or finds the one that it has started already. Around a change of the clock the server
- * (1.29) also ticks at times that are not the schedule's; those are nothing. A tick that is refused is kept as the
+ * Starts the run of one tick, or finds the one that it has started already. A tick that is refused is kept as the
  * schedule's last skip, with the reason. Rejects only with what another attempt may overcome.
  */
 export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult> {
@@ -38,8 +35,7 @@ export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult
   }
   if (!schedule.counts) return { skipped: 'the schedule was not enabled then' };
   const due = Date.parse(tick.due_at);
-  // Only whole minutes are judged: what somebody triggers at Temporal is due when they do.
-  if (due % MINUTE_MS === 0 && !isDue(schedule, due)) return { skipped: 'the schedule is not due' };
+  if (!isMeant(schedule, due)) return { skipped: 'the schedule is not due' };
   const next = nextDue(schedule, due);
   if (next !== undefined && next <= Date.now()) {
     return skip(deps, scope, 'Missed: a later time was due as well before this one was looked at');

@@ -25,7 +25,8 @@ const NAMES = {
 };
 const PLAIN = /^[\d*,/-]+$/;
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /** No clock is put back by more (Antarctica/Troll: two hours). */
 const MAX_OVERLAP_MS = 3 * HOUR_MS;
@@ -84,6 +85,16 @@ export function nextDue(timing: Timing, after: number): number | undefined {
 
 /** Whether the timing is due at this instant, in ms since 1970. */
 export const isDue = (timing: Timing, at: number): boolean => nextDue(timing, at - 1) === at;
+
+/**
+ * Whether a tick at this instant, in ms since 1970, is one to act on: it is due then, or somebody triggered it at
+ * Temporal, which is due whenever they do. Around a change of the clock the server (1.29) also ticks at whole minutes
+ * that are not the timing's; those are nothing.
+ */
+export function isMeant(timing: Timing, at: number): boolean {
+  if (at % MINUTE_MS !== 0 || isDue(timing, at)) return true;
+  return offsetAt(timing.timezone, at - DAY_MS) === offsetAt(timing.timezone, at + DAY_MS);
+}
 
 /**
  * Wall-clock times are walked through as if they were UTC and then placed in the zone. Their order is the order of

@@ -209,6 +209,16 @@ describe('a tick', () => {
     await deleteSchedule(engine.deps, engine.actor, id);
   }, 60_000);
 
+  test('that somebody asks for at Temporal runs at any second, the first of a minute as well', async () => {
+    const { id } = await schedule({ overlap: 'allow' });
+    const minute = await awayFromTheMinute();
+    for (const at of [minute, minute + 1_000]) {
+      const result = await runTick(engine.deps, call(id, at, '0 0 1 1 *'));
+      expect(result).toMatchObject({ run_id: expect.any(String) });
+    }
+    expect(await runsOf(id)).toHaveLength(2);
+  }, 60_000);
+
   test('of another time than the schedule has, or from before it had it, is nothing', async () => {
     const { id } = await schedule({ cron: '* * * * *' });
     await handleOf(id).pause();

@@ -6,6 +6,7 @@ import {
   cronExpressions,
   dueTwice,
   isDue,
+  isMeant,
   longestPause,
   nextDue,
 } from '../../shared/platform/cron.ts';
@@ -84,6 +85,18 @@ describe('a cron', () => {
       '2027-04-03T15:15Z',
       '2027-04-04T14:45Z',
     ]);
+  });
+
+  test('is meant by a tick at another time, except where a change of the clock may have made it', () => {
+    const meant = (at: string, timezone = 'Europe/Berlin') =>
+      isMeant({ cron: '30 2 * * *', timezone }, Date.parse(at));
+    expect(meant('2027-06-01T00:30:00Z')).toBe(true);
+    expect(meant('2027-06-01T09:00:00Z')).toBe(true);
+    expect(meant('2027-03-28T01:30:00Z')).toBe(false);
+    expect(meant('2027-03-28T01:30:01Z')).toBe(true);
+    expect(meant('2027-10-31T00:30:00Z')).toBe(true);
+    expect(meant('2027-10-31T02:30:00Z')).toBe(false);
+    expect(meant('2027-03-28T01:30:00Z', 'UTC')).toBe(true);
   });
 
   test('of every quarter of an hour is due every quarter of an hour, whatever the clock does', () => {
