@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /** What a port is for, and which variable moves it: both appear in the message when the port is taken. */
@@ -44,24 +45,22 @@ export async function requireFreePort(use: PortUse): Promise<void> {
 }
 
 /**
- * Picks `count` different free ports by binding them all at once on port 0. Between this and the server's own bind
- * another process could take one; callers that cannot bear that retry.
+ * Below what systems give to outgoing connections (from 32768 on Linux, 49152 elsewhere): a port of theirs may be gone
+ * to any request of any process before the server that is to have it comes up, or while it restarts.
+ */
+const PORTS = { from: 20_000, below: 32_768 };
+const MAX_TRIES = 1_000;
+
+/**
+ * Picks `count` different free ports. Between this and the server's own bind another process could take one; callers
+ * that cannot bear that retry.
  */
 export async function freePorts(count: number, host = '127.0.0.1'): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((resolve, reject) => {
-          server.once('error', reject);
-          server.listen({ port: 0, host, exclusive: true }, () => {
-            const address = server.address();
-            if (typeof address === 'object' && address !== null) resolve(address.port);
-            else reject(new Error('no port was assigned'));
-          });
-        }),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const ports = new Set<number>();
+  for (let tries = 0; ports.size < count; tries += 1) {
+    if (tries === MAX_TRIES) throw new Error(`found no ${count} free ports on ${host}`);
+    const port = randomInt(PORTS.from, PORTS.below);
+    if (!ports.has(port) && 'port' in (await tryListen(port, host))) ports.add(port);
+  }
+  return [...ports];
 }

@@ -237,7 +237,8 @@ describe('npm start', () => {
       children: { name: string; pid: number }[];
     };
     started.process.kill('SIGTERM');
-    expect(await started.ended).toBe(0);
+    const code = await started.ended;
+    expect({ code, output: started.output() }).toMatchObject({ code: 0 });
     expect(alive(Object.fromEntries(children.map(({ name, pid }) => [name, pid])))).toEqual([]);
   });
 });
