@@ -107,6 +107,7 @@ export async function startEngine(
       return runId;
     },
     until: async (runId, statuses, timeoutMs = 20_000) => {
+      const pause = growingPause();
       const end = Date.now() + timeoutMs;
       for (;;) {
         // A long run is read only when there is something to see.
@@ -125,7 +126,7 @@ export async function startEngine(
             `run ${runId} is ${current.status} after ${timeoutMs} ms, not ${statuses.join(' or ')}: ${JSON.stringify(current.steps.map((step) => [step.step_key, step.status, step.error]))}`,
           );
         }
-        await new Promise((resolve) => setTimeout(resolve, 15));
+        await pause();
       }
     },
     frames: async (runId) => {
@@ -170,11 +171,25 @@ export async function eventually(
   holds: () => boolean | Promise<boolean>,
   timeoutMs = 10_000,
 ): Promise<void> {
+  const pause = growingPause();
   const end = Date.now() + timeoutMs;
   while (!(await holds())) {
     if (Date.now() > end) {
       throw new Error(`did not come to hold within ${timeoutMs} ms: ${String(holds)}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause();
   }
+}
+
+/**
+ * Between looks at what has to come true: a twentieth of the time waited so far, from 10 to 250 ms. What comes soon is
+ * seen soon, and who waits for half a minute leaves the processors to the other tests.
+ */
+function growingPause(): () => Promise<void> {
+  const started = performance.now();
+  return () => {
+    const waited = performance.now() - started;
+    const ms = Math.min(250, Math.max(10, waited / 20));
+    return new Promise((resolve) => setTimeout(resolve, ms));
+  };
 }
