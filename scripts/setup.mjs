@@ -346,12 +346,16 @@ async function provideBrowser(projectDir) {
   const options = { cwd: projectDir, env };
   try {
     await runLong('Looking for Chromium', aptGet, ['update', '--quiet'], options);
-    await runLong(
-      'Installing Chromium for the browser tests',
-      aptGet,
-      ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium'],
-      options,
-    );
+    const install = ['install', '--yes', '--quiet', '--no-install-recommends'];
+    const task = 'Installing Chromium for the browser tests';
+    try {
+      await runLong(task, aptGet, [...install, 'chromium-headless-shell'], options);
+    } catch (error) {
+      if (!(error instanceof SetupError)) throw error;
+      // Older releases have the whole browser only.
+      console.log(error.message);
+      await runLong(task, aptGet, [...install, 'chromium'], options);
+    }
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     console.log(`The browser tests will be skipped: ${error.message}`);

@@ -35,8 +35,8 @@ interface Answer {
   body: any;
 }
 
-const executablePath = findChromium(process.env);
-const MODE = process.env['CONSOLE_HEADED'] === 'on' ? { headless: false } : {};
+const headed = process.env['CONSOLE_HEADED'] === 'on';
+const executablePath = findChromium(process.env, { headed });
 const STAGE_TIMEOUT_MS = 60_000;
 const ACT_TIMEOUT_MS = 25_000;
 const TEST_TIMEOUT_MS = 90_000;
@@ -79,11 +79,11 @@ async function setStage(
 ): Promise<{ stage: Stage; close: () => Promise<void> }> {
   const engine = await startEngine({ env });
   const api = await startApiProcess(engine.env);
-  // As root Chromium has no sandbox; what it loads is ours.
+  // As root Chromium has no sandbox; what it loads is ours. A GPU made up in software draws nothing that is looked at.
   const browser = await chromium.launch({
     executablePath: path,
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-    ...MODE,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
+    headless: !headed,
   });
   const stage: Stage = {
     engine,
