@@ -21,6 +21,8 @@ export default {
       },
     ],
   },
+  // Its default is in the temporary folder, which goes with the run.
+  cacheDirectory: '<rootDir>/.cache/jest',
   // Anchored to this folder, so that a copy of the project below some other .cache still finds its tests.
   modulePathIgnorePatterns: ['<rootDir>/.data/', '<rootDir>/.cache/', '<rootDir>/dist/'],
   testPathIgnorePatterns: ['/node_modules/'],

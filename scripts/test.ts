@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { migrate } from '../shared/db/migrate.ts';
@@ -70,6 +71,8 @@ function runStaticStep(name: keyof typeof staticSteps): Promise<boolean> {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
+  // One that could not be started has no pid; its 'error' event says why.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const output: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
@@ -84,24 +87,15 @@ function runStaticStep(name: keyof typeof staticSteps): Promise<boolean> {
   });
 }
 
-/** Two at a time: lint keeps a core, the others share the second. */
+/** One after the other and behind everything else, beside the tests: in what their waiting leaves of the processors. */
 async function runStaticSteps(): Promise<Tally> {
-  const lint = runStaticStep('lint');
-  const others: boolean[] = [];
-  for (const name of [
-    'typecheck',
-    'typecheck of the console',
-    'typecheck of its tests',
-    'format',
-  ] as const) {
-    others.push(await runStaticStep(name));
+  const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
+  for (const name of Object.keys(staticSteps) as (keyof typeof staticSteps)[]) {
+    if (ending) break;
+    if (await runStaticStep(name)) tally.passed += 1;
+    else tally.failed += 1;
   }
-  const results = [await lint, ...others];
-  return {
-    passed: results.filter(Boolean).length,
-    failed: results.filter((passed) => !passed).length,
-    skipped: 0,
-  };
+  return tally;
 }
 
 interface JestResults {
@@ -200,6 +194,7 @@ async function runTests(args: string[], claim: Claim): Promise<Tally> {
         TEST_TEMPORAL_ADDRESS: servers.temporalAddress,
         WORKFLOW_BUNDLE: bundle,
         TEST_FOLDER: claim.folder,
+        TMPDIR: claim.folder,
       },
       claim.folder,
     );
@@ -210,6 +205,7 @@ async function runTests(args: string[], claim: Claim): Promise<Tally> {
 
 /** What a signal has to end: children that share our terminal get its Ctrl-C by themselves, but not a plain kill. */
 const running = new Set<ReturnType<typeof spawn>>();
+let ending = false;
 let stopServers: () => Promise<void> = async () => undefined;
 
 async function main(args: string[]): Promise<void> {
@@ -228,19 +224,20 @@ async function main(args: string[]): Promise<void> {
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
+      ending = true;
       for (const child of running) child.kill('SIGTERM');
       void cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
     });
   }
+  const beside = args.length === 0 ? runStaticSteps() : undefined;
   try {
-    if (args.length === 0) add(await runStaticSteps());
     add(await runTests(args, claim));
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     add({ passed: 0, failed: 1, skipped: 0 });
-  } finally {
-    await cleanUp().catch((error: unknown) => console.error(`clean-up: ${messageOf(error)}`));
   }
+  if (beside !== undefined) add(await beside);
+  await cleanUp().catch((error: unknown) => console.error(`clean-up: ${messageOf(error)}`));
   if (tally.skipped > 0) console.log(`${tally.skipped} skipped: their titles say why`);
   console.log(`${tally.passed} passed, ${tally.failed} failed`);
   process.exit(tally.failed === 0 ? 0 : 1);
