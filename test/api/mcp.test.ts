@@ -387,7 +387,7 @@ describe('limits of money', () => {
       method: 'POST',
       url: '/api/workflows',
       headers: { ...headers, 'content-type': 'application/json' },
-      payload: JSON.stringify({ name: 'Limited', graph: quick }),
+      payload: JSON.stringify({ name: 'Limited', graph: gated }),
     });
     return { workspaceId, headers, client, workflow: created.json().id as string };
   };
@@ -409,6 +409,7 @@ describe('limits of money', () => {
 
   test('of many calls at once, a budget with room for one lets one in', async () => {
     for (let round = 0; round < 10; round += 1) {
+      // Its gate keeps the run that is let in from ending, and so from giving back what it holds before the last call.
       const { headers, client, workflow } = await withLimits();
       await app.inject({
         method: 'POST',
