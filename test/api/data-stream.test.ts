@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { type Engine, startEngine } from '../support/engine.ts';
+import { type Engine, eventually, startEngine } from '../support/engine.ts';
 import { startApiProcess, type TestApi } from '../support/processes.ts';
 
 let engine: Engine;
@@ -83,21 +83,16 @@ test('A stream that breaks off leaves the batches before it, is audited, and doe
   const feedId = await makeFeed();
   const broken = async function* () {
     yield* lines(1_700);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await eventually(async () => (await countOf(feedId)) === 1_500);
     throw new Error('the sender is gone');
   };
   await expect(send(feedId, Readable.from(broken()))).rejects.toThrow();
   const entry = z.object({ details: z.any() });
-  for (let tries = 0; ; tries += 1) {
-    const entries = await engine.db.any(sql.type(entry)`
+  const entries = () =>
+    engine.db.any(sql.type(entry)`
       SELECT details FROM audit_log WHERE action = 'data_ingest' AND target_id = ${feedId}`);
-    if (entries.length > 0) {
-      expect(entries).toMatchObject([{ details: { created: 1_500, broken_off: true } }]);
-      break;
-    }
-    expect(tries).toBeLessThan(100);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await eventually(async () => (await entries()).length > 0);
+  expect(await entries()).toMatchObject([{ details: { created: 1_500, broken_off: true } }]);
   expect(await countOf(feedId)).toBe(1_500);
   const { body } = await send(feedId, Readable.from(lines(1_700)));
   expect(body).toMatchObject({ created: 200, unchanged: 1_500 });

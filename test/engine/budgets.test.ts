@@ -243,7 +243,10 @@ test('cost is one truth: steps, runs, budgets and usage agree after whatever run
       const runId = await engine.trigger(workflowId);
       if (n % 4 === 0) {
         await new Promise((resolve) => setTimeout(resolve, (n * 17) % 200));
-        await cancelRun(engine.deps, { actor: engine.actor, runId }).catch(() => undefined);
+        // Whoever comes too late is told so; the others are cancelled.
+        await cancelRun(engine.deps, { actor: engine.actor, runId }).catch((error: unknown) => {
+          expect(error).toMatchObject({ code: 'conflict' });
+        });
       }
       const run = await engine.until(runId, ['success', 'failed'], 30_000);
       if (run.status === 'failed' && n % 8 !== 0) {

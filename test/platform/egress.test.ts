@@ -529,8 +529,8 @@ describe('failures', () => {
       },
       onFailure: (error) => told.push(error),
     });
-    await egress.request('http://a.example/').catch(() => undefined);
-    await egress.fetch('http://10.0.0.1/').catch(() => undefined);
+    await expect(egress.request('http://a.example/')).rejects.toThrow();
+    await expect(egress.fetch('http://10.0.0.1/')).rejects.toThrow();
     expect(told.map((error) => error.code)).toEqual(['unreachable', 'refused']);
     expect(messageOf(told[0]?.cause)).toBe('SERVFAIL from 10.0.0.53');
   });
