@@ -1,19 +1,15 @@
 import { nodeFlags } from '../scripts/stack/node-flags.ts';
-import {
-  chmodSync,
-  lstatSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startChild, type Child, type ChildSpec } from '../scripts/stack/children.ts';
-import { claimFolder, FolderInUse, type Claim } from '../scripts/stack/claim.ts';
+import type { Claim } from '../scripts/stack/claim.ts';
 import { messageOf } from '../scripts/stack/output.ts';
 import { readyMessage } from '../scripts/stack/supervisor.ts';
+import {
+  claimTemporaryFolder,
+  clearEarlierRuns,
+  removeFolder,
+} from '../scripts/stack/temporary-folder.ts';
 
 export const projectDir = join(import.meta.dirname, '..');
 const folderPrefix = 'durable-workflows-bench-';
@@ -46,11 +42,8 @@ export interface NodeSpec extends Pick<ChildSpec, 'name' | 'env'> {
 }
 
 export async function createProcesses(): Promise<Processes> {
-  await clearEarlierRuns();
-  const folder = mkdtempSync(join(tmpdir(), folderPrefix));
-  // Started by root, Postgres runs as another account and has to get in. Passwords in it are readable by us alone.
-  chmodSync(folder, 0o755);
-  const claim = await claimFolder(folder);
+  await clearEarlierRuns(folderPrefix, removeWithDatabases);
+  const claim = await claimTemporaryFolder(folderPrefix);
   const kept: { child: Child; stop: () => Promise<unknown> }[] = [];
   let stopping = false;
   const keep: Processes['keep'] = (child, how) => {
@@ -94,7 +87,7 @@ export async function createProcesses(): Promise<Processes> {
       stopping = true;
       for (const { child } of [...kept].reverse()) await stop(child);
       claim.release();
-      removeFolder(claim.folder);
+      removeWithDatabases(claim.folder);
     },
     stopping: () => stopping,
     killAll: () => {
@@ -103,28 +96,13 @@ export async function createProcesses(): Promise<Processes> {
   };
 }
 
-/** Ends servers and removes folders of benchmark runs that were killed before they could do so. */
-async function clearEarlierRuns(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(folderPrefix))) {
-    const folder = join(tmpdir(), name);
-    try {
-      await claimFolder(folder);
-      removeFolder(folder);
-    } catch (error) {
-      if (!(error instanceof FolderInUse)) {
-        console.error(`could not clear ${folder}: ${messageOf(error)}`);
-      }
-    }
-  }
-}
-
 /** Databases of ours that had to be elsewhere, since the server's account could not enter the folder, go with it. */
-function removeFolder(folder: string): void {
+function removeWithDatabases(folder: string): void {
   for (const link of [join(folder, 'postgres'), join(folder, startFolder, 'postgres')]) {
     if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
     rmSync(dirname(readlinkSync(link)), { recursive: true, force: true });
   }
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 }
 
 /** Processor time of a process and of the children it has, in ms; undefined where /proc is not to be had. */

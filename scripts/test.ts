@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,8 @@ import type { Claim } from './stack/claim.ts';
 import { createTemplate, dropDatabase } from './stack/databases.ts';
 import { cleanEnvironment } from './stack/environment.ts';
 import { messageOf, since } from './stack/output.ts';
-import { claimTemporaryFolder, clearEarlierRuns, startTestServers } from './stack/test-servers.ts';
+import { removeFolder } from './stack/temporary-folder.ts';
+import { claimTestFolder, clearEarlierTests, startTestServers } from './stack/test-servers.ts';
 import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 
 /**
@@ -209,8 +210,8 @@ let ending = false;
 let stopServers: () => Promise<void> = async () => undefined;
 
 async function main(args: string[]): Promise<void> {
-  await clearEarlierRuns();
-  const claim = await claimTemporaryFolder();
+  await clearEarlierTests();
+  const claim = await claimTestFolder();
   const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
   const add = ({ passed, failed, skipped }: Tally): void => {
     tally.passed += passed;
@@ -220,7 +221,7 @@ async function main(args: string[]): Promise<void> {
   const cleanUp = async (): Promise<void> => {
     await stopServers();
     claim.release();
-    rmSync(claim.folder, { recursive: true, force: true });
+    removeFolder(claim.folder);
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {

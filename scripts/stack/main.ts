@@ -1,21 +1,21 @@
-import { rmSync } from 'node:fs';
 import { messageOf } from './output.ts';
-import { claimTemporaryFolder, clearEarlierRuns, startTestServers } from './test-servers.ts';
+import { removeFolder } from './temporary-folder.ts';
+import { claimTestFolder, clearEarlierTests, startTestServers } from './test-servers.ts';
 
 /**
  * `npm run stack`: the servers of the tests, kept until Ctrl-C, for running a few tests again and again. With the two
  * variables it prints, `npm test -- <file>` uses them instead of starting its own.
  */
 try {
-  await clearEarlierRuns();
-  const claim = await claimTemporaryFolder();
+  await clearEarlierTests();
+  const claim = await claimTestFolder();
   const servers = await startTestServers(claim);
   console.log(`export TEST_DATABASE_URL=${servers.databaseUrl}`);
   console.log(`export TEST_TEMPORAL_ADDRESS=${servers.temporalAddress}`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       void servers.stop().finally(() => {
-        rmSync(claim.folder, { recursive: true, force: true });
+        removeFolder(claim.folder);
         process.exit(0);
       });
     });

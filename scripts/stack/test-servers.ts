@@ -1,19 +1,16 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Child } from './children.ts';
-import { claimFile, claimFolder, FolderInUse } from './claim.ts';
 import type { Claim } from './claim.ts';
-import { messageOf } from './output.ts';
 import { freePorts } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { startTemporal } from './temporal.ts';
+import { claimTemporaryFolder, clearEarlierRuns, memoryFolder } from './temporary-folder.ts';
 
 const projectDir = join(import.meta.dirname, '../..');
 const folderPrefix = 'durable-workflows-test-';
 
-/** A file system in memory, as Linux has it. */
-const memoryFolder = '/dev/shm';
 /** What a whole run may leave there until its end (the log of Postgres first), with as much again for the tests. */
 const memoryNeeded = 4 * 2 ** 30;
 
@@ -22,28 +19,6 @@ export interface TestServers {
   databaseUrl: string;
   temporalAddress: string;
   stop: () => Promise<void>;
-}
-
-/** Ends servers and removes folders of test runs that were killed before they could do so. */
-export async function clearEarlierRuns(): Promise<void> {
-  const places = [tmpdir(), memoryFolder].filter((place) => existsSync(place));
-  const folders = places.flatMap((place) =>
-    readdirSync(place)
-      .filter((entry) => entry.startsWith(folderPrefix))
-      .map((entry) => join(place, entry)),
-  );
-  for (const folder of folders) {
-    // One without a claim is being made by another run at this moment.
-    if (!existsSync(join(folder, claimFile))) continue;
-    try {
-      await claimFolder(folder);
-      rmSync(folder, { recursive: true, force: true });
-    } catch (error) {
-      if (!(error instanceof FolderInUse)) {
-        console.error(`could not clear ${folder}: ${messageOf(error)}`);
-      }
-    }
-  }
 }
 
 export async function startTestServers(claim: Claim): Promise<TestServers> {
@@ -94,9 +69,8 @@ function temporaryPlace(): string {
   return bavail * bsize >= memoryNeeded ? memoryFolder : tmpdir();
 }
 
-export async function claimTemporaryFolder(): Promise<Claim> {
-  const folder = mkdtempSync(join(temporaryPlace(), folderPrefix));
-  // The account the database runs under as root has to get in.
-  chmodSync(folder, 0o755);
-  return claimFolder(folder);
-}
+export const claimTestFolder = (): Promise<Claim> =>
+  claimTemporaryFolder(folderPrefix, temporaryPlace());
+
+/** Ends servers and removes folders of test runs that were killed before they could do so. */
+export const clearEarlierTests = (): Promise<void> => clearEarlierRuns(folderPrefix);
