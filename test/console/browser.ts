@@ -73,6 +73,16 @@ export function describeConsole(
   });
 }
 
+/**
+ * Presses the button of the dialog that is open, and waits until the dialog is gone: until then the page may have two
+ * buttons of one name.
+ */
+export async function pressInDialog(page: Page, name: string): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name, exact: true }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
 async function setStage(
   path: string,
   env: Record<string, string>,

@@ -2,19 +2,12 @@ import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, mock } from '../support/engine.ts';
 import { addMember, type Person } from '../support/people.ts';
-import { describeConsole, type Stage } from './browser.ts';
+import { describeConsole, pressInDialog, type Stage } from './browser.ts';
 
 /** What people do on the pages of money, policies, people, the record and the settings. */
 
 const button = (within: Page | Locator, name: string | RegExp) =>
   within.getByRole('button', { name, exact: typeof name === 'string' });
-
-/** Presses the button of the dialog that is open, and waits until it is gone. */
-async function inDialog(page: Page, name: string): Promise<void> {
-  const dialog = page.getByRole('dialog');
-  await button(dialog, name).click();
-  await dialog.waitFor({ state: 'detached' });
-}
 
 const personOf = ({ call }: Stage, given: Parameters<typeof addMember>[1]): Promise<Person> =>
   addMember(
@@ -38,7 +31,7 @@ describeConsole(
       await dialog.getByLabel('Limit in dollars').fill('2');
       await dialog.getByRole('switch', { name: 'Hold money for runs in flight' }).check();
       await dialog.getByLabel('Estimate per run in dollars').fill('0.5');
-      await inDialog(page, 'Create');
+      await pressInDialog(page, 'Create');
       const card = page.getByRole('article', { name: 'Letters' });
       await card.getByText('0 % used').waitFor();
       expect((await call('GET', '/api/budgets')).body).toMatchObject([
@@ -58,11 +51,11 @@ describeConsole(
 
       await button(card, 'Edit').click();
       await dialog.getByLabel('Limit in dollars').fill('0.5');
-      await inDialog(page, 'Save');
+      await pressInDialog(page, 'Save');
       await card.getByText('Over limit').waitFor();
       await card.getByText(/new runs are refused until/).waitFor();
       await button(card, 'Delete').click();
-      await inDialog(page, 'Delete');
+      await pressInDialog(page, 'Delete');
       await page.getByText('No budget yet').waitFor();
       expect((await call('GET', '/api/budgets')).body).toEqual([]);
       expect(problems).toEqual([]);
@@ -83,7 +76,7 @@ describeConsole(
       await dialog.getByLabel('Model').fill('home/grown');
       await dialog.getByLabel('Dollars per million tokens in').fill('1.5');
       await dialog.getByLabel('Dollars per million tokens out').fill('3');
-      await inDialog(page, 'Save');
+      await pressInDialog(page, 'Save');
       await page.getByRole('row', { name: /home\/grown \$1.50 \$3.00/ }).waitFor();
       expect((await call('GET', '/api/workspace/prices')).body.prices).toEqual([
         { model: 'home/grown', input_usd_per_million: 1.5, output_usd_per_million: 3 },
@@ -201,7 +194,7 @@ describeConsole(
       const link =
         (await dialog.getByLabel('the invitation link', { exact: true }).textContent()) ?? '';
       const code = new URL(link).searchParams.get('code');
-      await inDialog(page, 'Done');
+      await pressInDialog(page, 'Done');
       const { body } = await call('POST', '/api/auth/accept-invite', {
         invite_code: code,
         password: 'correct horse battery',
@@ -225,7 +218,7 @@ describeConsole(
         );
       }
       await button(page, 'Remove').click();
-      await inDialog(page, 'Remove');
+      await pressInDialog(page, 'Remove');
       await page.waitForURL(/\/members$/);
       expect((await call('GET', '/api/auth/me', undefined, body.token)).status).toBe(401);
       expect(problems).toEqual([]);
@@ -242,11 +235,11 @@ describeConsole(
       const asked = async (): Promise<number> =>
         (await fetch(`${url}/api/auth/me`, { headers: { 'X-API-Key': secret } })).status;
       expect(await asked()).toBe(200);
-      await inDialog(page, 'Close');
+      await pressInDialog(page, 'Close');
       await page.getByText('Nightly import').waitFor();
       expect(await page.content()).not.toContain(secret);
       await button(page, 'Revoke Nightly import').click();
-      await inDialog(page, 'Revoke');
+      await pressInDialog(page, 'Revoke');
       await page.getByText('No key').waitFor();
       expect(await asked()).toBe(401);
       expect(problems).toEqual([]);
@@ -262,13 +255,13 @@ describeConsole(
       await button(dialog, 'Add a header').click();
       await dialog.getByLabel('Header', { exact: true }).fill('Authorization');
       await dialog.getByLabel('Value', { exact: true }).fill('Bearer a-secret-of-ours');
-      await inDialog(page, 'Register');
+      await pressInDialog(page, 'Register');
       const card = page.getByRole('article', { name: 'custom:crm' });
       await card.getByText('Authorization').waitFor();
 
       await button(card, 'Edit crm').click();
       await dialog.getByLabel('Description').fill('Looks customers up');
-      await inDialog(page, 'Save');
+      await pressInDialog(page, 'Save');
       await card.getByText('Looks customers up').waitFor();
       expect((await call('GET', '/api/tools')).body).toMatchObject([
         { name: 'crm', description: 'Looks customers up', headers: { Authorization: '***' } },
@@ -279,7 +272,7 @@ describeConsole(
       await button(card, 'Call it once').click();
       await card.getByText('A step would fail').waitFor();
       await button(card, 'Delete crm').click();
-      await inDialog(page, 'Delete');
+      await pressInDialog(page, 'Delete');
       await page.getByText('No tool of your own yet').waitFor();
       expect(problems).toEqual([]);
     });

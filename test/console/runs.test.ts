@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
-import { describeConsole, type Stage } from './browser.ts';
+import { describeConsole, pressInDialog, type Stage } from './browser.ts';
 
 const agent = (id: string, mock: Record<string, unknown> = {}) => ({
   id,
@@ -145,7 +145,7 @@ describeConsole('the pages of runs', (given) => {
     const dialog = page.getByRole('dialog');
     await expectText(dialog, "It executes 'Book' again");
     await expectText(dialog, '1 finished step stays as it is');
-    await dialog.getByRole('button', { name: 'Resume' }).click();
+    await pressInDialog(page, 'Resume');
     await expectText(state(page), 'success');
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
     expect(problems).toEqual([]);
@@ -156,10 +156,10 @@ describeConsole('the pages of runs', (given) => {
     const runId = await start(graph);
     await rest(runId, 'paused');
     const { page, context } = await stage.open(`/runs/${runId}`);
-    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Cancel run' }).click();
     const dialog = page.getByRole('dialog');
     await expectText(dialog, 'The open gate is not asked any longer');
-    await dialog.getByRole('button', { name: 'Cancel the run' }).click();
+    await pressInDialog(page, 'Cancel the run');
     await expectText(state(page), 'failed');
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     await context.close();
@@ -182,7 +182,7 @@ describeConsole('the pages of runs', (given) => {
     await expectText(dialog, 'More than it has cost already');
     await dialog.getByLabel('New cap of the run, in dollars').fill('2');
     await dialog.getByLabel('Reason').fill('month-end close');
-    await dialog.getByRole('button', { name: 'Override and resume' }).click();
+    await pressInDialog(page, 'Override and resume');
     await expectText(state(page), 'success');
     await context.close();
   });

@@ -6,7 +6,7 @@ import { echo, edge, eventually, mock } from '../support/engine.ts';
 import { addMember } from '../support/people.ts';
 import { startApiProcess } from '../support/processes.ts';
 import { obstacles } from './axe.ts';
-import { describeConsole, type Stage } from './browser.ts';
+import { describeConsole, pressInDialog, type Stage } from './browser.ts';
 
 /** What people do with the service in a day, by the clicks and keys that it takes. */
 
@@ -57,7 +57,7 @@ describeConsole('the console', (stage) => {
     await page.getByRole('textbox', { name: 'Reason' }).fill('a good customer');
     await page.getByRole('button', { name: 'Send approval' }).click();
     await engine.until(runId, ['success']);
-    await page.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Cancel run' }).waitFor({ state: 'detached' });
     await page.goto(`${url}/approvals/${runId}/${gateOf(await engine.run(runId))}`);
     await page.getByText('Already approved').waitFor();
     await page.getByText('a good customer').waitFor();
@@ -86,7 +86,7 @@ describeConsole('the console', (stage) => {
     await page.getByRole('button', { name: 'Resume' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 finished step stays').waitFor();
-    await dialog.getByRole('button', { name: 'Resume' }).click();
+    await pressInDialog(page, 'Resume');
     await engine.until(runId, ['success']);
     await page.getByRole('button', { name: 'Resume' }).waitFor({ state: 'detached' });
     expect(tools.calls('fetch')).toHaveLength(1);
@@ -107,7 +107,7 @@ describeConsole('the console', (stage) => {
     await page.getByRole('button', { name: 'Override the budget' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('month-end close');
-    await dialog.getByRole('button', { name: 'Override and resume' }).click();
+    await pressInDialog(page, 'Override and resume');
     expect(await engine.until(runId, ['success'])).toMatchObject({ cost_cap_usd: null });
     const act = page.getByRole('button', { name: 'Override the budget' });
     await act.waitFor({ state: 'detached' });

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { obstacles } from './axe.ts';
-import { describeConsole, type Stage, type Visit } from './browser.ts';
+import { describeConsole, pressInDialog, type Stage, type Visit } from './browser.ts';
 
 const linear = {
   nodes: [
@@ -273,7 +273,7 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByText('The webhook has a new address').waitFor();
     await page.waitForFunction((text) => !document.body.textContent.includes(text), old ?? '');
     await page.getByRole('button', { name: 'Disable', exact: true }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
+    await pressInDialog(page, 'Disable');
     await page.getByText('disabled', { exact: true }).waitFor();
     await settled(visit);
   });

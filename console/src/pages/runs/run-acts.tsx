@@ -67,7 +67,7 @@ function CancelButton({ run }: { run: Run }) {
       loading={cancel.isPending}
       onClick={ask}
     >
-      Cancel
+      Cancel run
     </Button>
   );
 }
