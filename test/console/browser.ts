@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, jest } from '@jest/globals';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { findChromium } from '../../scripts/stack/chromium.mjs';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { startApiProcess, type TestApi } from '../support/processes.ts';
@@ -81,6 +87,16 @@ export async function pressInDialog(page: Page, name: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name, exact: true }).click();
   await dialog.waitFor({ state: 'detached' });
+}
+
+/**
+ * Writes a text in place of the one that a code editor holds, with the keys that a person takes. Text put over a
+ * selection may get a style from Chromium, which the page's policy refuses and tells about.
+ */
+export async function rewrite(editor: Locator, text: string): Promise<void> {
+  await editor.press('Control+A');
+  await editor.press('Delete');
+  await editor.page().keyboard.insertText(text);
 }
 
 async function setStage(

@@ -218,7 +218,7 @@ describeConsole(
       ] as const) {
         const { page, problems, context } = await stage().open(path, { token });
         await heading(page, title).waitFor();
-        await page.waitForFunction('document.querySelector(".mantine-Skeleton-root") === null');
+        await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
         const offered = page
           .getByRole('main')
           .getByRole('button', { name: /new|make|edit|delete|revoke|archive|register|actions/i });

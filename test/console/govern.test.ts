@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { eventually, mock } from '../support/engine.ts';
 import { addMember, type Person } from '../support/people.ts';
-import { describeConsole, pressInDialog, type Stage } from './browser.ts';
+import { describeConsole, pressInDialog, rewrite, type Stage } from './browser.ts';
 
 /** What people do on the pages of money, policies, people, the record and the settings. */
 
@@ -131,10 +131,11 @@ describeConsole(
       const { open } = stage();
       const { page, problems } = await open('/policies');
       await page.getByText('A condition takes it as true').waitFor();
-      await page.getByRole('textbox', { name: 'Expression' }).fill('amount > ');
+      const expression = page.getByRole('textbox', { name: 'Expression' });
+      await rewrite(expression, 'amount > ');
       await page.getByText('At position').waitFor();
       await page.locator('.cm-lintRange-error').waitFor();
-      await page.getByRole('textbox', { name: 'Expression' }).fill('amount > 500');
+      await rewrite(expression, 'amount > 500');
       await page.getByText('A condition takes it as false').waitFor();
       expect(problems).toEqual([]);
     });
@@ -211,7 +212,13 @@ describeConsole(
         ['deny', 'may not'],
         ['inherit', 'may not'],
       ] as const) {
+        const read = page.waitForResponse(
+          (answer) =>
+            answer.request().method() === 'GET' &&
+            answer.url().endsWith(`/api/members/${body.member.id}`),
+        );
         await override.selectOption(choice);
+        await read;
         await row.getByText(held, { exact: true }).waitFor();
         await eventually(
           async () => (await identity()).capabilities.run_workflows === (held === 'may'),

@@ -6,7 +6,7 @@ import { echo, edge, eventually, mock } from '../support/engine.ts';
 import { addMember } from '../support/people.ts';
 import { startApiProcess } from '../support/processes.ts';
 import { obstacles } from './axe.ts';
-import { describeConsole, pressInDialog, type Stage } from './browser.ts';
+import { describeConsole, pressInDialog, rewrite, type Stage } from './browser.ts';
 
 /** What people do with the service in a day, by the clicks and keys that it takes. */
 
@@ -173,10 +173,10 @@ describeConsole('the console', (stage) => {
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('button', { name: 'Add input' }).click();
     const editor = page.getByRole('textbox', { name: 'Input' });
-    await editor.fill('[1]');
+    await rewrite(editor, '[1]');
     await page.getByRole('button', { name: 'Send approval' }).click();
     await page.getByText('It has to be a JSON object').waitFor();
-    await editor.fill('{"tone": "warm"}');
+    await rewrite(editor, '{"tone": "warm"}');
     await page.keyboard.press('Control+Enter');
     await page.getByText('Already approved').waitFor();
     const run = await engine.until(runId, ['success']);

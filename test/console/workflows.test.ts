@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { obstacles } from './axe.ts';
-import { describeConsole, pressInDialog, type Stage, type Visit } from './browser.ts';
+import { describeConsole, pressInDialog, rewrite, type Stage, type Visit } from './browser.ts';
 
 const linear = {
   nodes: [
@@ -177,8 +177,8 @@ describeConsole('Workflows in the console', (stage) => {
     for (let key = 0; key < 5; key += 1) await page.keyboard.press('Backspace');
     await page.getByText(/^No JSON yet/).waitFor({ state: 'detached' });
 
-    await page.keyboard.press('Control+A');
-    await page.keyboard.insertText(
+    await rewrite(
+      json,
       JSON.stringify({ ...linear, nodes: [...linear.nodes, { id: 'extra', kind: 'agent' }] }),
     );
     await page.locator('.react-flow__node[data-id="extra"]').waitFor();
@@ -344,7 +344,10 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByRole('button', { name: 'Save as a template' }).click();
     const saving = page.getByRole('dialog');
     await saving.getByLabel('Description').fill('To begin with');
-    await saving.getByRole('textbox', { name: 'Input to try it with' }).fill('{"topic": "rain"}');
+    await rewrite(
+      saving.getByRole('textbox', { name: 'Input to try it with' }),
+      '{"topic": "rain"}',
+    );
     await saving.getByRole('button', { name: 'Save the template' }).click();
     await page.getByRole('article', { name: 'Renamed' }).getByText('To begin with').waitFor();
     const [template] = (await stage().call('GET', '/api/templates')).body.filter(
