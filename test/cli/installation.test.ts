@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chain, gated } from '../../bench/graphs.ts';
 import { type Installation, startInstallation } from '../seed/installation.ts';
+import { eventually } from '../support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
 
 const execute = promisify(execFile);
@@ -200,10 +201,11 @@ describe('a run', () => {
 });
 
 describe('on a terminal', () => {
+  const inQuotes = (args: string[]): string =>
+    [process.execPath, ops.script, ...args].map((word) => `'${word}'`).join(' ');
   /** Runs the command on a pseudo-terminal; what it wrote, errors included. */
   const onTerminal = async (args: string[], env: Record<string, string> = {}): Promise<string> => {
-    const words = [process.execPath, ops.script, ...args].map((word) => `'${word}'`).join(' ');
-    const { stdout } = await execute('script', ['-qec', words, '/dev/null'], {
+    const { stdout } = await execute('script', ['-qec', inQuotes(args), '/dev/null'], {
       env: { ...ops.env, ...env },
     });
     return stdout;
@@ -211,7 +213,19 @@ describe('on a terminal', () => {
   const escape = '\u001b[';
 
   test('a run is drawn as a tree, in place', async () => {
-    const text = await onTerminal(['run', 'Chain', '--watch']);
+    await applyGraph('Held', {
+      nodes: [{ id: 'quick', kind: 'agent', mock: { output: 'ok' } }, ...slow.nodes],
+      edges: [{ source: 'quick', target: 'wait' }],
+    });
+    const watching = spawn('script', ['-qec', inQuotes(['run', 'Held', '--watch']), '/dev/null'], {
+      env: ops.env,
+    });
+    let text = '';
+    watching.stdout.setEncoding('utf8').on('data', (part: string) => (text += part));
+    const ended = new Promise((resolve) => watching.once('close', resolve));
+    await eventually(() => /●.* wait/.test(text));
+    expect((await ops(['cancel', /run_\w+/.exec(text)?.[0] ?? ''])).code).toBe(0);
+    expect(await ended).toBe(4);
     expect(text).toContain('└─ ');
     expect(text).toContain(`${escape}32m✔`);
     expect(text).toMatch(/\u001b\[\d+A\u001b\[J/);
