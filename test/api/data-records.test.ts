@@ -4,7 +4,14 @@ import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
 import { addDataKey } from './data/data-key.ts';
-import { addEntities, addEvents, addFeed, type Place, type TestFeed } from './data/records.ts';
+import {
+  addEntities,
+  addEvents,
+  addFeed,
+  disturb,
+  type Place,
+  type TestFeed,
+} from './data/records.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 // What members read of records. How lists are walked is held by data/reading.test.ts, for keys; here are both modes,
@@ -167,25 +174,15 @@ test('pages hold every record of both modes that stays once, while others come, 
     stable.push(...(await addEntities(reader, feed, thirty)));
     moving.push(...(await addEntities(reader, feed, thirty)));
   }
-  let over = false;
-  const write = async (feed: TestFeed): Promise<void> => {
-    while (!over) {
-      await addEntities(reader, feed, [{}, old(Math.floor(Math.random() * 9))]);
-      const [id, gone] = [moving.pop() ?? '', moving.pop() ?? ''];
-      await run(sql.fragment`UPDATE data_entities SET updated_at = now() WHERE id = ${id}`);
-      await run(sql.fragment`DELETE FROM data_entities WHERE id = ${gone}`);
-    }
-  };
-  const writers = feeds.map(write);
   for (const query of ['', 'updated_since=2020-01-01T00:00:00Z', 'confidence_min=0.5']) {
+    const writers = feeds.map((feed) => disturb(reader, feed, moving, { old }));
     for (let round = 0; round < 3; round += 1) {
       const seen = await pagesOf(reader, `/api/data/entities?limit=7&${query}`);
       expect(new Set(seen).size).toBe(seen.length);
       expect(stable.filter((id) => !seen.includes(id))).toEqual([]);
     }
+    await Promise.all(writers);
   }
-  over = true;
-  await Promise.all(writers);
 });
 
 /** A feed of a workspace with a record of three versions, as they are made by sending it. */

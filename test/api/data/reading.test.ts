@@ -4,7 +4,7 @@ import { sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/platform/ids.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 import { addDataKey } from './data-key.ts';
-import { addEntities, addEvents, addFeed, type Place, type TestFeed } from './records.ts';
+import { addEntities, addEvents, addFeed, disturb, type Place, type TestFeed } from './records.ts';
 
 let api: TestApi;
 let home: Reader;
@@ -238,17 +238,8 @@ describe('pages, while records come, change and go', () => {
         feed,
         Array.from({ length: 60 }, (_, n) => old(n)),
       );
-      // So many, not until the reader is done: one that is slow would never come to the end of what grows faster.
-      const write = async (): Promise<void> => {
-        for (let times = 0; times < 50; times += 1) {
-          await addEntities(reader, feed, [austin, old(Math.floor(Math.random() * 9))]);
-          const [id, gone] = [moving.pop() ?? '', moving.pop() ?? ''];
-          await run(sql.fragment`UPDATE data_entities SET updated_at = now() WHERE id = ${id}`);
-          await run(sql.fragment`DELETE FROM data_entities WHERE id = ${gone}`);
-        }
-      };
       for (let round = 0; round < 4; round += 1) {
-        const writers = [write(), write()];
+        const writers = [1, 2].map(() => disturb(reader, feed, moving, { old, more: austin }));
         const seen = await pagesOf(reader, `/v1/entities?${query}`);
         expect(new Set(seen).size).toBe(seen.length);
         expect(stable.filter((id) => !seen.includes(id))).toEqual([]);

@@ -55,6 +55,26 @@ export async function addEntities(
   return rows.map((row) => row.id);
 }
 
+/**
+ * Records that come beside a reader of pages, at both ends of them, while of those in `moving` one is changed and one
+ * goes each time. So many times and no more: a reader that is slow would never come to the end of what grows faster.
+ */
+export async function disturb(
+  place: Pick<Place, 'db'>,
+  feed: TestFeed,
+  moving: string[],
+  { old, more = {} }: { old: (n: number) => TestEntity; more?: TestEntity },
+): Promise<void> {
+  for (let times = 0; times < 50; times += 1) {
+    await addEntities(place, feed, [more, old(Math.floor(Math.random() * 9))]);
+    const [changed, gone] = [moving.pop() ?? '', moving.pop() ?? ''];
+    await place.db.query(
+      sql.type(nothing)`UPDATE data_entities SET updated_at = now() WHERE id = ${changed}`,
+    );
+    await place.db.query(sql.type(nothing)`DELETE FROM data_entities WHERE id = ${gone}`);
+  }
+}
+
 /** Events about a record, as they are stored, oldest first. Returns their ids. */
 export async function addEvents(
   { db }: Pick<Place, 'db'>,
