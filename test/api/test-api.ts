@@ -6,7 +6,7 @@ import { ensureDefaultWorkspace } from '../../shared/db/workspaces.ts';
 import type { Json } from '../../shared/json.ts';
 import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { type Config, loadConfig } from '../../shared/platform/config.ts';
-import { createLogger } from '../../shared/platform/logger.ts';
+import { createLogger, type Logger } from '../../shared/platform/logger.ts';
 import {
   connectTemporal,
   registerSearchAttributes,
@@ -28,6 +28,7 @@ export interface TestApi {
   db: Pool;
   config: Config;
   temporal: TemporalLink;
+  log: Logger;
   databaseUrl: string;
   workspaceId: string;
   /** Sends a request through the whole application, without a socket. */
@@ -70,6 +71,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
     db,
     config,
     temporal,
+    log,
     databaseUrl: database.url,
     workspaceId,
     call,
