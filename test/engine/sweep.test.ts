@@ -431,6 +431,7 @@ describe('a run that is still live past its window', () => {
     // An execution that is open although the run ended just now.
     const open = await engine.trigger(await engine.define(gated));
     await engine.until(open, ['paused']);
+    await engine.carriedOut(open);
     await engine.db.query(sql.type(z.object({}))`
       UPDATE runs SET status = 'failed', finished_at = now(), created_at = now() - interval '8 days'
       WHERE id = ${open}`);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { z } from 'zod';
 import { setting } from './settings.ts';
 import { createTestDatabase } from './database.ts';
 import { testTemporal } from './temporal.ts';
@@ -7,7 +8,7 @@ import type { GraphInput } from '../../shared/contract/graph.ts';
 import { type Run, runSchema } from '../../shared/contract/run.ts';
 import type { StreamFrame } from '../../shared/contract/stream.ts';
 import { readFrames } from '../../shared/db/frames.ts';
-import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
+import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { readRun, readRunStatus } from '../../shared/db/runs.ts';
 import { createWorkflow } from '../../shared/db/workflows.ts';
 import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/workspaces.ts';
@@ -35,6 +36,8 @@ export interface Engine {
   /** Waits until the run is in one of these states, at most `timeoutMs`. */
   until(runId: string, statuses: readonly Run['status'][], timeoutMs?: number): Promise<Run>;
   frames(runId: string): Promise<StreamFrame[]>;
+  /** Waits until nothing promised of a run is left in the outbox, alerts apart: a row goes soon after it was told. */
+  carriedOut(runId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -133,6 +136,12 @@ export async function startEngine(
       const rows = await readFrames(db, [{ runId, after: 0 }]);
       return rows.map((row) => row.frame);
     },
+    carriedOut: (runId) =>
+      eventually(
+        async () =>
+          !(await db.exists(sql.type(z.object({}))`
+            SELECT FROM outbox WHERE run_id = ${runId} AND kind <> 'alert'`)),
+      ),
     close: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
       await temporal.close();
