@@ -174,7 +174,7 @@ describe('invitations by mail', () => {
     mail.refusal = { status: 422, body: { message: 'no such address' } };
     const { code } = await invite(api, { role: 'viewer' });
     for (let attempt = 1; attempt <= 8; attempt += 1) {
-      await eventually(() => mail.seen.length === attempt);
+      await eventually(() => mail.seen.length >= attempt);
       await eventually(async () => {
         await hurry();
         return mail.seen.length > attempt || (await due()) === 0;
