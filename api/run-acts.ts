@@ -17,8 +17,8 @@ export interface GateDecision {
 }
 
 /**
- * What callers do to runs, whichever surface they use. Each answers with the run as the act left it and refuses with
- * the AppErrors of `shared/operations/runs.ts`.
+ * What callers do to runs, whichever surface they use. Each answers with the run, read while Temporal is told: as the
+ * act left it, or further on where that was quick. Each refuses with the AppErrors of `shared/operations/runs.ts`.
  */
 export interface RunActs {
   read(actor: Actor, runId: string): Promise<Run>;
@@ -40,7 +40,7 @@ export function createRunActs(context: RouteContext): RunActs {
     if (run === undefined) throw notFound('Run');
     return run;
   };
-  // By the time Temporal was told, the run may be further on than the act left it.
+  // Reading before Temporal is told would keep the step behind a gate waiting for what nobody waits for.
   const readWhile = async (told: Promise<boolean>, actor: Actor, runId: string): Promise<Run> => {
     const [run] = await Promise.all([read(actor, runId), untold.add(told)]);
     return run;

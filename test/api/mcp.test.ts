@@ -68,8 +68,10 @@ const addWorkspace = async () => {
 };
 
 const gate = { id: 'gate', kind: 'human_gate', prompt: 'Send {ticket}?' } as const;
-const gated = { nodes: [gate, echo('send', "'sent'")], edges: [edge('gate', 'send')] };
-const failing = { nodes: [mock('a', { output: 'x', fail_times: 1 })], edges: [] };
+// What a decision or a resume leads to takes its time, so that its answer is read before.
+const slow = { output: 'x', delay_ms: 500 };
+const gated = { nodes: [gate, mock('send', slow)], edges: [edge('gate', 'send')] };
+const failing = { nodes: [mock('a', { ...slow, fail_times: 1 })], edges: [] };
 const quick = { nodes: [echo('answer', "'re: ' + ticket")], edges: [] };
 const broken = { nodes: [echo('a'), echo('b')], edges: [edge('a', 'b'), edge('b', 'a')] };
 

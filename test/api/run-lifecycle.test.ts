@@ -38,11 +38,14 @@ const start = async (graph: GraphInput, input: object = {}): Promise<string> => 
   return body.run_id;
 };
 
+/** What an act leads to takes its time, so that the act's answer is read before. */
+const slow = { delay_ms: 500 };
+
 const gated: GraphInput = {
   nodes: [
     { id: 'draft', kind: 'agent', prompt: 'Answer {ticket}', mock: { output: 'Dear customer' } },
     { id: 'review', kind: 'human_gate', label: 'Review', prompt: 'Send {draft}?' },
-    { id: 'send', kind: 'agent', prompt: '{draft}: {note}', mock: { output: 'sent' } },
+    { id: 'send', kind: 'agent', prompt: '{draft}: {note}', mock: { ...slow, output: 'sent' } },
   ],
   edges: [
     { source: 'draft', target: 'review' },
@@ -54,7 +57,7 @@ const gated: GraphInput = {
 const failing = (times: number): GraphInput => ({
   nodes: [
     { id: 'first', kind: 'agent', mock: { output: 'one' } },
-    { id: 'second', kind: 'agent', mock: { output: 'two', fail_times: times } },
+    { id: 'second', kind: 'agent', mock: { ...slow, output: 'two', fail_times: times } },
   ],
   edges: [{ source: 'first', target: 'second' }],
 });

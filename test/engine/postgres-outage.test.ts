@@ -50,7 +50,7 @@ describe('Postgres gone for ten seconds', () => {
   test('when a run is to be paused or settled: it waits and does not fail', async () => {
     const workflowId = await engine.define({
       nodes: [
-        { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 1 } },
+        { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 3 } },
         { id: 'gate', kind: 'human_gate' },
       ],
       edges: [edge('wait', 'gate')],
