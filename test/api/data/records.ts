@@ -56,8 +56,8 @@ export async function addEntities(
 }
 
 /**
- * Records that come beside a reader of pages, at both ends of them, while of those in `moving` one is changed and one
- * goes each time. So many times and no more: a reader that is slow would never come to the end of what grows faster.
+ * Records that come beside a reader of pages, at both ends of them, while of those in `moving`, which what comes joins,
+ * the first is changed and the next goes. So many times and no more: a reader that is slow would never come to the end of what grows faster.
  */
 export async function disturb(
   place: Pick<Place, 'db'>,
@@ -66,8 +66,8 @@ export async function disturb(
   { old, more = {} }: { old: (n: number) => TestEntity; more?: TestEntity },
 ): Promise<void> {
   for (let times = 0; times < 50; times += 1) {
-    await addEntities(place, feed, [more, old(Math.floor(Math.random() * 9))]);
-    const [changed, gone] = [moving.pop() ?? '', moving.pop() ?? ''];
+    moving.push(...(await addEntities(place, feed, [more, old(Math.floor(Math.random() * 9))])));
+    const [changed = '', gone = ''] = moving.splice(0, 2);
     await place.db.query(
       sql.type(nothing)`UPDATE data_entities SET updated_at = now() WHERE id = ${changed}`,
     );
