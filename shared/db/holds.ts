@@ -66,7 +66,8 @@ export const placeHolds = sql.fragment`
 export const refusedBudget = sql.fragment`
   SELECT * FROM (
     SELECT refuse('budget', json_build_object('budget_id', id, 'name', name, 'limit_micros', limit_micros,
-                  'committed_micros', CASE WHEN estimate_micros IS NULL THEN spent ELSE spent + reserved END))
+                  'committed_micros', CASE WHEN estimate_micros IS NULL THEN spent ELSE spent + reserved END,
+                  'estimate_micros', estimate_micros))
     FROM wanted WHERE NOT fits ORDER BY id LIMIT 1) AS budget`;
 
 /** Applies `moves` (budget_id, window_start, spent, reserved: what is added to each) to the counters. */
@@ -127,7 +128,8 @@ export const chargeHolds = (costMicros: number) => sql.fragment`
 
 /**
  * What stops a run before its next step: its own cap, else a budget. Expects a CTE `run` with `id`, `cost_micros`,
- * `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped: that much was promised to it.
+ * `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped: that much is its own, also when it
+ * has used all of it and the holds of others have filled the budget.
  */
 export const blockedRun = sql.fragment`
   SELECT NULL::text AS budget_id, NULL::text AS name, run.cost_micros AS committed, run.cost_cap_micros AS limit_micros
@@ -144,7 +146,7 @@ export const blockedRun = sql.fragment`
       ELSE (SELECT coalesce(sum(o.spent_micros + o.held_micros), 0)::bigint FROM budget_holds o
             WHERE o.budget_id = b.id AND o.window_start = h.window_start) END AS committed) AS c
     WHERE NOT run.budget_exempt AND c.committed >= b.limit_micros
-      AND (h.estimate_micros IS NULL OR run.cost_micros - h.base_micros >= h.estimate_micros)
+      AND (h.estimate_micros IS NULL OR run.cost_micros - h.base_micros > h.estimate_micros)
     ORDER BY b.id) AS budget`;
 
 /** Why a run may not start or go on for the sake of money. */
@@ -154,22 +156,29 @@ export interface Blocked {
   name: string | null;
   committedMicros: number;
   limitMicros: number;
+  /** What the run would have to hold; only of a run that has not begun. */
+  estimateMicros?: number | null;
 }
 
 /** Two decimals, or as many as the amount has. */
 const usd = (micros: number): string => toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
 
-/** The sentence a caller or a failed run is given. */
-export const blockedText = (blocked: Blocked): string =>
-  blocked.name === null
-    ? `Run cost cap reached: $${usd(blocked.committedMicros)} of $${usd(blocked.limitMicros)} spent`
-    : `Budget '${blocked.name}' exhausted: $${usd(blocked.committedMicros)} of $${usd(blocked.limitMicros)} committed`;
+/** The sentence a caller or a failed run is given. Below the limit it is the estimate that does not fit: it says so. */
+export function blockedText(blocked: Blocked): string {
+  const { name, committedMicros, limitMicros, estimateMicros } = blocked;
+  const amounts = `$${usd(committedMicros)} of $${usd(limitMicros)}`;
+  if (name === null) return `Run cost cap reached: ${amounts} spent`;
+  const text = `Budget '${name}' exhausted: ${amounts} committed`;
+  if (estimateMicros == null || committedMicros >= limitMicros) return text;
+  return `${text}; this run needs an estimate of $${usd(estimateMicros)}`;
+}
 
 /** What a governance event says of it. */
 export const blockedEvidence = (blocked: Blocked): JsonObject => ({
   ...(blocked.budgetId === null ? {} : { budget_id: blocked.budgetId, budget: blocked.name }),
   committed_usd: toDollars(blocked.committedMicros),
   limit_usd: toDollars(blocked.limitMicros),
+  ...(blocked.estimateMicros == null ? {} : { estimate_usd: toDollars(blocked.estimateMicros) }),
 });
 
 /** The verdict that a cap or a budget gave. */
@@ -190,6 +199,7 @@ const budgetFacts = z.object({
   name: z.string(),
   limit_micros: z.number(),
   committed_micros: z.number(),
+  estimate_micros: z.number().nullable(),
 });
 
 /** AppError `budget_exceeded` with what it is about. */
@@ -212,6 +222,7 @@ export function asBudgetError(error: unknown): unknown {
     name: facts.name,
     limitMicros: facts.limit_micros,
     committedMicros: facts.committed_micros,
+    estimateMicros: facts.estimate_micros,
   });
 }
 

@@ -145,7 +145,10 @@ describe('a budget', () => {
     const answer = await post(`/api/workflows/${workflowId}/runs`, { ticket: 'x' });
     expect([answer.status, answer.body]).toEqual([
       402,
-      { detail: "Budget 'Tiny' exhausted: $0.00 of $0.50 committed" },
+      {
+        detail:
+          "Budget 'Tiny' exhausted: $0.00 of $0.50 committed; this run needs an estimate of $1.00",
+      },
     ]);
     await api.call('DELETE', `/api/budgets/${id}`);
     expect((await post(`/api/workflows/${workflowId}/runs`, { ticket: 'x' })).status).toBe(201);

@@ -702,7 +702,11 @@ describe('the order of refusals', () => {
     await useUp();
     await expectRefused(event('{"id":1}'), 402, exhausted);
     await freeUp();
-    await expectRefused(event('{"id":1}'), 402, "Budget 'B' exhausted: $0.00 of $1.00 committed");
+    await expectRefused(
+      event('{"id":1}'),
+      402,
+      "Budget 'B' exhausted: $0.00 of $1.00 committed; this run needs an estimate of $2.00",
+    );
     await api.call('DELETE', `/api/budgets/${budget.id}`);
     await expectRefused(event('{"id":1}'), 400, /^Workflow graph invalid: /);
     await api.call('PUT', `/api/workflows/${workflowId}`, { graph: oneStep });

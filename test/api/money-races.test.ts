@@ -98,7 +98,10 @@ describe('with room for one', () => {
         });
         const before = await number(sql.fragment`SELECT coalesce(sum(runs), 0) FROM run_counters`);
         const answers = await triggers(n);
-        expectOneOf(answers, /^Budget 'B' exhausted: \$0\.75 of \$1\.00 committed$/);
+        expectOneOf(
+          answers,
+          /^Budget 'B' exhausted: \$0\.75 of \$1\.00 committed; this run needs an estimate of \$0\.75$/,
+        );
         expect(await traces()).toEqual({ runs: 1, audit: 1, holds: 1, promises: 0 });
         const after = await number(sql.fragment`SELECT sum(runs) FROM run_counters`);
         expect(after - before).toBe(1);
@@ -172,7 +175,9 @@ describe('the monthly quota', () => {
       limit_usd: 1,
       reservation_estimate_usd: 2,
     });
-    expect(await detail()).toBe("Budget 'B' exhausted: $0.00 of $1.00 committed");
+    expect(await detail()).toBe(
+      "Budget 'B' exhausted: $0.00 of $1.00 committed; this run needs an estimate of $2.00",
+    );
     await plan('free');
     await run(sql.fragment`UPDATE run_counters SET runs = 1000`);
     expect(await detail()).toMatch(/^Monthly run limit reached /);

@@ -99,7 +99,8 @@ describe('a budget with an estimate', () => {
     await engine.trigger(workflowId);
     await expect(engine.trigger(workflowId)).rejects.toMatchObject({
       code: 'budget_exceeded',
-      message: "Budget 'Small' exhausted: $0.80 of $1.00 committed",
+      message:
+        "Budget 'Small' exhausted: $0.80 of $1.00 committed; this run needs an estimate of $0.40",
     });
     await agree();
   });
@@ -133,6 +134,43 @@ describe('a budget with an estimate', () => {
       outcome: 'blocked',
       blocked: { name: 'B', committedMicros: 1_100_000, limitMicros: 1_000_000 },
     });
+  });
+
+  test('a run that costs exactly its estimate finishes, also when the holds of others fill the budget', async () => {
+    const workflowId = await define();
+    await budget(workflowId, { limit_usd: 1, reservation_estimate_usd: 0.25 });
+    const runs = [];
+    for (let n = 0; n < 4; n += 1) runs.push(await engine.trigger(workflowId));
+    for (const runId of runs) {
+      await spend(runId, 0.25);
+      expect((await begin(runId, 'c', 'free')).outcome).toBe('begun');
+    }
+    await spend(runs[0]!, 0.000001, 'free');
+    expect(await begin(runs[0]!, 'c', 'next')).toMatchObject({ outcome: 'blocked' });
+    expect((await begin(runs[1]!, 'c', 'next')).outcome).toBe('begun');
+  });
+});
+
+describe('a refusal', () => {
+  test('says the estimate where that is what does not fit', async () => {
+    const workflowId = await define();
+    const id = await budget(workflowId, {
+      name: 'Nearly',
+      limit_usd: 1,
+      reservation_estimate_usd: 0.9,
+    });
+    await engine.trigger(workflowId);
+    await updateBudget(engine.db, engine.actor, id, { reservation_estimate_usd: 0.2 });
+    const refused = (message: string) =>
+      expect(engine.trigger(workflowId)).rejects.toMatchObject({
+        code: 'budget_exceeded',
+        message,
+      });
+    await refused(
+      "Budget 'Nearly' exhausted: $0.90 of $1.00 committed; this run needs an estimate of $0.20",
+    );
+    await updateBudget(engine.db, engine.actor, id, { limit_usd: 0.9 });
+    await refused("Budget 'Nearly' exhausted: $0.90 of $0.90 committed");
   });
 });
 

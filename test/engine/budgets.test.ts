@@ -195,7 +195,8 @@ describe('a block budget', () => {
       await engine.until(await engine.trigger(workflowId), ['success']);
     }
     await expect(engine.trigger(workflowId)).rejects.toMatchObject({
-      message: "Budget 'Month' exhausted: $0.80 of $1.00 committed",
+      message:
+        "Budget 'Month' exhausted: $0.80 of $1.00 committed; this run needs an estimate of $0.50",
     });
     const all = await listGovernanceEvents(engine.db, engine.actor.workspaceId, {
       workflow_id: workflowId,
