@@ -1,14 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { Actor } from '../shared/actor.ts';
+import { type Actor, requireCapability } from '../shared/actor.ts';
 import { API_KEY_PREFIX } from '../shared/contract/api-key.ts';
 import { findKeyHolder, findSessionHolders } from '../shared/db/credentials.ts';
 import { readDefaultOwner } from '../shared/db/workspaces.ts';
 import { AppError } from '../shared/errors.ts';
 import { hashApiKeySecret } from '../shared/platform/api-key-secrets.ts';
 import type { Session, SessionTokens } from '../shared/platform/session-tokens.ts';
-import { authorize } from './authorize.ts';
 import type { ApiDeps, RouteContext } from './deps.ts';
 import type { KeyUses } from './key-uses.ts';
 
@@ -45,7 +44,7 @@ export function authenticate(app: FastifyInstance, context: RouteContext): void 
   // Nearly all who ask use the same name: it is taken apart once.
   let knownHost: string | undefined;
   app.addHook('onRequest', async (request) => {
-    const { capability } = request.routeOptions.config;
+    const { capability, also = [] } = request.routeOptions.config;
     // A stream is refused with a close code, so its route judges for itself.
     if (capability === undefined || capability === 'public' || request.ws) return;
     refuseForeignOrigin(request.headers, context);
@@ -56,7 +55,8 @@ export function authenticate(app: FastifyInstance, context: RouteContext): void 
       requireKnownHost(request.headers, context);
       knownHost = request.headers.host;
     }
-    if (capability !== 'authenticated') authorize(actor, capability);
+    if (capability === 'authenticated') return;
+    for (const needed of [capability, ...also]) requireCapability(actor, needed);
   });
 }
 

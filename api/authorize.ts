@@ -1,14 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import type { Actor } from '../shared/actor.ts';
-import { type Capability, holds } from '../shared/capabilities.ts';
-import { forbiddenWithout } from '../shared/errors.ts';
 import { isConsoleAsset } from './console.ts';
 import { isReferencePage } from './reference.ts';
-
-/** Throws AppError `forbidden` when the actor lacks the capability. */
-export function authorize(actor: Actor, capability: Capability): void {
-  if (!holds(actor.role, actor.overrides, capability)) throw forbiddenWithout(capability);
-}
 
 /** A route that does not say who may call it keeps the app from starting. */
 export function refuseUndeclaredRoutes(app: FastifyInstance): void {

@@ -55,6 +55,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may call the route. Every route says so; one that does not keeps the app from starting. */
     capability?: Capability | 'authenticated' | 'public';
+    /** What the route takes besides, because its act has another effect, such as a run. */
+    also?: readonly Capability[];
     /** What a key of the data API needs for the route. Such routes declare this instead of a capability. */
     scope?: DataScope;
   }

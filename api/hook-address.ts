@@ -10,6 +10,13 @@ export interface HookAddress {
   secret: string;
 }
 
+/** What stands in place of the secret where it is not shown. No secret has this form. */
+const MASK = '*'.repeat(32);
+
+/** The same without the secret, for who must not start runs by it. */
+export const maskedHookUrl = (publicUrl: string, workflowId: string): string =>
+  hookUrl(publicUrl, { workflowId, secret: MASK });
+
 /** What a webhook is reached at, under the public URL of the service. */
 export const hookUrl = (publicUrl: string, { workflowId, secret }: HookAddress): string =>
   `${publicUrl}${HOOK_PREFIX}${workflowId}/${secret}`;

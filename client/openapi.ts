@@ -270,7 +270,7 @@ export interface paths {
         get: operations["getWorkflow"];
         /**
          * Change a workflow
-         * @description Changes what the body names. Another graph becomes a new version; runs keep the version they began with.
+         * @description Changes what the body names. Another graph becomes a new version; runs keep the version they began with. Another graph takes `publish_workflows` as well where the workflow is published, and `run_workflows` where it has a webhook or a schedule that is enabled.
          */
         put: operations["updateWorkflow"];
         post?: never;
@@ -605,12 +605,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the inbound webhook and its settings */
+        /**
+         * Read the inbound webhook and its settings
+         * @description The secret in `url` is shown to who may edit and run workflows; for everybody else asterisks stand in its place.
+         */
         get: operations["getWebhook"];
         put?: never;
         /**
          * Enable the inbound webhook, or give it a new URL
-         * @description Each call makes a new secret; a URL from before answers 404 from then on.
+         * @description Each call makes a new secret; a URL from before answers 404 from then on. Takes `run_workflows` as well, since whoever has the URL can start runs.
          */
         post: operations["enableWebhook"];
         /**
@@ -735,7 +738,7 @@ export interface paths {
         put?: never;
         /**
          * Have a workflow run at given times
-         * @description A time that is due and cannot have its run (quota, budget, an invalid graph, an earlier run that has not ended) is passed over and told as `last_skip`.
+         * @description A time that is due and cannot have its run (quota, budget, an invalid graph, an earlier run that has not ended) is passed over and told as `last_skip`. An enabled one takes `run_workflows` as well.
          */
         post: operations["createSchedule"];
         delete?: never;
@@ -755,7 +758,7 @@ export interface paths {
         get: operations["getSchedule"];
         /**
          * Change a schedule, or switch it on and off
-         * @description What is absent stays. What was due before a change of its times is not caught up with.
+         * @description What is absent stays. What was due before a change of its times is not caught up with. A change that leaves it enabled takes `run_workflows` as well, unless only the name changes.
          */
         put: operations["updateSchedule"];
         post?: never;
@@ -777,7 +780,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run of a schedule now
-         * @description With its input, also while it is not enabled. 409 while an earlier run of it has not ended, unless its overlap is `allow`.
+         * @description With its input, also while it is not enabled. Takes `run_workflows` as well. 409 while an earlier run of it has not ended, unless its overlap is `allow`.
          */
         post: operations["triggerSchedule"];
         delete?: never;
@@ -839,7 +842,7 @@ export interface paths {
         put?: never;
         /**
          * Make a key of the data API; its secret is shown this once
-         * @description For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan.
+         * @description For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan. Scopes that read or export take `view` as well, `webhooks:write` takes `manage_workspace`.
          */
         post: operations["createDataKey"];
         delete?: never;
@@ -2324,64 +2327,6 @@ export interface components {
              */
             created_at: string;
         };
-        /** @description Nodes and edges as they were drawn */
-        Graph: {
-            nodes: (components["schemas"]["GraphNodeInput"] | unknown)[];
-            edges: (components["schemas"]["GraphEdgeInput"] | unknown)[];
-        } & {
-            [key: string]: unknown;
-        };
-        RunStats: {
-            total: number;
-            success: number;
-            failed: number;
-            paused: number;
-            /** @description Pending ones included */
-            running: number;
-            /** @description Percent of the finished runs, one decimal; 0 when none finished */
-            success_rate: number;
-            /** @description Over the finished runs */
-            avg_cost_usd: number | null;
-            /** @description Over the finished runs, without waiting at gates */
-            avg_duration_ms: number | null;
-            last_run_at: string | null;
-        };
-        Workflow: {
-            id: string;
-            workspace_id: string;
-            name: string;
-            description: string;
-            /** @enum {string} */
-            status: "draft" | "published";
-            version: number;
-            graph: components["schemas"]["Graph"];
-            checks: unknown[];
-            /** @description What one run may cost */
-            run_cap_usd: number | null;
-            stats: components["schemas"]["RunStats"];
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-        };
-        WorkflowVersion: {
-            workflow_id: string;
-            version: number;
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            graph: components["schemas"]["Graph"];
-        };
         StreamFrame: {
             run_id: string;
             /** @constant */
@@ -2515,6 +2460,64 @@ export interface components {
                 /** @description US dollars, at most six decimals */
                 cost_usd: number;
             }[];
+        };
+        /** @description Nodes and edges as they were drawn */
+        Graph: {
+            nodes: (components["schemas"]["GraphNodeInput"] | unknown)[];
+            edges: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+        } & {
+            [key: string]: unknown;
+        };
+        RunStats: {
+            total: number;
+            success: number;
+            failed: number;
+            paused: number;
+            /** @description Pending ones included */
+            running: number;
+            /** @description Percent of the finished runs, one decimal; 0 when none finished */
+            success_rate: number;
+            /** @description Over the finished runs */
+            avg_cost_usd: number | null;
+            /** @description Over the finished runs, without waiting at gates */
+            avg_duration_ms: number | null;
+            last_run_at: string | null;
+        };
+        Workflow: {
+            id: string;
+            workspace_id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "draft" | "published";
+            version: number;
+            graph: components["schemas"]["Graph"];
+            checks: unknown[];
+            /** @description What one run may cost */
+            run_cap_usd: number | null;
+            stats: components["schemas"]["RunStats"];
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        WorkflowVersion: {
+            workflow_id: string;
+            version: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            graph: components["schemas"]["Graph"];
         };
         AlertChannel: {
             /** @enum {string} */

@@ -1,4 +1,5 @@
-import type { CapabilityOverrides, Role } from './capabilities.ts';
+import { type Capability, type CapabilityOverrides, holds, type Role } from './capabilities.ts';
+import { forbiddenWithout } from './errors.ts';
 
 /** Who asks: resolved once per request from the credential, passed to every operation. */
 export interface Actor {
@@ -8,4 +9,12 @@ export interface Actor {
   name: string | null;
   role: Role;
   overrides: CapabilityOverrides;
+}
+
+/** Throws AppError `forbidden`, which names the capability, when the actor does not hold it. */
+export function requireCapability(
+  actor: Pick<Actor, 'role' | 'overrides'>,
+  capability: Capability,
+): void {
+  if (!holds(actor.role, actor.overrides, capability)) throw forbiddenWithout(capability);
 }

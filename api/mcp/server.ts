@@ -5,7 +5,7 @@ import {
   McpServer,
   ProtocolError,
 } from '@modelcontextprotocol/server';
-import { authorize } from '../authorize.ts';
+import { requireCapability } from '../../shared/actor.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { classify } from '../error-handler.ts';
@@ -49,7 +49,7 @@ export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
 }
 
 async function callTool(tool: McpTool, call: ToolCall, given: unknown): Promise<CallToolResult> {
-  authorize(call.actor, tool.capability);
+  requireCapability(call.actor, tool.capability);
   const args = tool.input.safeParse(given);
   if (!args.success) {
     throw new AppError('invalid', describeIssues('arguments', args.error.issues));

@@ -3,12 +3,12 @@ import type { WebsocketPluginOptions } from '@fastify/websocket';
 import type { FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
+import { requireCapability } from '../../shared/actor.ts';
 import { closeCodes } from '../../shared/contract/stream.ts';
 import { frameCursor } from '../../shared/db/frames.ts';
 import { AppError } from '../../shared/errors.ts';
 import { answers, runParams } from '../answers.ts';
 import { type Caller, requireKnownOrigin } from '../authenticate.ts';
-import { authorize } from '../authorize.ts';
 import type { App, RouteContext, StreamAdmission } from '../deps.ts';
 import { createFrameBus, type FrameBus } from './bus.ts';
 import { createSessionWatch } from './session-watch.ts';
@@ -109,7 +109,7 @@ async function admit(
     // In both modes: CORS, which keeps pages from reading answers, does not hold for sockets.
     requireKnownOrigin(headers, context);
     const { actor, credential } = await identify(context, headers, token);
-    authorize(actor, 'view');
+    requireCapability(actor, 'view');
     const after = await frameCursor(context.db, { workspaceId: actor.workspaceId, runId });
     if (after === undefined) return { close: closeCodes.not_found };
     const full = bus.count() >= MAX_SOCKETS || bus.count(runId) >= MAX_SOCKETS_PER_RUN;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Actor } from '../actor.ts';
+import { type Actor, requireCapability } from '../actor.ts';
 import {
   overlaps,
   type Schedule,
@@ -7,19 +7,20 @@ import {
   type ScheduleUpdate,
 } from '../contract/schedule.ts';
 import { AppError, notFound } from '../errors.ts';
+import { canonicalJson } from '../graph/diff.ts';
 import type { JsonObject } from '../json.ts';
 import { nextDue } from '../platform/cron.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { LEASE_MS } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
-import { requireWorkflow } from './workflows.ts';
 
 export interface ScheduleScope {
   workspaceId: string;
   scheduleId: string;
 }
 
+const idRow = z.object({ id: z.string() });
 const jsonObject = z.unknown() as unknown as z.ZodType<JsonObject>;
 
 const scheduleRow = z.object({
@@ -87,7 +88,10 @@ export async function requireSchedule(
   if (found === null) throw notFound('Schedule');
 }
 
-/** Makes a schedule and returns its id; Temporal is still to be told. Throws AppError `not_found`. */
+/**
+ * Makes a schedule and returns its id; Temporal is still to be told. Throws AppError `not_found`, and `forbidden` for an
+ * enabled one of an actor who may not run workflows.
+ */
 export async function createSchedule(
   db: Pool,
   actor: Actor,
@@ -96,7 +100,11 @@ export async function createSchedule(
   const { workspaceId } = actor;
   const scheduleId = newId('schedule');
   await db.transaction(async (tx) => {
-    await requireWorkflow(tx, { workspaceId, workflowId: input.workflow_id });
+    const workflow = await tx.maybeOne(sql.prepared('schedules_hold_workflow', idRow)`
+      SELECT id FROM workflows WHERE id = ${input.workflow_id} AND workspace_id = ${workspaceId} FOR SHARE
+    `);
+    if (workflow === null) throw notFound('Workflow');
+    if (input.enabled) requireCapability(actor, 'run_workflows');
     await tx.query(sql.prepared('schedules_insert', z.object({}))`
       INSERT INTO schedules (id, workspace_id, workflow_id, name, cron, timezone, input, enabled, overlap, created_by)
       VALUES (${scheduleId}, ${workspaceId}, ${input.workflow_id}, ${input.name ?? null}, ${input.cron},
@@ -110,7 +118,7 @@ export async function createSchedule(
 /**
  * Changes what the body names; Temporal is still to be told. What was due before its times were changed is not caught
  * up with. `check` judges the times as they will be, and throws what is wrong with them. Throws AppError `not_found`,
- * `invalid`.
+ * `invalid`, and `forbidden` where the change decides about runs and the actor may not run workflows.
  */
 export async function updateSchedule(
   db: Pool,
@@ -121,6 +129,11 @@ export async function updateSchedule(
 ): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
+    // Before the schedule, in the order in which the deletion of a workflow locks the two.
+    await tx.query(sql.prepared('schedules_hold_workflow_of', z.object({}))`
+      SELECT FROM schedules s JOIN workflows w ON w.id = s.workflow_id
+      WHERE s.id = ${scheduleId} AND s.workspace_id = ${workspaceId} FOR SHARE OF w
+    `);
     const before = await tx.maybeOne(sql.prepared('schedules_lock', scheduleRow)`
       SELECT ${scheduleColumns} FROM schedules s
       WHERE s.id = ${scheduleId} AND s.workspace_id = ${workspaceId} FOR NO KEY UPDATE
@@ -142,6 +155,9 @@ export async function updateSchedule(
     const timed = (['cron', 'timezone', 'enabled'] as const).some(
       (field) => after[field] !== before[field],
     );
+    if (after.enabled && (timed || decidesRuns(before, after))) {
+      requireCapability(actor, 'run_workflows');
+    }
     await tx.query(sql.prepared('schedules_update', z.object({}))`
       UPDATE schedules SET name = ${after.name}, cron = ${after.cron}, timezone = ${after.timezone},
         input = ${JSON.stringify(after.input)}::json, enabled = ${after.enabled}, overlap = ${after.overlap},
@@ -152,6 +168,12 @@ export async function updateSchedule(
     await auditSchedule(tx, actor, 'schedule_update', after);
   });
 }
+
+const decidesRuns = (
+  before: z.infer<typeof scheduleRow>,
+  after: z.infer<typeof scheduleRow>,
+): boolean =>
+  before.overlap !== after.overlap || canonicalJson(before.input) !== canonicalJson(after.input);
 
 const deletedRow = z.object({ id: z.string(), workflow_id: z.string(), cron: z.string() });
 
@@ -179,8 +201,6 @@ const auditSchedule = (
     targetId: workflow_id,
     details: { schedule_id: id, cron },
   });
-
-const idRow = z.object({ id: z.string() });
 
 /** Ids of a workflow's schedules. */
 export async function listScheduleIds(

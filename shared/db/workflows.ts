@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { Actor } from '../actor.ts';
+import { type Actor, requireCapability } from '../actor.ts';
 import type { DraftGraph, EvaluationCheck } from '../contract/graph.ts';
 import type { Template } from '../contract/template.ts';
 import {
   type Workflow,
   type WorkflowCreate,
+  type WorkflowStatus,
   type WorkflowUpdate,
   workflowStatuses,
 } from '../contract/workflow.ts';
@@ -213,7 +214,8 @@ async function lockWorkflow(
 
 /**
  * Changes what the body names. A graph that says something else than the current one, its writing aside, becomes a
- * new version; runs keep the one they were triggered with. Edits at the same moment take turns.
+ * new version; runs keep the one they were triggered with. Edits at the same moment take turns. Throws AppError
+ * `not_found`, and `forbidden` for a new graph that the actor may not put to use.
  */
 export async function updateWorkflow(
   db: Pool,
@@ -233,6 +235,7 @@ export async function updateWorkflow(
       .map((field) => (field === 'run_cap_micros' ? 'run_cap_usd' : field));
     let { version } = before;
     if (body.graph !== undefined && (await isNewGraph(tx, { workflowId, version }, body.graph))) {
+      await requireToReplaceGraph(tx, actor, { workflowId, status: before.status });
       version += 1;
       changed.push('graph');
       await insertVersion(tx, actor, { workflowId, version, graph: body.graph });
@@ -246,6 +249,25 @@ export async function updateWorkflow(
     `);
     await auditWorkflow(tx, actor, workflowId, 'update', { changed, version });
   });
+}
+
+/**
+ * The new graph is in use at once: in place of the published one, and by the webhook and the schedules there are,
+ * without anybody else's act. Throws AppError `forbidden`.
+ */
+async function requireToReplaceGraph(
+  tx: Tx,
+  actor: Actor,
+  { workflowId, status }: { workflowId: string; status: WorkflowStatus },
+): Promise<void> {
+  if (status === 'published') requireCapability(actor, 'publish_workflows');
+  const runsByItself = await tx.exists(sql.prepared('workflows_runs_by_itself', z.object({}))`
+    SELECT FROM workflow_webhooks
+    WHERE workflow_id = ${workflowId} AND workspace_id = ${actor.workspaceId} AND secret IS NOT NULL
+    UNION ALL
+    SELECT FROM schedules WHERE workflow_id = ${workflowId} AND workspace_id = ${actor.workspaceId} AND enabled
+  `);
+  if (runsByItself) requireCapability(actor, 'run_workflows');
 }
 
 function newCap(before: number | null, wanted: number | null | undefined): number | null {

@@ -191,7 +191,8 @@ test('who may call what is as committed', async () => {
       if ((await ask(required, route, granted[name]!)) === 'in') alone.push(name);
       if ((await ask(required, route, denied[name]!)) !== 'in') without.push(name);
     }
-    cells.push(alone.length === names.length ? 'nothing' : alone.join(' '));
+    // Where no capability alone is enough, it takes all that the next column names.
+    cells.push(alone.length === names.length ? 'nothing' : alone.join(' ') || 'all of these');
     cells.push(without.join(' ') || 'nothing');
     table.push(cells);
   }

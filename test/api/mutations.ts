@@ -538,7 +538,7 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
   'POST /api/members/{id}/approve': async ({ call }) => {
     const { id } = await call('POST', '/api/auth/signup', {
       name: 'Recipe',
-      email: 'pending@example.com',
+      email: `pending-${randomText(10)}@example.com`,
       password: 'correct horse battery',
     });
     return { url: `/api/members/${id}/approve`, entry: onMember('approve_member', id) };

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { requireCapability } from '../../../shared/actor.ts';
+import type { Capability } from '../../../shared/capabilities.ts';
 import { apiKeyListQuery } from '../../../shared/contract/api-key.ts';
+import type { DataScope } from '../../../shared/contract/data/envelope.ts';
 import {
   createdDataKeySchema,
   dataKeyInput,
@@ -18,6 +21,10 @@ import type { App, RouteContext } from '../../deps.ts';
 import { withLatestUse } from '../../key-uses.ts';
 
 const tags = ['Data'];
+/** What a member needs for what a scope lets a key do: nobody gives more than they hold. */
+const capabilityBehind = (scope: DataScope): Capability =>
+  scope === 'webhooks:write' ? 'manage_workspace' : 'view';
+
 const params = z.strictObject({ id: z.string().min(1) });
 
 export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void {
@@ -46,13 +53,16 @@ export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void
       operationId: 'createDataKey',
       summary: 'Make a key of the data API; its secret is shown this once',
       description:
-        'For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan.',
+        'For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan. Scopes that ' +
+        'read or export take `view` as well, `webhooks:write` takes `manage_workspace`.',
       body: dataKeyInput,
       response: answers({ 201: createdDataKeySchema }, 'too_large', 'unsupported_media_type'),
     },
     config: { capability: 'manage_api_keys' },
-    handler: async ({ actor, body }, reply) =>
-      reply.code(201).send(await createDataKey(db, actor, body)),
+    handler: async ({ actor, body }, reply) => {
+      for (const scope of body.scopes) requireCapability(actor, capabilityBehind(scope));
+      return reply.code(201).send(await createDataKey(db, actor, body));
+    },
   });
 
   app.route({

@@ -47,7 +47,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       summary: 'Have a workflow run at given times',
       description:
         'A time that is due and cannot have its run (quota, budget, an invalid graph, an earlier run that has not ' +
-        'ended) is passed over and told as `last_skip`.',
+        'ended) is passed over and told as `last_skip`. An enabled one takes `run_workflows` as well.',
       body: scheduleInput,
       response: answers(
         { 201: scheduleSchema },
@@ -88,7 +88,8 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       operationId: 'updateSchedule',
       summary: 'Change a schedule, or switch it on and off',
       description:
-        'What is absent stays. What was due before a change of its times is not caught up with.',
+        'What is absent stays. What was due before a change of its times is not caught up with. A change that leaves ' +
+        'it enabled takes `run_workflows` as well, unless only the name changes.',
       params: scheduleParams,
       body: scheduleUpdate,
       response: answers(
@@ -132,7 +133,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       operationId: 'triggerSchedule',
       summary: 'Start a run of a schedule now',
       description:
-        'With its input, also while it is not enabled. 409 while an earlier run of it has not ended, unless its ' +
+        'With its input, also while it is not enabled. Takes `run_workflows` as well. 409 while an earlier run of it has not ended, unless its ' +
         'overlap is `allow`.',
       params: scheduleParams,
       body: emptyBody,
@@ -145,7 +146,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
         'unsupported_media_type',
       ),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', also: ['run_workflows'] },
     handler: async ({ actor, params }, reply) => {
       const { admitted, schedule, told } = await triggerSchedule(context, actor, params.id);
       await untold.add(told);

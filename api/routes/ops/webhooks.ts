@@ -1,3 +1,5 @@
+import type { Actor } from '../../../shared/actor.ts';
+import { holds } from '../../../shared/capabilities.ts';
 import {
   enabledWebhookSchema,
   type Webhook,
@@ -14,15 +16,29 @@ import {
 import { emptyBody } from '../../../shared/contract/common.ts';
 import { answers, nothing, workflowParams } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { hookUrl } from '../../hook-address.ts';
+import { hookUrl, maskedHookUrl } from '../../hook-address.ts';
 
 const tags = ['Webhooks'];
 
+/** Whoever has the URL can start runs, for as long as it is not changed: it is for who may do so anyway. */
+const maySeeSecret = ({ role, overrides }: Actor): boolean =>
+  (['create_edit_workflows', 'run_workflows'] as const).every((name) =>
+    holds(role, overrides, name),
+  );
+
 export function webhookRoutes(app: App, { db, config }: RouteContext): void {
   const { publicUrl } = config.api;
-  const toWebhook = (workflowId: string, { secret, ...settings }: StoredWebhook): Webhook => ({
+  const urlFor = (actor: Actor, workflowId: string, secret: string): string =>
+    maySeeSecret(actor)
+      ? hookUrl(publicUrl, { workflowId, secret })
+      : maskedHookUrl(publicUrl, workflowId);
+  const toWebhook = (
+    actor: Actor,
+    workflowId: string,
+    { secret, ...settings }: StoredWebhook,
+  ): Webhook => ({
     enabled: secret !== null,
-    url: secret === null ? null : hookUrl(publicUrl, { workflowId, secret }),
+    url: secret === null ? null : urlFor(actor, workflowId, secret),
     ...settings,
   });
 
@@ -33,12 +49,14 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
       tags,
       operationId: 'enableWebhook',
       summary: 'Enable the inbound webhook, or give it a new URL',
-      description: 'Each call makes a new secret; a URL from before answers 404 from then on.',
+      description:
+        'Each call makes a new secret; a URL from before answers 404 from then on. Takes `run_workflows` as well, since ' +
+        'whoever has the URL can start runs.',
       params: workflowParams,
       body: emptyBody,
       response: answers({ 200: enabledWebhookSchema }, 'not_found', 'unsupported_media_type'),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', also: ['run_workflows'] },
     handler: async ({ actor, params }) => {
       const secret = await enableWebhook(db, actor, params.id);
       return { enabled: true, url: hookUrl(publicUrl, { workflowId: params.id, secret }) } as const;
@@ -52,13 +70,15 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
       tags,
       operationId: 'getWebhook',
       summary: 'Read the inbound webhook and its settings',
+      description:
+        'The secret in `url` is shown to who may edit and run workflows; for everybody else asterisks stand in its place.',
       params: workflowParams,
       response: answers({ 200: webhookSchema }, 'not_found'),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) => {
       const scope = { workspaceId: actor.workspaceId, workflowId: params.id };
-      return toWebhook(params.id, await readWebhook(db, scope));
+      return toWebhook(actor, params.id, await readWebhook(db, scope));
     },
   });
 
@@ -93,6 +113,6 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) =>
-      toWebhook(params.id, await configureWebhook(db, actor, params.id, body)),
+      toWebhook(actor, params.id, await configureWebhook(db, actor, params.id, body)),
   });
 }

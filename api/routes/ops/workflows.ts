@@ -84,7 +84,9 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       operationId: 'updateWorkflow',
       summary: 'Change a workflow',
       description:
-        'Changes what the body names. Another graph becomes a new version; runs keep the version they began with.',
+        'Changes what the body names. Another graph becomes a new version; runs keep the version they began with. ' +
+        'Another graph takes `publish_workflows` as well where the workflow is published, and `run_workflows` where it ' +
+        'has a webhook or a schedule that is enabled.',
       params: workflowParams,
       body: workflowUpdateBody,
       response: answers(

@@ -16,11 +16,22 @@ export function EditorPage() {
   const { workflowId } = useParams({ from: '/inside/workflows/$workflowId/edit' });
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: LOOK_EVERY_MS });
   const mayEdit = useMay('create_edit_workflows');
+  const mayPublish = useMay('publish_workflows');
   if (!mayEdit) {
     return (
       <Page title="Editor">
         <Alert>
           Changing workflows takes the capability create_edit_workflows, which you do not hold.
+        </Alert>
+      </Page>
+    );
+  }
+  if (query.data?.status === 'published' && !mayPublish) {
+    return (
+      <Page title="Editor">
+        <Alert>
+          Changing a published workflow takes the capability publish_workflows, which you do not
+          hold.
         </Alert>
       </Page>
     );

@@ -11,6 +11,7 @@ import type { JsonObject, Schedule, Workflow } from '../../../../client/index.ts
 import { api } from '../../api.ts';
 import { useAct } from '../../parts/act.ts';
 import { Form } from '../../parts/form.tsx';
+import { useMay } from '../../queries/identity.ts';
 import { schedulesKey } from '../../queries/schedules.ts';
 import { anObject, JsonField } from './json-field.tsx';
 import { NextTimes } from './next-times.tsx';
@@ -54,12 +55,14 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
   const [overlap, setOverlap] = useState<Schedule['overlap']>(given?.overlap ?? 'skip');
   const [input, setInput] = useState<JsonObject>(given?.input ?? {});
   const [broken, setBroken] = useState(false);
+  // Whoever may not start runs can prepare a schedule for somebody who may to enable.
+  const enabled = useMay('run_workflows');
   const workflowId = 'workflowId' in target ? target.workflowId : chosen;
   const fields = { name: name.trim() === '' ? null : name, cron, timezone, overlap, input };
   const save = useAct(
     () =>
       given === undefined
-        ? api().createSchedule({ workflow_id: workflowId, ...fields })
+        ? api().createSchedule({ workflow_id: workflowId, enabled, ...fields })
         : api().updateSchedule(given.id, fields),
     {
       changes: [schedulesKey],

@@ -144,6 +144,7 @@ function LastTick({ schedule }: { schedule: Schedule }) {
 
 function EnabledSwitch({ schedule }: { schedule: Schedule }) {
   const mayEdit = useMay('create_edit_workflows');
+  const mayRun = useMay('run_workflows');
   const set = useAct((enabled: boolean) => api().updateSchedule(schedule.id, { enabled }), {
     changes: [schedulesKey],
     done: ({ enabled }) => (enabled ? 'The schedule is enabled' : 'The schedule is disabled'),
@@ -153,7 +154,7 @@ function EnabledSwitch({ schedule }: { schedule: Schedule }) {
     <Switch
       aria-label={`${nameOf(schedule)} is enabled`}
       checked={set.isPending ? set.variables : schedule.enabled}
-      disabled={set.isPending}
+      disabled={set.isPending || (!schedule.enabled && !mayRun)}
       onChange={(event) => set.mutate(event.currentTarget.checked)}
     />
   );
@@ -161,6 +162,7 @@ function EnabledSwitch({ schedule }: { schedule: Schedule }) {
 
 function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => void }) {
   const mayEdit = useMay('create_edit_workflows');
+  const mayRun = useMay('run_workflows');
   const navigate = useNavigate();
   const trigger = useAct(() => api().triggerSchedule(schedule.id), {
     changes: [schedulesKey, runsKey],
@@ -180,7 +182,9 @@ function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => 
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => trigger.mutate(undefined)}>Run it now</Menu.Item>
+        <Menu.Item disabled={!mayRun} onClick={() => trigger.mutate(undefined)}>
+          Run it now
+        </Menu.Item>
         <Menu.Item onClick={onEdit}>Edit</Menu.Item>
         <Menu.Item
           c="red"

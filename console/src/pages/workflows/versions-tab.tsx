@@ -203,7 +203,9 @@ function Restore({
   version: number;
   graph: Graph | undefined;
 }) {
-  const mayEdit = useMay('create_edit_workflows');
+  const mayPublish = useMay('publish_workflows');
+  const mayEdit =
+    useMay('create_edit_workflows') && (workflow.status !== 'published' || mayPublish);
   const restore = useAct((old: Graph) => api().updateWorkflow(workflow.id, { graph: old }), {
     changes: [workflowsKey],
     done: (saved) => `Version ${version} is restored as version ${saved.version}`,

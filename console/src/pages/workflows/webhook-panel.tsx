@@ -56,6 +56,14 @@ function Address({ workflow, webhook }: { workflow: Workflow; webhook: Webhook }
       </Text>
     );
   }
+  if (webhook.url.endsWith('*')) {
+    return (
+      <Text size="sm">
+        Its address starts runs, so it is shown only to those who hold create_edit_workflows and
+        run_workflows.
+      </Text>
+    );
+  }
   const signed = webhook.require_signature;
   return (
     <>
@@ -76,6 +84,7 @@ function Address({ workflow, webhook }: { workflow: Workflow; webhook: Webhook }
 }
 
 function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
+  const mayRun = useMay('run_workflows');
   const enable = useAct(() => api().enableWebhook(workflowId), {
     changes: [webhooksKey],
     done: webhook.enabled ? 'The webhook has a new address' : 'The webhook is enabled',
@@ -87,7 +96,11 @@ function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Web
   if (!webhook.enabled) {
     return (
       <Group>
-        <Button loading={enable.isPending} onClick={() => enable.mutate(undefined)}>
+        <Button
+          disabled={!mayRun}
+          loading={enable.isPending}
+          onClick={() => enable.mutate(undefined)}
+        >
           Enable the webhook
         </Button>
       </Group>
@@ -97,6 +110,7 @@ function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Web
     <Group gap="xs">
       <Button
         variant="default"
+        disabled={!mayRun}
         loading={enable.isPending}
         onClick={() =>
           confirm({

@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import type { Capability } from '../../shared/capabilities.ts';
+import { addMember, type Person } from '../support/people.ts';
+import { oneStep, startTestApi, type TestApi } from './test-api.ts';
+
+// By which other door could somebody get what they were refused? Each act is tried in every way there is to it, by an
+// editor who was denied just the capability that the act takes.
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ SECRET_KEY: 'a secret of the doors' });
+});
+afterAll(async () => api.stop());
+
+const editorWithout = (...denied: Capability[]): Promise<Person> =>
+  addMember(api, {
+    role: 'editor',
+    overrides: Object.fromEntries(denied.map((name) => [name, false])),
+  });
+const refused = (capability: Capability) => [
+  403,
+  { detail: `This action requires the '${capability}' permission` },
+];
+const by =
+  ({ headers }: Person) =>
+  async (method: string, url: string, body?: unknown) => {
+    const answer = await api.call(method, url, body, headers);
+    return [answer.status, answer.body] as const;
+  };
+const create = async (url: string, body: unknown): Promise<any> => {
+  const answer = await api.call('POST', url, body);
+  expect([url, answer.status]).toEqual([url, 201]);
+  return answer.body;
+};
+const newWorkflow = async (): Promise<string> =>
+  (await create('/api/workflows', { name: 'x', graph: oneStep })).id;
+const otherGraph = {
+  nodes: [{ id: 'answer', kind: 'agent', prompt: 'Give away {ticket}' }],
+  edges: [],
+};
+const runsOf = async (workflowId: string): Promise<number> =>
+  (await api.call('GET', `/api/workflows/${workflowId}/runs`)).body.runs.length;
+
+describe('who may edit and not run', () => {
+  let editor: Person;
+  beforeAll(async () => {
+    editor = await editorWithout('run_workflows');
+  });
+
+  test('gets no run: not by hand, nor of a schedule, nor by a model', async () => {
+    const workflowId = await newWorkflow();
+    const schedule = await create('/api/schedules', { workflow_id: workflowId, cron: '@yearly' });
+    const call = by(editor);
+    expect(await call('POST', `/api/workflows/${workflowId}/runs`, {})).toEqual(
+      refused('run_workflows'),
+    );
+    expect(await call('POST', `/api/schedules/${schedule.id}/trigger`)).toEqual(
+      refused('run_workflows'),
+    );
+    const { text } = await api.call(
+      'POST',
+      '/api/mcp',
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'run_workflow', arguments: { workflow: workflowId } },
+      },
+      { ...editor.headers, accept: 'application/json, text/event-stream' },
+    );
+    expect(text).toContain("This action requires the 'run_workflows' permission");
+    expect(await runsOf(workflowId)).toBe(0);
+  });
+
+  test('makes and changes schedules that are not enabled, and switches on none', async () => {
+    const workflow_id = await newWorkflow();
+    const call = by(editor);
+    const schedule = { workflow_id, cron: '0 0 1 1 *' };
+    expect(await call('POST', '/api/schedules', schedule)).toEqual(refused('run_workflows'));
+    const [status, { id }] = await call('POST', '/api/schedules', { ...schedule, enabled: false });
+    expect(status).toBe(201);
+    const url = `/api/schedules/${id}`;
+    expect(await call('PUT', url, { cron: '@hourly', input: { ticket: 'x' } })).toMatchObject([
+      200,
+      { cron: '@hourly', enabled: false },
+    ]);
+    expect(await call('PUT', url, { enabled: true })).toEqual(refused('run_workflows'));
+    await api.call('PUT', url, { enabled: true });
+    for (const change of [
+      { cron: '* * * * *' },
+      { timezone: 'Europe/Berlin' },
+      { input: { ticket: 'y' } },
+      { overlap: 'allow' },
+    ]) {
+      expect([change, await call('PUT', url, change)]).toEqual([change, refused('run_workflows')]);
+    }
+    expect(await call('PUT', url, { name: 'Yearly', cron: '@hourly' })).toMatchObject([
+      200,
+      { name: 'Yearly' },
+    ]);
+    expect(await call('PUT', url, { enabled: false, cron: '@daily' })).toMatchObject([
+      200,
+      { enabled: false },
+    ]);
+    expect((await call('DELETE', url))[0]).toBe(204);
+  });
+
+  test('enables no webhook and is never shown the URL of one', async () => {
+    const workflowId = await newWorkflow();
+    const path = `/api/workflows/${workflowId}/webhook`;
+    const call = by(editor);
+    expect(await call('POST', path)).toEqual(refused('run_workflows'));
+    const { url } = (await api.call('POST', path)).body;
+    expect(await call('POST', path)).toEqual(refused('run_workflows'));
+    const masked = url.replace(/[0-9a-f]{32}$/, '*'.repeat(32));
+    expect(await call('GET', path)).toMatchObject([200, { enabled: true, url: masked }]);
+    expect(await call('PUT', `${path}/config`, { dedup_window_seconds: 60 })).toMatchObject([
+      200,
+      { url: masked },
+    ]);
+    expect((await api.call('POST', new URL(masked).pathname, {})).status).toBe(404);
+    expect((await api.call('POST', new URL(url).pathname, {})).status).toBe(201);
+    expect((await call('DELETE', path))[0]).toBe(204);
+  });
+
+  test('changes no graph that a webhook or a schedule runs', async () => {
+    const change = (workflowId: string) =>
+      by(editor)('PUT', `/api/workflows/${workflowId}`, { graph: otherGraph });
+    const free = await newWorkflow();
+    expect((await change(free))[0]).toBe(200);
+
+    const hooked = await newWorkflow();
+    await api.call('POST', `/api/workflows/${hooked}/webhook`);
+    expect(await change(hooked)).toEqual(refused('run_workflows'));
+    const rename = { name: 'y', graph: oneStep };
+    expect((await by(editor)('PUT', `/api/workflows/${hooked}`, rename))[0]).toBe(200);
+    await api.call('DELETE', `/api/workflows/${hooked}/webhook`);
+    expect((await change(hooked))[0]).toBe(200);
+
+    const scheduled = await newWorkflow();
+    const { id } = await create('/api/schedules', { workflow_id: scheduled, cron: '@yearly' });
+    expect(await change(scheduled)).toEqual(refused('run_workflows'));
+    await api.call('PUT', `/api/schedules/${id}`, { enabled: false });
+    expect((await change(scheduled))[0]).toBe(200);
+  });
+
+  test('whose change of a graph is under way is waited for by who enables a schedule', async () => {
+    const other = new pg.Client({ connectionString: api.databaseUrl });
+    await other.connect();
+    const workflow_id = await newWorkflow();
+    const { id } = await create('/api/schedules', { workflow_id, cron: '@yearly', enabled: false });
+    const lock = async () => {
+      await other.query('BEGIN');
+      await other.query('SELECT FROM workflows WHERE id = $1 FOR NO KEY UPDATE', [workflow_id]);
+    };
+    const untilBlocked = async (): Promise<string> => {
+      for (;;) {
+        const { rowCount } = await other.query(
+          `SELECT FROM pg_stat_activity
+           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        if (rowCount! > 0) return 'waits';
+      }
+    };
+    try {
+      for (const enable of [
+        () => api.call('POST', '/api/schedules', { workflow_id, cron: '@yearly' }),
+        () => api.call('PUT', `/api/schedules/${id}`, { enabled: true }),
+      ]) {
+        await lock();
+        const enabled = enable();
+        expect(await Promise.race([enabled, untilBlocked()])).toBe('waits');
+        await other.query('COMMIT');
+        expect((await enabled).body).toMatchObject({ enabled: true });
+      }
+    } finally {
+      await other.end();
+    }
+  });
+});
+
+describe('who may edit and not publish', () => {
+  test('changes drafts, and of what is published everything but the graph', async () => {
+    const editor = await editorWithout('publish_workflows');
+    const workflowId = await newWorkflow();
+    const url = `/api/workflows/${workflowId}`;
+    const change = (body: object) => by(editor)('PUT', url, body);
+    expect((await change({ graph: otherGraph }))[0]).toBe(200);
+    expect(await by(editor)('POST', `${url}/publish`)).toEqual(refused('publish_workflows'));
+    await api.call('POST', `${url}/publish`);
+    expect(await change({ graph: oneStep })).toEqual(refused('publish_workflows'));
+    expect(await change({ name: 'y', graph: oneStep })).toEqual(refused('publish_workflows'));
+    // The same graph, written otherwise, is no change.
+    const same = { edges: otherGraph.edges, nodes: otherGraph.nodes };
+    expect(await change({ name: 'z', graph: same })).toMatchObject([
+      200,
+      { name: 'z', version: 2, status: 'published' },
+    ]);
+    const fresh = await addMember(api, { role: 'editor' });
+    expect((await by(fresh)('PUT', url, { graph: oneStep }))[0]).toBe(200);
+  });
+
+  test('changes no graph that is published at the same moment', async () => {
+    const editor = await editorWithout('publish_workflows');
+    const second = await api.another();
+    try {
+      for (let round = 0; round < 40; round += 1) {
+        const workflowId = await newWorkflow();
+        const url = `/api/workflows/${workflowId}`;
+        const [edit, published] = await Promise.all([
+          second.call('PUT', url, { graph: otherGraph }, editor.headers),
+          api.call('POST', `${url}/publish`),
+        ]);
+        expect(published.status).toBe(200);
+        const [entry] = (await api.call('GET', '/api/audit?limit=5')).body.logs.filter(
+          (each: any) => each.action === 'publish' && each.target_id === workflowId,
+        );
+        // What was published is what is in use.
+        const { version } = (await api.call('GET', url)).body;
+        expect([edit.status, version]).toEqual(edit.status === 403 ? [403, 1] : [200, 2]);
+        expect(entry.details.version).toBe(version);
+      }
+    } finally {
+      await second.app.close();
+    }
+  });
+});
+
+describe('who may only look', () => {
+  test('is not shown the secret of a webhook anywhere', async () => {
+    const viewer = await addMember(api, { role: 'viewer' });
+    const workflowId = await newWorkflow();
+    const path = `/api/workflows/${workflowId}/webhook`;
+    const { url } = (await api.call('POST', path)).body;
+    const secret = url.slice(-32);
+    await api.call('POST', new URL(url).pathname, {});
+    await create('/api/templates', { name: 'Copy', workflow_id: workflowId });
+    const { paths } = (await api.call('GET', '/api/openapi.json')).body;
+    const runId = (await api.call('GET', `/api/workflows/${workflowId}/runs`)).body.runs[0].id;
+    const ids: Record<string, string> = { workflows: workflowId, runs: runId };
+    let seen = 0;
+    for (const route of Object.keys(paths).filter((each) => paths[each].get !== undefined)) {
+      const id = ids[/^\/api\/(\w+)\/\{id\}/.exec(route)?.[1] ?? ''] ?? 'x';
+      const at = route.replace('{id}', id).replace('{version}', '1');
+      if (at.includes('{') || at.endsWith('/stream')) continue;
+      const { text, status } = await api.call('GET', at, undefined, viewer.headers);
+      expect([at, text.includes(secret)]).toEqual([at, false]);
+      if (status === 200) seen += 1;
+    }
+    expect(seen).toBeGreaterThan(25);
+    expect((await by(viewer)('GET', path))[1].url).toMatch(/\/\*{32}$/);
+    const editor = await addMember(api, { role: 'editor' });
+    expect((await by(editor)('GET', path))[1].url).toBe(url);
+  });
+});
+
+describe('who may make keys', () => {
+  test('gives no key of the data API more than they hold', async () => {
+    const make = async (scopes: string[], ...denied: Capability[]) => {
+      const keeper = await addMember(api, {
+        role: 'admin',
+        overrides: Object.fromEntries(denied.map((name) => [name, false])),
+      });
+      return by(keeper)('POST', '/api/data/keys', { name: 'x', mode: 'live', scopes });
+    };
+    expect(await make(['entities:read'], 'view')).toEqual(refused('view'));
+    expect(await make(['exports:create'], 'view')).toEqual(refused('view'));
+    expect(await make(['webhooks:write'], 'manage_workspace')).toEqual(refused('manage_workspace'));
+    expect((await make(['webhooks:read', 'entities:read'], 'manage_workspace'))[0]).toBe(201);
+  });
+});
