@@ -535,7 +535,7 @@ export interface paths {
         put?: never;
         /**
          * Approve or reject an open gate
-         * @description Without a body the oldest open gate is approved.
+         * @description A gate can be decided whenever it is open, also while other branches of its run are at work. Without a body the oldest open gate is approved: name the gate where a run may have several. 409 tells what was decided already.
          */
         post: operations["decideGate"];
         delete?: never;
@@ -2260,6 +2260,7 @@ export interface components {
             checkpoints: components["schemas"]["Checkpoint"][];
             /** @description The oldest open gate */
             pending_gate: components["schemas"]["PendingGate"] | null;
+            /** @description Every gate that can be decided now, oldest first. A run that is at work on one branch may have some, too */
             pending_gates: components["schemas"]["PendingGate"][];
             evals: {
                 passed: number;

@@ -118,7 +118,7 @@ export const runTools = [
     name: 'approve_run',
     title: 'Approve or reject a gate',
     description:
-      'Answers an open gate of a paused run on behalf of a person. Only call it when a person has decided: ask them ' +
+      'Answers an open gate of a run on behalf of a person. Only call it when a person has decided: ask them ' +
       'with the prompt in pending_gates first. With approved false the gate is rejected.',
     capability: 'approve_gates',
     annotations: {

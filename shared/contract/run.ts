@@ -69,7 +69,10 @@ export const runSchema = z
     steps: z.array(stepSchema),
     checkpoints: z.array(checkpointSchema),
     pending_gate: pendingGateSchema.nullable().meta({ description: 'The oldest open gate' }),
-    pending_gates: z.array(pendingGateSchema),
+    pending_gates: z.array(pendingGateSchema).meta({
+      description:
+        'Every gate that can be decided now, oldest first. A run that is at work on one branch may have some, too',
+    }),
     evals: evalsSchema.nullable(),
     temporal: z.object({
       workflow_id: z.string(),

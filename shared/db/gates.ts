@@ -141,30 +141,63 @@ const decided = z.object({
   first: z.boolean(),
 });
 
+export interface Decision {
+  actor: Actor;
+  runId: string;
+  approved: boolean;
+  input?: JsonObject;
+  /** Without it, and without `stepKey`: the gate that has been open longest. */
+  nodeId?: string;
+  /** One round of a gate inside a loop. */
+  stepKey?: string;
+  /** An empty one is none. */
+  reason?: string;
+}
+
+export interface Decided {
+  row: OutboxRow;
+  /** Whether the decision may be sent to Temporal now: no start, cancel or resume of the run has to go before it. */
+  first: boolean;
+}
+
 /**
- * A person's answer at a gate: the oldest open one, or that of `nodeId`, or the one of a loop's rounds that `stepKey`
- * names. One statement that holds the run's row does it all: decision, step, status, frame, audit and the promise to
- * tell Temporal. So a second click finds the run no longer paused: 409. `first` tells that nothing older of the run is still to be told.
+ * Records a person's answer at a gate. A gate can be decided whenever it is open and its run is running or paused,
+ * whatever the run's other gates do. Throws AppError `not_found`, or `conflict` with the state of the gate.
+ *
+ * One statement is enough unless it has to wait for the run's row. Then its snapshot is older than what it waited for:
+ * the gate it picked may be decided, and one that was opened meanwhile is not in it. It decides nothing in that case,
+ * and the second look takes the row first, so that its snapshot holds all that can concern the run.
  */
-export async function decideGate(
-  db: Pool,
-  decision: {
-    actor: Actor;
-    runId: string;
-    approved: boolean;
-    input?: JsonObject;
-    nodeId?: string;
-    stepKey?: string;
-    /** An empty one is none. */
-    reason?: string;
-  },
-): Promise<{ row: OutboxRow; first: boolean }> {
+export async function decideGate(db: Pool, decision: Decision): Promise<Decided> {
+  const { runStatus, decided } = await decideOpenGate(db, decision);
+  if (decided !== undefined) return decided;
+  if (runStatus === null) throw notFound('Run');
+  return db.transaction(async (tx) => {
+    await tx.maybeOne(sql.prepared('gates_hold_run', z.object({ id: z.string() }))`
+      SELECT id FROM runs WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR UPDATE
+    `);
+    const again = await decideOpenGate(tx, decision);
+    if (again.decided !== undefined) return again.decided;
+    if (again.runStatus === null) throw notFound('Run');
+    throw await refusal(tx, again.runStatus, decision);
+  });
+}
+
+/**
+ * Decision, step, status, frame, audit entry and the promise to tell Temporal, in one statement that holds the run's
+ * row. The gate is picked by the statement's snapshot, and decided only if it is still open when its row is held.
+ */
+async function decideOpenGate(
+  db: Pool | Tx,
+  decision: Decision,
+): Promise<{ runStatus: string | null; decided?: Decided }> {
   const { actor, runId, approved } = decision;
   const nodeId = decision.nodeId ?? null;
   const stepKey = decision.stepKey ?? null;
   const input = decision.input === undefined ? null : JSON.stringify(decision.input);
   const reason = decision.reason || null;
   const output = JSON.stringify({ approved, input: decision.input });
+  // `first` passes over other decisions: each names its gate and round, so their order does not matter.
   const answer = await db.one(sql.prepared('gates_decide', decided)`
     WITH run AS (
       SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
@@ -174,16 +207,20 @@ export async function decideGate(
         decided_by_name = ${actor.name}, input = ${input}::json, reason = ${reason}
       WHERE (run_id, step_key, round) = (
         SELECT g.run_id, g.step_key, g.round FROM run JOIN gates g ON g.run_id = run.id
-        WHERE run.status = 'paused' AND g.status = 'open' AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
+        WHERE run.status IN ('running', 'paused') AND g.status = 'open'
+          AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
           AND (${stepKey}::text IS NULL OR g.step_key = ${stepKey})
         ORDER BY g.opened_at, g.step_key LIMIT 1)
+        AND gates.status = 'open'
       RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues
     ), step AS (
       UPDATE steps SET status = CASE WHEN gate.continues THEN 'success' ELSE 'failed' END,
         finished_at = clock_timestamp(), output = ${output}::json
       FROM gate WHERE steps.run_id = gate.run_id AND steps.step_key = gate.step_key
     ), moved AS (
-      UPDATE runs SET status = 'running', waiting_ms = waiting_ms + ${phaseMs}, phase_since = clock_timestamp(),
+      UPDATE runs SET status = 'running',
+        waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
+        phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
         updated_at = now(), frame_seq = frame_seq + 1
       FROM gate WHERE runs.id = gate.run_id RETURNING runs.id, runs.frame_seq
     ), frame AS (
@@ -207,11 +244,10 @@ export async function decideGate(
     )
     SELECT (SELECT status FROM run) AS run_status, (SELECT step_key FROM gate), (SELECT round FROM gate),
            (SELECT id FROM promise) AS outbox_id,
-           NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind <> 'alert') AS first
+           NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'decision')) AS first
   `);
-  const { run_status: status, step_key, round, outbox_id: id } = answer;
-  if (status === null) throw notFound('Run');
-  if (step_key === null || round === null || id === null) throw refusal(status, decision);
+  const { run_status: runStatus, step_key, round, outbox_id: id } = answer;
+  if (step_key === null || round === null || id === null) return { runStatus };
   const payload: JsonObject = {
     step_key,
     round,
@@ -219,14 +255,32 @@ export async function decideGate(
     ...(decision.input === undefined ? {} : { input: decision.input }),
     ...(reason === null ? {} : { reason }),
   };
-  return {
-    row: { id, run_id: runId, kind: 'decision', payload, attempts: 0 },
-    first: answer.first,
-  };
+  const row: OutboxRow = { id, run_id: runId, kind: 'decision', payload, attempts: 0 };
+  return { runStatus, decided: { row, first: answer.first } };
 }
 
-function refusal(status: string, asked: { nodeId?: string; stepKey?: string }): Error {
-  if (status !== 'paused') return conflict(`Run is ${status}, not paused at a gate`);
+const lastRound = z.object({
+  node_id: z.string(),
+  step_key: z.string(),
+  status: z.enum(['open', 'approved', 'rejected']),
+  decided_by_name: z.string().nullable(),
+});
+
+/** Why no gate could be decided: that of the gate that was asked for, else of the run. The caller holds the run's row. */
+async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Error> {
+  const gate = await tx.maybeOne(sql.prepared('gates_last_round', lastRound)`
+    SELECT node_id, step_key, status, decided_by_name FROM gates
+    WHERE run_id = ${asked.runId} AND (${asked.nodeId ?? null}::text IS NULL OR node_id = ${asked.nodeId ?? null})
+      AND (${asked.stepKey ?? null}::text IS NULL OR step_key = ${asked.stepKey ?? null})
+    ORDER BY coalesce(decided_at, opened_at) DESC, step_key, round DESC LIMIT 1
+  `);
+  if (gate !== null && gate.status !== 'open') {
+    const by = gate.decided_by_name === null ? '' : ` by ${gate.decided_by_name}`;
+    return conflict(`Gate '${gate.step_key}' has already been ${gate.status}${by}`);
+  }
+  if (runStatus !== 'running' && runStatus !== 'paused') {
+    return conflict(`Run is ${runStatus}, not paused at a gate`);
+  }
   const node = asked.nodeId === undefined ? '' : ` at node '${asked.nodeId}'`;
   const step = asked.stepKey === undefined ? '' : ` with step key '${asked.stepKey}'`;
   return conflict(`Run has no open gate${node}${step}`);

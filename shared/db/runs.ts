@@ -101,7 +101,7 @@ export async function readRun(
           'decision', CASE WHEN s.kind = 'human_gate' THEN (${lastDecision}) END
         ) ORDER BY s.ordinal, s.started_at, s.step_key)
         FROM steps s WHERE s.run_id = r.id), '[]') AS steps,
-      CASE WHEN r.status <> 'paused' THEN '[]'::json ELSE coalesce((
+      CASE WHEN r.status NOT IN ('running', 'paused') THEN '[]'::json ELSE coalesce((
         SELECT json_agg(json_build_object('node_id', g.node_id, 'step_key', g.step_key, 'label', g.label,
           'prompt', g.prompt, 'since', g.opened_at) ORDER BY g.opened_at, g.step_key)
         FROM gates g WHERE g.run_id = r.id AND g.status = 'open'), '[]') END AS gates
@@ -280,7 +280,7 @@ const approvalRow = z.object({
   since: z.string(),
 });
 
-/** Gates that wait for a person, oldest first. Throws AppError `invalid` for a foreign cursor. */
+/** Gates that can be decided now, oldest first. Throws AppError `invalid` for a foreign cursor. */
 export async function listApprovals(
   db: Db,
   filter: { workspaceId: string; limit: number; cursor?: string },
@@ -291,7 +291,7 @@ export async function listApprovals(
     SELECT g.run_id || '/' || g.step_key AS id, ${toMicroseconds(sql.fragment`g.opened_at`)} AS at, g.run_id,
            r.workflow_id, w.name AS workflow_name, g.node_id, g.step_key, g.label, g.prompt, g.opened_at AS since
     FROM gates g JOIN runs r ON r.id = g.run_id JOIN workflows w ON w.id = r.workflow_id
-    WHERE g.status = 'open' AND r.status = 'paused' AND r.workspace_id = ${filter.workspaceId} AND ${after}
+    WHERE g.status = 'open' AND r.status IN ('running', 'paused') AND r.workspace_id = ${filter.workspaceId} AND ${after}
     ORDER BY g.opened_at, g.run_id || '/' || g.step_key LIMIT ${filter.limit + 1}
   `);
   const page = pageOf(rows, filter.limit);

@@ -7,7 +7,6 @@ import * as resumes from '../db/resumes.ts';
 import type { Override } from '../db/resumes.ts';
 import { notifyFrames } from '../db/frames.ts';
 import type { OutboxRow } from '../db/outbox.ts';
-import type { JsonObject } from '../json.ts';
 import { dispatch, type DispatchDeps, dispatchInOrder } from './dispatch.ts';
 
 /**
@@ -42,19 +41,8 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
   return { runId: run.runId, admitted: summary, told: dispatch(deps, outbox, run) };
 }
 
-/** Answers an open gate, the oldest or that of `nodeId`, or of `stepKey` alone. Throws AppError `not_found`, `conflict`. */
-export async function decideGate(
-  deps: DispatchDeps,
-  decision: {
-    actor: Actor;
-    runId: string;
-    approved: boolean;
-    input?: JsonObject;
-    nodeId?: string;
-    stepKey?: string;
-    reason?: string;
-  },
-): Promise<Told> {
+/** Answers an open gate: the oldest, or that of `nodeId` or `stepKey`. Throws AppError `not_found`, `conflict`. */
+export async function decideGate(deps: DispatchDeps, decision: gates.Decision): Promise<Told> {
   const { row, first } = await gates.decideGate(deps.db, decision);
   return tell(deps, row, first);
 }

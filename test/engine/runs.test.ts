@@ -79,6 +79,31 @@ describe('a run', () => {
     ]);
   });
 
+  test('passes an open gate that is decided while another branch is at work', async () => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'g1', kind: 'human_gate' },
+        { id: 'g2', kind: 'human_gate' },
+        mock('slow', { delay_ms: 30_000 }),
+        echo('quick'),
+      ],
+      edges: [edge('g1', 'slow'), edge('g2', 'quick')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    const decide = (nodeId: string, approved = true) =>
+      decideGate(engine.deps, { actor: engine.actor, runId, approved, nodeId });
+    const statusOf = async (stepKey: string) =>
+      (await engine.run(runId)).steps.find((step) => step.step_key === stepKey)?.status;
+    await decide('g1');
+    await eventually(async () => (await statusOf('slow')) === 'running');
+    expect((await engine.run(runId)).pending_gates).toMatchObject([{ node_id: 'g2' }]);
+    await decide('g2');
+    await eventually(async () => (await statusOf('quick')) === 'success');
+    expect(await statusOf('slow')).toBe('running');
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+  });
+
   test('takes a decision in a loop only for the round that it is about', async () => {
     const workflowId = await engine.define({
       nodes: [
@@ -98,7 +123,7 @@ describe('a run', () => {
     await asked('gate#2');
     await expect(decide('gate#1')).rejects.toMatchObject({
       code: 'conflict',
-      message: "Run has no open gate with step key 'gate#1'",
+      message: "Gate 'gate#1' has already been approved by Owner",
     });
     await decide('gate#2');
     await engine.until(runId, ['success']);

@@ -141,7 +141,9 @@ export function runRoutes(app: App, context: RouteContext): void {
       tags,
       operationId: 'decideGate',
       summary: 'Approve or reject an open gate',
-      description: 'Without a body the oldest open gate is approved.',
+      description:
+        'A gate can be decided whenever it is open, also while other branches of its run are at work. Without a body the ' +
+        'oldest open gate is approved: name the gate where a run may have several. 409 tells what was decided already.',
       params: runParams,
       body: decisionBody,
       response: answers(

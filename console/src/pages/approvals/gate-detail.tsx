@@ -48,7 +48,7 @@ function Gate({ run, nodeId, onDecided }: DetailProps & { run: Run }) {
         <StateBadge state={run.status} />
       </Group>
       <Prompt text={gate?.prompt ?? promptOf(step)} />
-      {gate !== undefined && run.status === 'paused' ? (
+      {gate !== undefined ? (
         <DecisionForm
           shortcuts
           runId={run.id}

@@ -10,7 +10,7 @@ export function Undecidable({ run, step }: { run: Run; step: Step | undefined })
     <Alert color="gray" title={titleOf(run, step)}>
       {step?.decision !== undefined && <Decided decision={step.decision} />}
       <Text size="sm">
-        {stateOf(run, step)}{' '}
+        {stateOf(run)}{' '}
         <TextLink to="/runs/$runId" params={{ runId: run.id }}>
           Open the run
         </TextLink>
@@ -42,14 +42,12 @@ function Decided({ decision }: { decision: NonNullable<Step['decision']> }) {
   );
 }
 
-function stateOf({ status, failure }: Run, step: Step | undefined): string {
+function stateOf({ status, failure }: Run): string {
   switch (status) {
     case 'pending':
       return 'The run has not begun.';
     case 'running':
-      return step?.status === 'paused'
-        ? 'The run is at work on another decision. This one can be made as soon as it rests.'
-        : 'The run is at work.';
+      return 'The run is at work.';
     case 'paused':
       return 'The run waits at another gate.';
     case 'success':
