@@ -9,6 +9,7 @@ import {
 import { recordDataKeyUses } from '../shared/db/data/keys.ts';
 import { createDataCursors } from '../shared/platform/data-cursors.ts';
 import { createEgress } from '../shared/platform/egress.ts';
+import { ownServices } from '../shared/platform/own-services.ts';
 import { newId } from '../shared/platform/ids.ts';
 import { createSealer } from '../shared/platform/sealing.ts';
 import { createSessionTokens } from '../shared/platform/session-tokens.ts';
@@ -134,7 +135,10 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   const keyUses = createKeyUses(deps);
   const dataKeyUses = createKeyUses(deps, recordDataKeyUses);
   const meter = createMeter(deps);
-  const egress = createEgress({ allow: deps.config.egressAllow });
+  const egress = createEgress({
+    allow: deps.config.egressAllow,
+    own: ownServices(deps.config),
+  });
   const context: RouteContext = {
     ...deps,
     egress,

@@ -10,6 +10,8 @@ import { startReconciler } from '../shared/operations/reconcile.ts';
 import { startScheduleTelling } from '../shared/operations/schedule-telling.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { createEgress } from '../shared/platform/egress.ts';
+import type { ServiceAddress } from '../shared/platform/egress-own.ts';
+import { ownServices } from '../shared/platform/own-services.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { createMailer } from '../shared/platform/mailer.ts';
@@ -23,6 +25,8 @@ export interface WorkerDeps {
   temporal: TemporalLink;
   bundle: WorkflowBundleOption;
   metrics?: WorkerMetrics;
+  /** Servers of this process that the configuration does not name: steps must not call them. */
+  ownServices?: readonly ServiceAddress[];
 }
 
 export interface RunningWorker {
@@ -60,7 +64,10 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, log, temporal } = deps;
   const { connection: options, namespace } = connectOptions(config);
   const connection = await NativeConnection.connect(options);
-  const egress = createEgress({ allow: config.egressAllow });
+  const egress = createEgress({
+    allow: config.egressAllow,
+    own: [...ownServices(config), ...(deps.ownServices ?? [])],
+  });
   const mailer = createMailer(config.email, egress);
   const activities = createActivities({
     db,

@@ -25,6 +25,16 @@ const cidr = z.string().refine((text) => {
     (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= family))
   );
 }, 'must be an IP address or CIDR');
+/** `name:port`, `192.0.2.1:port` or `[2001:db8::1]:port`. */
+const hostAndPort = z.string().transform((text, context) => {
+  const url = /^[^/?#@]+:\d{1,5}$/.test(text) ? URL.parse(`tcp://${text}`) : null;
+  const port = Number(url?.port);
+  if (url !== null && url.hostname !== '' && port > 0) {
+    return { host: url.hostname.replace(/^\[|\]$/g, ''), port };
+  }
+  context.addIssue({ code: 'custom', message: 'must be a list of host:port' });
+  return z.NEVER;
+});
 const list = (fallback = '') =>
   z
     .string()
@@ -80,6 +90,7 @@ export const environmentSchema = z.object({
   ENCRYPTION_KEY: z.string().optional(),
 
   EGRESS_ALLOW: list().pipe(z.array(cidr)),
+  EGRESS_DENY: list().pipe(z.array(hostAndPort)),
   CHAT_WEBHOOK_URL: z.url({ protocol: /^https?$/ }).optional(),
   ALERT_EMAIL: z.email({ pattern: z.regexes.html5Email }).optional(),
   EMAIL_API_KEY: z.string().optional(),
@@ -102,6 +113,13 @@ function alertChannelsOf(e: Environment): AlertChannel[] {
     ...(e.CHAT_WEBHOOK_URL === undefined ? [] : (['chat'] as const)),
     ...(email ? (['email'] as const) : []),
   ];
+}
+
+/** Undefined where nobody said where the UI of an external server is. */
+function temporalUiUrlOf(e: Environment): string | undefined {
+  const embedded =
+    e.TEMPORAL_ADDRESS === undefined ? `http://127.0.0.1:${e.TEMPORAL_UI_PORT}` : undefined;
+  return (e.TEMPORAL_UI_URL ?? embedded)?.replace(/\/+$/, '');
 }
 
 /** Parses an environment. Throws one Error that lists every variable that is wrong, without its value. */
@@ -134,7 +152,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
       address: e.TEMPORAL_ADDRESS,
       port: e.TEMPORAL_PORT,
       uiPort: e.TEMPORAL_UI_PORT,
-      uiUrl: (e.TEMPORAL_UI_URL ?? `http://127.0.0.1:${e.TEMPORAL_UI_PORT}`).replace(/\/+$/, ''),
+      uiUrl: temporalUiUrlOf(e),
       taskQueuePrefix: e.TASK_QUEUE_PREFIX,
     },
     worker: {
@@ -159,6 +177,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     },
     encryptionKey: e.ENCRYPTION_KEY,
     egressAllow: e.EGRESS_ALLOW,
+    egressDeny: e.EGRESS_DENY,
     chatWebhookUrl: e.CHAT_WEBHOOK_URL,
     email: { apiKey: e.EMAIL_API_KEY, apiUrl: e.EMAIL_API_URL, from: e.EMAIL_FROM },
     alerts: { channels: alertChannelsOf(e), email: e.ALERT_EMAIL },

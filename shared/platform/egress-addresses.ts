@@ -4,6 +4,9 @@ import { type Address, createAddressRanges, parseAddress } from './address-range
 /** Says whether a connection to this IP address (dotted or colon text, a zone id allowed) may be opened. */
 export type AddressPolicy = (address: string) => boolean;
 
+/** All addresses of a name, in order of preference. The seam where tests play a hostile DNS. */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+
 /** Azure's host channel: a public-looking address that answers for the machine itself. */
 const WIRE_SERVER = '168.63.129.16';
 

@@ -1,29 +1,35 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { type AddressPolicy, canonicalAddress } from './egress-addresses.ts';
+import { type AddressPolicy, canonicalAddress, type ResolveHost } from './egress-addresses.ts';
 import { EgressError } from './egress-error.ts';
-
-/** All addresses of a name, in order of preference. The seam where tests play a hostile DNS. */
-export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+import type { OwnServices } from './egress-own.ts';
 
 export const resolveWithSystem: ResolveHost = async (hostname) =>
   (await systemLookup(hostname, { all: true })).map((entry) => entry.address);
 
+/** What decides whether a connection may be opened. */
+export interface Guard {
+  allowed: AddressPolicy;
+  own: OwnServices;
+  resolve: ResolveHost;
+}
+
 /**
- * The addresses of a host, all of which may be connected to. Throws EgressError `refused` and `unreachable`, and
- * whatever the resolver throws.
+ * The addresses of a host, all of which may be connected to at this port. Throws EgressError `refused` and
+ * `unreachable`, and whatever the resolver throws.
  */
 export async function judgeHost(
   hostname: string,
-  allowed: AddressPolicy,
-  resolve: ResolveHost,
+  port: number,
+  { allowed, own, resolve }: Guard,
 ): Promise<readonly string[]> {
   const bare = hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(bare) ? [bare] : await resolve(bare);
   if (addresses.length === 0) throw unreachable(bare);
   // One bad address among good ones is how a rebinding name looks.
   if (!addresses.every(allowed)) throw refusal(bare);
+  if (await own(addresses, port)) throw ownRefusal(bare, port);
   return addresses;
 }
 
@@ -31,13 +37,9 @@ export async function judgeHost(
  * Resolves and judges a host, then connects to the very addresses that were judged. undici asks no lookup for
  * IP literals, so those are judged here as well; the socket's own word is taken last.
  */
-export function createGuardedConnector(
-  allowed: AddressPolicy,
-  resolve: ResolveHost,
-  timeoutMs: number,
-): buildConnector.connector {
+export function createGuardedConnector(guard: Guard, timeoutMs: number): buildConnector.connector {
   return (target, callback) => {
-    const judging = judgeHost(target.hostname, allowed, resolve);
+    const judging = judgeHost(target.hostname, portOf(target), guard);
     const resolving = withTimeout(judging, timeoutMs, () => unreachable(target.hostname));
     resolving
       .then((addresses) => {
@@ -52,7 +54,7 @@ export function createGuardedConnector(
           const pinned = addresses.some(
             (address) => canonicalAddress(address) === canonicalAddress(peer),
           );
-          if (pinned && allowed(peer)) return callback(null, socket);
+          if (pinned && guard.allowed(peer)) return callback(null, socket);
           socket.destroy();
           callback(refusal(target.hostname), null);
         });
@@ -75,6 +77,16 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
 
 const unreachable = (host: string, cause?: unknown): EgressError =>
   new EgressError('unreachable', `'${host}' could not be reached`, { cause });
+
+/** The port a URL, or undici's target, leads to. */
+export const portOf = ({ port, protocol }: { port: string; protocol: string }): number =>
+  Number(port) || (protocol === 'https:' ? 443 : 80);
+
+const ownRefusal = (host: string, port: number): EgressError =>
+  new EgressError(
+    'refused',
+    `'${host}:${port}' belongs to this service itself and cannot be called from here`,
+  );
 
 export const refusal = (host: string): EgressError =>
   new EgressError('refused', `The address of '${host}' is not allowed`);

@@ -1,17 +1,19 @@
 import { isIP } from 'node:net';
 import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
-import { type AddressPolicy, createAddressPolicy } from './egress-addresses.ts';
+import { type AddressPolicy, createAddressPolicy, type ResolveHost } from './egress-addresses.ts';
 import { type BodyLimits, boundedStream, type Bytes, readBounded } from './egress-body.ts';
 import {
   createGuardedConnector,
+  type Guard,
   judgeHost,
+  portOf,
   refusal,
-  type ResolveHost,
   resolveWithSystem,
   withTimeout,
 } from './egress-connector.ts';
 import { EgressError, exchangeError, hostOf } from './egress-error.ts';
 import { checkFramingHeaders, keptAcrossOrigins } from './egress-headers.ts';
+import { createOwnServices, type ServiceAddress } from './egress-own.ts';
 
 export { EgressError, type EgressErrorCode, findEgressError } from './egress-error.ts';
 export { checkUserHeaders } from './egress-headers.ts';
@@ -19,6 +21,8 @@ export { checkUserHeaders } from './egress-headers.ts';
 export interface EgressOptions {
   /** Addresses or CIDRs allowed besides the public internet. */
   allow: readonly string[];
+  /** Servers of this installation, refused wherever `allow` or the internet leads to them. */
+  own?: readonly ServiceAddress[];
   resolve?: ResolveHost;
   /** Name resolution, TCP and TLS together. */
   connectTimeoutMs?: number;
@@ -76,9 +80,10 @@ const USER_AGENT = 'durable-workflows';
 export function createEgress(options: EgressOptions): Egress {
   const allowed = createAddressPolicy(options.allow);
   const resolve = options.resolve ?? resolveWithSystem;
+  const guard: Guard = { allowed, resolve, own: createOwnServices(options.own ?? [], resolve) };
   const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   const agent = new Agent({
-    connect: createGuardedConnector(allowed, resolve, connectTimeoutMs),
+    connect: createGuardedConnector(guard, connectTimeoutMs),
     connections: MAX_CONNECTIONS_PER_ORIGIN,
     // Deadlines are set per call and cover the whole of it.
     headersTimeout: 0,
@@ -203,7 +208,7 @@ export function createEgress(options: EgressOptions): Egress {
     try {
       const url = parseTarget(input);
       checkTarget(url, allowed);
-      const judging = judgeHost(url.hostname, allowed, resolve);
+      const judging = judgeHost(url.hostname, portOf(url), guard);
       await withTimeout(judging, connectTimeoutMs, () => new Error('not resolved in time'));
     } catch (error) {
       if (error instanceof EgressError && error.code !== 'unreachable') return error;

@@ -20,6 +20,7 @@ import { promiseEvents } from '../../shared/db/data/outbound-events.ts';
 import { errorTable } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { createEgress } from '../../shared/platform/egress.ts';
+import { ownServices } from '../../shared/platform/own-services.ts';
 import { createDataCursors } from '../../shared/platform/data-cursors.ts';
 import { createSealer } from '../../shared/platform/sealing.ts';
 import { type Engine, eventually, startEngine } from './engine.ts';
@@ -116,7 +117,10 @@ export async function startOutbound(
 
 function buildApp(engine: Engine): App {
   const { config } = engine.deps;
-  const egress = createEgress({ allow: config.egressAllow });
+  const egress = createEgress({
+    allow: config.egressAllow,
+    own: ownServices(config),
+  });
   const app = fastify().withTypeProvider<ZodTypeProvider>() as unknown as App;
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);

@@ -1,0 +1,57 @@
+import { BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { canonicalAddress, type ResolveHost } from './egress-addresses.ts';
+
+/** A server that belongs to this installation. */
+export interface ServiceAddress {
+  /** A name or an IP address, IPv6 without brackets. */
+  host: string;
+  port: number;
+}
+
+/** Whether connecting to any of these addresses at this port reaches a server of this installation. */
+export type OwnServices = (addresses: readonly string[], port: number) => Promise<boolean>;
+
+/**
+ * Judges addresses that were resolved already. A service's own host name is resolved only for a connection to its
+ * port, so other calls pay nothing. A name that does not resolve covers nothing.
+ */
+export function createOwnServices(
+  services: readonly ServiceAddress[],
+  resolve: ResolveHost,
+): OwnServices {
+  return async (addresses, port) => {
+    for (const service of services) {
+      if (service.port !== port) continue;
+      const own = await addressesOf(service.host, resolve);
+      const isLocal = own.some(leadsHere);
+      const reached = addresses.some(
+        (address) =>
+          own.includes(canonicalAddress(address) ?? '') || (isLocal && leadsHere(address)),
+      );
+      if (reached) return true;
+    }
+    return false;
+  };
+}
+
+async function addressesOf(host: string, resolve: ResolveHost): Promise<string[]> {
+  const found = isIP(host) === 0 ? await resolve(host).catch(() => []) : [host];
+  return found.flatMap((address) => canonicalAddress(address) ?? []);
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('0.0.0.0', 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+loopback.addAddress('::', 'ipv6');
+
+/** Whether an address is one of this machine's: a server that listens on all of them is reached by each. */
+function leadsHere(text: string): boolean {
+  const address = canonicalAddress(text);
+  if (address === undefined) return false;
+  if (loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return true;
+  return Object.values(networkInterfaces())
+    .flat()
+    .some((entry) => canonicalAddress(entry?.address ?? '') === address);
+}

@@ -1,0 +1,30 @@
+import type { Config } from './config.ts';
+import type { ServiceAddress } from './egress-own.ts';
+import { connectOptions } from './temporal.ts';
+
+/**
+ * The servers that this configuration names: API, Postgres, Temporal, its UI, the worker's metrics, and whatever
+ * `EGRESS_DENY` adds. Workflows must not call them, even where `EGRESS_ALLOW` opens the network they are in: they
+ * trust that network, and hold what belongs to every tenant.
+ */
+export function ownServices(config: Config): ServiceAddress[] {
+  const urls = [
+    ...(config.database.url === undefined ? [] : [{ url: config.database.url, port: 5432 }]),
+    ...(config.temporal.uiUrl === undefined ? [] : [{ url: config.temporal.uiUrl, port: 80 }]),
+    { url: `tcp://${connectOptions(config).connection.address}`, port: 7233 },
+  ];
+  return [
+    { host: config.api.host, port: config.api.port },
+    { host: config.worker.metricsHost, port: config.worker.metricsPort },
+    ...config.egressDeny,
+    ...urls.flatMap(({ url, port }) => serviceOf(url, port)),
+  ].filter(({ port }) => port !== 0);
+}
+
+/** A socket path has no host and cannot be called over HTTP: none. */
+function serviceOf(url: string, defaultPort: number): ServiceAddress[] {
+  const parsed = URL.parse(url);
+  if (parsed === null || parsed.hostname === '') return [];
+  const standard = parsed.protocol === 'https:' ? 443 : defaultPort;
+  return [{ host: parsed.hostname.replace(/^\[|\]$/g, ''), port: Number(parsed.port) || standard }];
+}
