@@ -31,6 +31,9 @@ import {
 
 const minimumNode = 20;
 
+/** Where packets are dropped instead of refused, a download would wait for ever. */
+const DOWNLOAD_TIMEOUT_MS = 180_000;
+
 /** A step that cannot be done here (no network, no compiler): its text is for the person at the terminal. */
 export class SetupError extends Error {}
 
@@ -40,10 +43,10 @@ export class SetupError extends Error {}
  * @param {string} label
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} options
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, timeoutMs?: number }} options
  * @returns {Promise<void>}
  */
-function runLong(label, command, args, options) {
+function runLong(label, command, args, { timeoutMs, ...options }) {
   const started = Date.now();
   const terminal = process.stdout.isTTY;
   const seconds = () => `${((Date.now() - started) / 1000).toFixed(0)} s`;
@@ -61,9 +64,12 @@ function runLong(label, command, args, options) {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.on('data', (chunk) => output.push(chunk));
     child.stderr.on('data', (chunk) => output.push(chunk));
+    const overdue =
+      timeoutMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     /** @param {string} reason */
     const fail = (reason) => {
       clearInterval(ticker);
+      clearTimeout(overdue);
       process.stdout.write(terminal ? '\n' : '');
       const tail = Buffer.concat(output).toString('utf8').trim().split('\n').slice(-20).join('\n');
       reject(new SetupError(`${label}: ${reason}\n${tail}`));
@@ -72,6 +78,7 @@ function runLong(label, command, args, options) {
     child.once('close', (code, signal) => {
       if (code !== 0) return fail(signal === null ? `exit code ${code}` : `ended by ${signal}`);
       clearInterval(ticker);
+      clearTimeout(overdue);
       process.stdout.write(
         terminal ? `\r${label} ... done in ${seconds()}\n` : `${label} ... done in ${seconds()}\n`,
       );
@@ -262,7 +269,8 @@ async function provideTemporal(projectDir) {
   const draft = join(cache, `draft-${process.pid}`);
   try {
     const failures = [];
-    for (const provide of [buildTemporal, downloadTemporal]) {
+    // A download takes seconds, a build minutes, but the build needs only a proxy for Go modules.
+    for (const provide of [downloadTemporal, buildTemporal]) {
       try {
         const made = await provide(projectDir, draft);
         if (made !== undefined) {
@@ -272,6 +280,10 @@ async function provideTemporal(projectDir) {
       } catch (error) {
         if (!(error instanceof SetupError)) throw error;
         failures.push(error.message);
+        if (provide === downloadTemporal) {
+          const reason = error.message.split('\n').at(-1);
+          console.log(`The Temporal server could not be downloaded (${reason})`);
+        }
       }
     }
     throw new SetupError([...failures, noTemporalMessage].join('\n'));
@@ -286,7 +298,7 @@ async function buildTemporal(projectDir, folder) {
   if (go === undefined) return undefined;
   const { GOOS: _os, GOARCH: _arch, ...env } = process.env;
   await runLong(
-    `Building the Temporal server with Go (once, about 2 minutes)`,
+    `Building the Temporal server with Go (once, 2 to 4 minutes)`,
     go,
     ['install', `github.com/temporalio/cli/cmd/temporal@v${temporalCliVersion}`],
     { cwd: projectDir, env: { ...env, GOBIN: folder, GOWORK: 'off' } },
@@ -296,13 +308,12 @@ async function buildTemporal(projectDir, folder) {
 
 /** @param {string} projectDir @param {string} folder @returns {Promise<string | undefined>} */
 async function downloadTemporal(projectDir, folder) {
-  if (!existsSync(join(projectDir, 'node_modules', '@temporalio', 'testing'))) return undefined;
   mkdirSync(folder, { recursive: true });
   await runLong(
-    'Downloading the Temporal server',
+    'Downloading the Temporal server (once)',
     join(projectDir, 'node_modules', '.bin', 'node'),
     [join(projectDir, 'scripts', 'stack', 'download-temporal.mjs'), folder],
-    { cwd: projectDir, env: process.env },
+    { cwd: projectDir, env: process.env, timeoutMs: DOWNLOAD_TIMEOUT_MS },
   );
   return programIn(folder);
 }

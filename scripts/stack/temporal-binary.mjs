@@ -60,9 +60,9 @@ export function findTemporalBinary(projectDir, env) {
   return findOnPath(executable, env) ?? (isExecutable(cached) ? cached : undefined);
 }
 
-/** What to say when there is no server and none can be built. */
-export const noTemporalMessage = `No Temporal server was found and none could be made. One of these four helps:
+/** What to say when there is no server, none can be downloaded and none can be built. */
+export const noTemporalMessage = `No Temporal server was found, downloaded or built. One of these helps:
   1. set TEMPORAL_ADDRESS to a server that runs already
   2. install the Temporal CLI (https://docs.temporal.io/cli), on PATH or named by TEMPORAL_CLI_PATH
-  3. install Go 1.25 or newer (https://go.dev/dl): the next start builds version ${temporalCliVersion} of the CLI once
-  4. npm install --save-dev @temporalio/testing: the next start lets it download the CLI (needs the open internet)`;
+  3. open the network to the Temporal CLI's download, and start again
+  4. install Go 1.25 or newer (https://go.dev/dl): the next start builds version ${temporalCliVersion} of the CLI once`;
