@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type Actor, requireCapability } from '../shared/actor.ts';
 import { API_KEY_PREFIX } from '../shared/contract/api-key.ts';
@@ -7,6 +6,7 @@ import { findKeyHolder, findSessionHolders } from '../shared/db/credentials.ts';
 import { readDefaultOwner } from '../shared/db/workspaces.ts';
 import { AppError } from '../shared/errors.ts';
 import { hashApiKeySecret } from '../shared/platform/api-key-secrets.ts';
+import { isAddress, isKnownHost } from '../shared/platform/known-host.ts';
 import type { Session, SessionTokens } from '../shared/platform/session-tokens.ts';
 import type { ApiDeps, RouteContext } from './deps.ts';
 import type { KeyUses } from './key-uses.ts';
@@ -143,22 +143,17 @@ export function refuseForeignOrigin(
   if (deps.config.auth.mode === 'open') requireKnownOrigin(headers, deps);
 }
 
-/**
- * Throws AppError `forbidden` for a host name that somebody else may own. A page can have its name pointed at this
- * machine, and to read from where it came from it names no origin.
- */
-function requireKnownHost({ host }: IncomingHttpHeaders, { config }: Pick<ApiDeps, 'config'>) {
-  if (host === undefined || host === new URL(config.api.publicUrl).host) return;
-  if (URL.canParse(`http://${host}`) && isNobodyElses(new URL(`http://${host}`).hostname)) return;
+/** Throws AppError `forbidden` for a host name that somebody else may own: see `isKnownHost`. */
+function requireKnownHost(
+  { host }: IncomingHttpHeaders,
+  { config }: Pick<ApiDeps, 'config'>,
+): void {
+  if (isKnownHost(host, config.api.publicUrl)) return;
   throw new AppError(
     'forbidden',
     'Requests by this host name are not allowed without a credential: set PUBLIC_URL to it',
   );
 }
-
-/** A name that nobody outside can own: an address, this machine, or one without a dot, as containers have. */
-const isNobodyElses = (hostname: string): boolean =>
-  isAddress(hostname) || hostname.endsWith('.localhost') || !hostname.includes('.');
 
 /** Throws AppError `forbidden` for a page of an origin that is neither ours nor in `CORS_ORIGINS`. */
 export function requireKnownOrigin(
@@ -176,7 +171,3 @@ export function requireKnownOrigin(
   }
   throw new AppError('forbidden', 'Requests from this origin are not allowed');
 }
-
-/** A host that nobody can point anywhere else: an IP address, or this machine by its own name. */
-const isAddress = (hostname: string): boolean =>
-  hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;

@@ -4,6 +4,7 @@ import { Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Actor } from '../shared/actor.ts';
 import { AppError } from '../shared/errors.ts';
+import { isRebound } from '../shared/platform/known-host.ts';
 import type { ApiDeps, App, DataCall, HookRequest } from './deps.ts';
 
 /** Counts and times requests by route, and serves what was counted to whoever may see it. */
@@ -41,7 +42,8 @@ export function measureRequests(app: App, deps: ApiDeps): void {
     schema: { hide: true, response: { 200: z.string() } },
     config: { capability: 'public' },
     handler: async (request, reply) => {
-      if (!maySeeMetrics(request, deps)) throw new AppError('not_found', 'Not found');
+      const rebound = isRebound(request.raw, deps.config.api.publicUrl);
+      if (rebound || !maySeeMetrics(request, deps)) throw new AppError('not_found', 'Not found');
       reply.type(registry.contentType);
       return registry.metrics();
     },

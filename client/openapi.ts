@@ -2278,8 +2278,8 @@ export interface components {
             temporal: {
                 workflow_id: string;
                 run_id: string | null;
-                /** @description The run's page in the Temporal UI */
-                url: string;
+                /** @description The run's page in the Temporal UI; null where TEMPORAL_UI_URL is not set */
+                url: string | null;
             };
         };
         Approval: {

@@ -18,7 +18,10 @@ import { freePorts, requireFreePort } from './stack/ports.ts';
 import { postgresStopSignals, startPostgres } from './stack/postgres.ts';
 import { concernsTerminal, createSupervisor, readable, readyMessage } from './stack/supervisor.ts';
 import type { PartName, Supervisor } from './stack/supervisor.ts';
-import { startTemporal } from './stack/temporal.ts';
+import { startTemporal, type TemporalOptions } from './stack/temporal.ts';
+import { watchTemporal } from './stack/temporal-watch.ts';
+import { startUiProxy } from './stack/ui-proxy.ts';
+import { whenStarterEnds } from './stack/starter.ts';
 import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 
 /**
@@ -40,7 +43,10 @@ interface Addresses {
   api: string;
   databaseUrl: string;
   temporal: string;
-  temporalUi: string;
+  /** Undefined: an external server whose UI nobody named. */
+  temporalUi: string | undefined;
+  /** `host:port` of servers that only this process calls. */
+  hidden: string[];
 }
 
 type Seconds = Map<string, number>;
@@ -77,6 +83,13 @@ async function settlePorts(config: Config): Promise<Config> {
       host: '127.0.0.1',
       needed: embeddedTemporal,
     },
+    {
+      port: config.worker.metricsPort,
+      purpose: "the worker's metrics",
+      variable: 'WORKER_METRICS_PORT',
+      host: config.worker.metricsHost,
+      needed: true,
+    },
   ].filter(({ needed }) => needed);
   const free = await freePorts(uses.filter(({ port }) => port === 0).length);
   const chosen: Record<string, string> = {};
@@ -99,8 +112,12 @@ function encryptionKey(config: Config): string | undefined {
   return readFileSync(path, 'utf8').trim();
 }
 
-/** Loopback is refused to workflows by default; on a person's own machine the first tool they try is on it. */
-const localEgress = '127.0.0.0/8,::1/128';
+/**
+ * Loopback is refused to workflows by default; on a person's own machine the first tool they try is on it. Where people
+ * sign in, there are others than that person. An empty EGRESS_ALLOW means none, here too.
+ */
+const egressAllow = (config: Config): string =>
+  process.env['EGRESS_ALLOW'] ?? (config.auth.mode === 'open' ? '127.0.0.0/8,::1/128' : '');
 
 /** In place of the person's own profile file, which describes other servers. The `temporal` command reads it too. */
 function writeTemporalProfile(config: Config, address: string): string {
@@ -133,11 +150,14 @@ function childEnvironment(
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporal,
     TEMPORAL_UI_PORT: String(config.temporal.uiPort),
-    TEMPORAL_UI_URL: addresses.temporalUi,
+    WORKER_METRICS_PORT: String(config.worker.metricsPort),
+    ...(addresses.temporalUi === undefined ? {} : { TEMPORAL_UI_URL: addresses.temporalUi }),
     WORKFLOW_BUNDLE: bundle,
     ENCRYPTION_KEY: encryptionKey(config),
     SECRET_KEY: secretKey,
-    EGRESS_ALLOW: process.env['EGRESS_ALLOW'] || localEgress,
+    EGRESS_ALLOW: egressAllow(config),
+    // The page of the UI stands behind a proxy; workflows must not reach what is behind it either.
+    EGRESS_DENY: [process.env['EGRESS_DENY'], ...addresses.hidden].filter(Boolean).join(','),
     // Parsing and compiling their imports is most of what API and worker do before they are ready.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
     // A proxy of the machine must not be asked for servers on this machine.
@@ -153,6 +173,7 @@ async function startServers(
   time: Timer,
 ): Promise<Addresses> {
   const { dataDir } = config;
+  const hidden: string[] = [];
   const keep = (name: PartName, signals: [NodeJS.Signals, number][]) => (child: Child) =>
     supervisor.add(name, child, signals);
   const database = async (): Promise<string> => {
@@ -168,13 +189,30 @@ async function startServers(
   };
   const temporal = async (): Promise<string> => {
     if (config.temporal.address !== undefined) return config.temporal.address;
-    const server = await startTemporal({
+    const namespace = process.env['TEMPORAL_NAMESPACE'] || 'default';
+    const [uiPort = 0] = await freePorts(1);
+    const options: TemporalOptions = {
       dataDir,
       projectDir,
       port: config.temporal.port,
-      uiPort: config.temporal.uiPort,
-      namespace: process.env['TEMPORAL_NAMESPACE'] || 'default',
+      uiPort,
+      namespace,
       onSpawn: keep('temporal', [['SIGTERM', stopBudgetMs.temporal]]),
+    };
+    const server = await startTemporal(options);
+    const { publicUrl } = config.api;
+    await startUiProxy({ port: config.temporal.uiPort, uiPort, publicUrl });
+    hidden.push(`127.0.0.1:${uiPort}`);
+    watchTemporal({
+      address: server.address,
+      namespace,
+      restart: async (reason) => {
+        console.error(`[temporal] does not answer (${reason}): restarting it`);
+        await supervisor.release('temporal')?.stop([['SIGTERM', stopBudgetMs.temporal]]);
+        await startTemporal(options);
+        console.error('[temporal] answers again');
+      },
+      onGiveUp: (error) => supervisor.fail(`temporal did not come back: ${messageOf(error)}`),
     });
     return server.address;
   };
@@ -189,6 +227,7 @@ async function startServers(
     databaseUrl,
     temporal: address,
     temporalUi: config.temporal.uiUrl,
+    hidden,
   };
 }
 
@@ -295,7 +334,7 @@ function banner(
     `  Docs         ${addresses.api}/docs`,
     `  MCP          ${mcpCommand(config, addresses)}`,
     `  Data API     ${addresses.api}/v1${seeded?.dataKey === undefined ? '' : ` (test key ${seeded.dataKey})`}`,
-    `  Temporal UI  ${addresses.temporalUi}`,
+    `  Temporal UI  ${addresses.temporalUi ?? 'set TEMPORAL_UI_URL to link runs to it'}`,
     `  Temporal     ${addresses.temporal}`,
     `  Database     ${withoutPassword(addresses.databaseUrl)}`,
     `  Addresses    ${inDataDir('endpoints.json')} (with the database password)`,
@@ -310,9 +349,9 @@ function banner(
         : []),
     );
   }
-  if (!process.env['EGRESS_ALLOW']) {
+  if (process.env['EGRESS_ALLOW'] === undefined && egressAllow(config) !== '') {
     lines.push(
-      `  Note         tools and webhooks may reach this machine itself (EGRESS_ALLOW=${localEgress})`,
+      `  Note         tools and webhooks may reach this machine itself (EGRESS_ALLOW=${egressAllow(config)})`,
     );
   }
   if (seeded?.gateRunId !== undefined) {
@@ -411,6 +450,10 @@ async function main(): Promise<void> {
       }
     });
   }
+  whenStarterEnds(() => {
+    console.error('npm has ended: stopping');
+    void leave(0);
+  });
   try {
     const config = await settlePorts(configured);
     const text = await launch(config, supervisor);

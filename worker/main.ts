@@ -15,7 +15,8 @@ const log = createLogger({ name: 'worker', level: config.logLevel });
 if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
 
 // The SDK serves its metrics on a loopback port of its own; ours hands them on together with what we count.
-const sdkMetrics = `127.0.0.1:${await freePort()}`;
+const sdkMetricsPort = await freePort();
+const sdkMetrics = `127.0.0.1:${sdkMetricsPort}`;
 Runtime.install({
   logger: createSdkLogger(log.child({ part: 'temporal' })),
   shutdownSignals: [],
@@ -39,11 +40,19 @@ const bundle =
     ? await bundleWorkflows()
     : { codePath: config.worker.bundlePath };
 const metrics = createWorkerMetrics(db);
-const worker = await createWorker({ config, db, log, temporal, bundle, metrics });
+const worker = await createWorker({
+  config,
+  db,
+  log,
+  temporal,
+  bundle,
+  metrics,
+  ownServices: [{ host: '127.0.0.1', port: sdkMetricsPort }],
+});
 const sweeps = startSweepSchedule(temporal, config.temporal.taskQueuePrefix, log);
 const { metricsHost: host, metricsPort: port } = config.worker;
 const metricsServer = await serveMetrics(
-  { host, port, sdkUrl: `http://${sdkMetrics}/metrics` },
+  { host, port, sdkUrl: `http://${sdkMetrics}/metrics`, publicUrl: config.api.publicUrl },
   metrics,
   log,
 );

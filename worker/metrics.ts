@@ -4,6 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { z } from 'zod';
 import type { StepMetrics } from '../activities/execute-node.ts';
 import { type Pool, sql } from '../shared/db/pool.ts';
+import { isRebound } from '../shared/platform/known-host.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
 export interface WorkerMetrics {
@@ -87,15 +88,16 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `GET /metrics`: ours, followed by what Temporal's SDK exports at `sdkUrl`. Port 0 takes a free one.
+ * Serves `GET /metrics`: ours, followed by what Temporal's SDK exports at `sdkUrl`. Port 0 takes a free one. Answers
+ * 404 to requests that look like DNS rebinding.
  */
 export async function serveMetrics(
-  options: { host: string; port: number; sdkUrl: string },
+  options: { host: string; port: number; sdkUrl: string; publicUrl: string },
   metrics: WorkerMetrics,
   log: Logger,
 ): Promise<MetricsServer> {
   const server: Server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
+    if (request.url !== '/metrics' || isRebound(request, options.publicUrl)) {
       response.writeHead(404).end();
       return;
     }

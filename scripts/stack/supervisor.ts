@@ -15,7 +15,11 @@ interface Part {
 export interface Supervisor {
   /** From now on the part is stopped in its turn, and its end is the end of all. */
   add(name: PartName, child: Child, signals: Signals): void;
+  /** Takes a part out before it is replaced: its end is expected from now on. Undefined when there is none. */
+  release(name: PartName): Child | undefined;
   pids(): Partial<Record<PartName, number>>;
+  /** Ends all with this report, as the end of a part does. */
+  fail(report: string): void;
   stopAll(): Promise<void>;
   killAll(): void;
 }
@@ -31,12 +35,17 @@ export function createSupervisor(claim: Claim, onCrash: (report: string) => void
   const parts = new Map<PartName, Part>();
   let stopping = false;
 
-  const watch = async (name: PartName, child: Child): Promise<void> => {
-    const exit = await child.exited;
+  const fail = (report: string): void => {
     if (stopping) return;
     stopping = true;
+    onCrash(report);
+  };
+
+  const watch = async (name: PartName, child: Child): Promise<void> => {
+    const exit = await child.exited;
+    if (parts.get(name)?.child !== child) return;
     const lines = child.tail(10).map((line) => `  ${readable(line)}`);
-    onCrash([`${name} ended with ${describeExit(exit)}. Its last lines:`, ...lines].join('\n'));
+    fail([`${name} ended with ${describeExit(exit)}. Its last lines:`, ...lines].join('\n'));
   };
 
   return {
@@ -48,6 +57,12 @@ export function createSupervisor(claim: Claim, onCrash: (report: string) => void
       parts.set(name, { child, signals });
       claim.record(name, child.pid);
       void watch(name, child);
+    },
+    fail,
+    release(name) {
+      const child = parts.get(name)?.child;
+      parts.delete(name);
+      return child;
     },
     pids() {
       return Object.fromEntries([...parts].map(([name, { child }]) => [name, child.pid]));

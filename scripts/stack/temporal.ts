@@ -45,6 +45,8 @@ const dynamicConfig = {
   'worker.schedulerNamespaceStartWorkflowRPS': 300,
   'worker.perNamespaceWorkerOptions': '{"MaxConcurrentWorkflowTaskPollers":8}',
   'system.forceSearchAttributesCacheRefreshOnRead': true,
+  // Its HTTP API listens on a port of its own that nothing here uses. No request carries this host name.
+  'frontend.httpAllowedHosts': '["disabled.invalid"]',
 };
 
 /** WAL with NORMAL: an fsync per checkpoint instead of per commit. A killed process loses nothing, a power cut the last moments. */

@@ -58,7 +58,8 @@ const runRow = z.object({
 
 /** Where a run's page in the Temporal UI is. */
 export interface TemporalPages {
-  temporalUiUrl: string;
+  /** Undefined where nobody said where the UI is. */
+  temporalUiUrl: string | undefined;
   temporalNamespace: string;
 }
 
@@ -133,7 +134,8 @@ function temporalPage(
   scope: TemporalPages,
   workflowId: string,
   temporalRunId: string | null,
-): string {
+): string | null {
+  if (scope.temporalUiUrl === undefined) return null;
   const page = `${scope.temporalUiUrl}/namespaces/${scope.temporalNamespace}/workflows/${workflowId}`;
   return temporalRunId === null ? page : `${page}/${temporalRunId}/history`;
 }

@@ -1,10 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { freePorts } from '../../scripts/stack/ports.ts';
+import { findTemporalBinary } from '../../scripts/stack/temporal-binary.mjs';
 import { identityOf } from '../../scripts/stack/process-identity.ts';
 
 // `npm start` itself, with all four real processes, on free ports and a data folder of its own.
@@ -30,11 +33,16 @@ let dataDir = '';
 let ports: Record<string, string> = {};
 const launches: Launch[] = [];
 
-function launch(env: Record<string, string> = {}): Launch {
+const asNode: [string, string[]] = [process.execPath, [join(projectDir, 'scripts/start.ts')]];
+
+function launch(
+  env: Record<string, string> = {},
+  [command, args]: [string, string[]] = asNode,
+): Launch {
   const { NODE_OPTIONS: _flags, WORKFLOW_BUNDLE: _bundle, ...inherited } = process.env;
-  const child = spawn(process.execPath, [join(projectDir, 'scripts/start.ts')], {
+  const child = spawn(command, args, {
     cwd: projectDir,
-    // Set but empty counts as unset, also against a .env of the project.
+    // Set but empty counts as unset, also against a .env of the project; only EGRESS_ALLOW is then as said.
     env: {
       ...inherited,
       DATABASE_URL: '',
@@ -113,6 +121,8 @@ describe('npm start', () => {
     const { api, temporalUi, processes } = await ready(first);
     expect((await fetch(`${api}/api/health`)).status).toBe(200);
     expect((await fetch(temporalUi)).status).toBe(200);
+    expect(await (await fetch(`${temporalUi}/api/v1/namespaces`)).text()).toContain('"default"');
+    expect(first.output()).toContain('EGRESS_ALLOW=127.0.0.0/8');
     expect(alive(processes)).toHaveLength(5);
     for (const file of ['endpoints.json', 'temporal.db', 'logs/api.log', 'encryption-key']) {
       expect([file, statSync(join(dataDir, file)).mode & 0o077]).toEqual([file, 0]);
@@ -178,7 +188,7 @@ describe('npm start', () => {
     await first.ended;
     const { api, worker } = processes;
     expect(await gone({ api, worker }, 8_000)).toEqual([]);
-    expect(alive(processes)).toEqual(['temporal', 'postgres']);
+    expect(alive(processes).sort()).toEqual(['postgres', 'temporal']);
 
     const second = launch();
     const after = await ready(second);
@@ -187,6 +197,72 @@ describe('npm start', () => {
     );
     expect(alive(processes)).toEqual([]);
     expect((await fetch(`${after.api}/api/health`)).status).toBe(200);
+  });
+
+  test('ends with everything when the npm that started it is killed', async () => {
+    const started = launch(
+      { TEMPORAL_CLI_PATH: findTemporalBinary(projectDir, process.env) ?? '' },
+      ['npm', ['start']],
+    );
+    const { processes } = await ready(started);
+    started.process.kill('SIGTERM');
+    expect(await gone(processes, 10_000)).toEqual([]);
+    expect(existsSync(join(dataDir, 'endpoints.json'))).toBe(false);
+  });
+
+  test('keeps workflows from its own servers, and from this machine when EGRESS_ALLOW is empty', async () => {
+    const call = async (api: string, url: string): Promise<string> => {
+      const json = { method: 'POST', headers: { 'content-type': 'application/json' } };
+      const graph = {
+        nodes: [
+          { id: 'ask', kind: 'tool', tool_name: 'http_request', params: { url, method: 'GET' } },
+        ],
+        edges: [],
+      };
+      const created = await fetch(`${api}/api/workflows`, {
+        ...json,
+        body: JSON.stringify({ name: `Ask ${url}`, graph }),
+      });
+      const { id } = (await created.json()) as { id: string };
+      const triggered = await fetch(`${api}/api/workflows/${id}/runs`, { ...json, body: '{}' });
+      const { run_id: runId } = (await triggered.json()) as { run_id: string };
+      const deadline = Date.now() + READY_MS;
+      for (;;) {
+        const run = (await (await fetch(`${api}/api/runs/${runId}`)).json()) as {
+          status: string;
+          error: string | null;
+        };
+        if (run.status === 'failed' || run.status === 'success') return run.error ?? run.status;
+        if (Date.now() > deadline) throw new Error(`the run is ${run.status}`);
+        await sleep(50);
+      }
+    };
+    const first = launch();
+    const { api, temporalUi, processes } = await ready(first);
+    const own = [
+      `${api}/metrics`,
+      `${temporalUi}/api/v1/namespaces`,
+      `http://127.0.0.1:${ports['TEMPORAL_PORT']}/`,
+      `http://localhost:${ports['POSTGRES_PORT']}/`,
+    ];
+    for (const url of own) {
+      expect(await call(api, url)).toContain('belongs to this service itself');
+    }
+    const tool = createServer((_request, response) => response.end('{}'));
+    await new Promise<void>((resolve) => tool.listen(0, '127.0.0.1', resolve));
+    const toolUrl = `http://127.0.0.1:${(tool.address() as AddressInfo).port}/`;
+    try {
+      expect(await call(api, toolUrl)).toBe('success');
+      first.process.kill('SIGINT');
+      await first.ended;
+      expect(alive(processes)).toEqual([]);
+      const closed = launch({ EGRESS_ALLOW: '' });
+      const after = await ready(closed);
+      expect(closed.output()).not.toContain('EGRESS_ALLOW');
+      expect(await call(after.api, toolUrl)).toContain("The address of '127.0.0.1' is not allowed");
+    } finally {
+      tool.close();
+    }
   });
 
   test('in required mode tells the owner how to sign in, once, and makes the examples all the same', async () => {
@@ -213,6 +289,7 @@ describe('npm start', () => {
         `Sign in      POST ${api}/api/auth/login {"email": "owner@localhost", "password": ...}`,
       );
       expect(first.output()).toContain('SECRET_KEY is not set');
+      expect(first.output()).not.toContain('EGRESS_ALLOW');
       expect((await list(api)).status).toBe(401);
       const { token } = (await (await login(api, password ?? '')).json()) as { token: string };
       expect(await (await list(api, token)).json()).toHaveLength(4);

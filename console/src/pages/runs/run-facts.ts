@@ -59,5 +59,5 @@ export const hasEnded = ({ status }: Pick<Run, 'status'>): boolean =>
   status === 'success' || status === 'failed';
 
 /** The address, if it is one that a browser may be sent to. */
-export const webAddress = (url: string): string | undefined =>
-  /^https?:\/\//i.test(url) ? url : undefined;
+export const webAddress = (url: string | null): string | undefined =>
+  url !== null && /^https?:\/\//i.test(url) ? url : undefined;

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { messageOf } from './output.ts';
+
+/** Six probes of five seconds in a row: half a minute without one right answer. */
+const defaults = { everyMs: 5_000, deadlineMs: 5_000, failures: 6 } as const;
+
+const NOT_FOUND = 5;
+
+export interface TemporalWatch {
+  stop(): void;
+}
+
+/**
+ * Restarts the embedded Temporal server when it runs and no longer answers. Seen once: its database connection was
+ * left interrupted by a killed client, and every read failed for minutes until the process was restarted. `restart`
+ * gets the last error; when it rejects, `onGiveUp` is called and the watch ends.
+ */
+export function watchTemporal(options: {
+  address: string;
+  namespace: string;
+  restart: (reason: string) => Promise<void>;
+  onGiveUp: (error: unknown) => void;
+  everyMs?: number;
+  deadlineMs?: number;
+  /** How many probes in a row have to fail. */
+  failures?: number;
+}): TemporalWatch {
+  const { everyMs, deadlineMs, failures } = { ...defaults, ...options };
+  const stopping = new AbortController();
+  const run = async (): Promise<void> => {
+    let failed = 0;
+    for (;;) {
+      await sleep(everyMs, undefined, { signal: stopping.signal, ref: false });
+      const error = await probe(options, deadlineMs);
+      failed = error === undefined ? 0 : failed + 1;
+      if (error === undefined || failed < failures) continue;
+      await options.restart(messageOf(error));
+      failed = 0;
+    }
+  };
+  run().catch((error: unknown) => {
+    if (!stopping.signal.aborted) options.onGiveUp(error);
+  });
+  return { stop: () => stopping.abort() };
+}
+
+/**
+ * Reads an execution that does not exist, which takes the server through its database. Resolves with undefined when
+ * the answer is that there is none, else with what went wrong. A new connection each time, so that only the server
+ * can be at fault.
+ */
+async function probe(
+  { address, namespace }: { address: string; namespace: string },
+  deadlineMs: number,
+): Promise<unknown> {
+  try {
+    const connection = await Connection.connect({
+      address,
+      connectTimeout: deadlineMs,
+      channelArgs: { 'grpc.enable_http_proxy': 0 },
+    });
+    try {
+      await connection.withDeadline(Date.now() + deadlineMs, () =>
+        connection.workflowService.describeWorkflowExecution({
+          namespace,
+          execution: { workflowId: 'launcher-probe' },
+        }),
+      );
+    } finally {
+      await connection.close();
+    }
+  } catch (error) {
+    if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return undefined;
+    return error;
+  }
+  return undefined;
+}
