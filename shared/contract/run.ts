@@ -77,12 +77,9 @@ export const runSchema = z
     temporal: z.object({
       workflow_id: z.string(),
       run_id: z.string().nullable(),
-      url: z
-        .string()
-        .nullable()
-        .meta({
-          description: "The run's page in the Temporal UI; null where TEMPORAL_UI_URL is not set",
-        }),
+      url: z.string().nullable().meta({
+        description: "The run's page in the Temporal UI; null where TEMPORAL_UI_URL is not set",
+      }),
     }),
   })
   .meta({ id: 'Run' });
