@@ -10,7 +10,8 @@ import {
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { findEgressError } from '../../shared/platform/egress.ts';
-import { type ModelLookup, type ModelSettings, withoutKeys } from '../../shared/platform/models.ts';
+import type { ModelLookup } from '../../shared/platform/models.ts';
+import type { SecretCutter } from '../../shared/platform/secret-cutter.ts';
 import { costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { isRetryableStatus } from '../../shared/platform/outside-call.ts';
@@ -29,7 +30,8 @@ globalThis.AI_SDK_LOG_WARNINGS = false;
 
 export interface AgentDeps {
   findModel: (name: string) => ModelLookup;
-  settings: ModelSettings;
+  /** Of the keys that models are asked with. */
+  keys: SecretCutter;
   /** A workspace's own prices; without it only the table counts. */
   priceOverrides?: (workspaceId: string) => Promise<PriceOverrides>;
 }
@@ -67,7 +69,7 @@ export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
         return await ask(model);
       } catch (error) {
         if (call.signal.aborted) throw call.signal.reason;
-        const failure = judge(model, error, deps.settings);
+        const failure = judge(model, error, deps.keys);
         failures.push(failure);
         if (!failure.tryNext) break;
       }
@@ -117,19 +119,20 @@ async function askProvider(
     if (schema !== undefined) {
       const answer = structuredAnswer(result);
       if (answer === undefined) throw cutOff(name, consumption);
-      return { ...consumption, output: fitting(answer, schema, name, consumption) };
+      return { ...consumption, output: fitting(deps.keys.json(answer), schema, name, consumption) };
     }
     if (result.finishReason === 'content-filter') {
       throw new NodeError(`${name} withheld its answer (content filter)`, { consumption });
     }
-    return { ...consumption, output: result.text };
+    return { ...consumption, output: deps.keys.json(result.text) };
   } catch (error) {
     if (!NoObjectGeneratedError.isInstance(error) || schema === undefined) throw error;
     const consumption = consumptionOf(name, error.usage, overrides);
     if (error.finishReason === 'length') {
       throw cutOff(name, consumption);
     }
-    return { ...consumption, output: parseAnswer(error.text ?? '', schema, name, consumption) };
+    const text = deps.keys.text(error.text ?? '');
+    return { ...consumption, output: parseAnswer(text, schema, name, consumption) };
   }
 }
 
@@ -197,7 +200,7 @@ const tokenCount = (value: number | undefined): number | undefined =>
   value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
 /** What the SDK throws is not kept as a cause: it holds the prompt, and texts in which a key may stand. */
-function judge(model: string, error: unknown, settings: ModelSettings): ModelFailure {
+function judge(model: string, error: unknown, keys: SecretCutter): ModelFailure {
   if (error instanceof NodeError) {
     // The mock plays a provider here, so its failures lead on like a provider's; a bad answer was an answer.
     return { model, error, tryNext: model === 'mock' };
@@ -216,7 +219,7 @@ function judge(model: string, error: unknown, settings: ModelSettings): ModelFai
         tryNext: true,
       };
     }
-    const text = `${model} answered ${status}: ${withoutKeys(error.message, settings).slice(0, 500)}`;
+    const text = `${model} answered ${status}: ${keys.text(error.message).slice(0, 500)}`;
     const retryable = isRetryableStatus(status);
     // Wrong in itself: no other model can be asked the same. A key or model refused is this provider's affair.
     const badRequest = [400, 413, 422].includes(status);
@@ -226,7 +229,7 @@ function judge(model: string, error: unknown, settings: ModelSettings): ModelFai
       tryNext: !badRequest,
     };
   }
-  const text = `${model}: ${withoutKeys(messageOf(error), settings).slice(0, 500)}`;
+  const text = `${model}: ${keys.text(messageOf(error)).slice(0, 500)}`;
   return { model, error: new NodeError(text), tryNext: true };
 }
 

@@ -3,7 +3,7 @@ import type { Config } from '../../shared/platform/config.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Egress } from '../../shared/platform/egress.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
-import { createModels } from '../../shared/platform/models.ts';
+import { createKeyCutter, createModels } from '../../shared/platform/models.ts';
 import { createSealer } from '../../shared/platform/sealing.ts';
 import { createCustom } from '../tools/custom.ts';
 import { createBuiltinTools, type ToolRegistry } from '../tools/registry.ts';
@@ -34,7 +34,7 @@ export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
   return {
     agent: createAgentRunner({
       findModel: createModels(settings, egress),
-      settings,
+      keys: createKeyCutter(settings),
       priceOverrides,
     }),
     tool: createToolRunner(

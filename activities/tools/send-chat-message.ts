@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import type { Egress, EgressResponse } from '../../shared/platform/egress.ts';
 import { callOutside, isSuccess, statusFailure } from '../../shared/platform/outside-call.ts';
+import { createSecretCutter, type SecretCutter } from '../../shared/platform/secret-cutter.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 import { parseParams } from './params.ts';
 
@@ -23,6 +24,13 @@ export function postChatMessage(
     maxResponseBytes: 256 * 1024,
     signal: message.signal,
   });
+}
+
+/** Whoever knows the path of an incoming webhook can post to it, and the service behind it may name it. */
+function secretOf(url: string): SecretCutter {
+  const path = URL.parse(url)?.pathname ?? '/';
+  if (path === '/') return createSecretCutter([]);
+  return createSecretCutter([path, path.slice(1), path.split('/').at(-1) ?? '']);
 }
 
 /** Posts `{text}` to an incoming webhook: `webhook_url`, or the installation's own. Output `{delivered, status}`. */
@@ -47,7 +55,7 @@ export function createSendChatMessage(
     }
     return callOutside(call.signal, async () => {
       const answer = await postChatMessage(egress, url, { ...call, text });
-      if (!isSuccess(answer.status)) throw statusFailure(answer);
+      if (!isSuccess(answer.status)) throw statusFailure(answer, secretOf(url).text);
       return { output: { delivered: true, status: answer.status }, costMicros: 0 };
     });
   };

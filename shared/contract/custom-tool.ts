@@ -25,6 +25,10 @@ const endpointUrl = z
     const url = URL.parse(text);
     return url === null || (url.username === '' && url.password === '');
   }, 'must not carry a user name or password; use headers')
+  .refine(
+    (text) => !/[{}]/.test(URL.parse(text)?.host ?? ''),
+    'must name its host in full: no part of it is a template',
+  )
   .meta({ description: 'Called as it stands: no part of it comes from a workflow' });
 
 const headers = z

@@ -52,8 +52,8 @@ export async function registerTool(
 }
 
 /**
- * Changes what the body names. Headers are replaced as a whole, and one given as the mask keeps its value. Throws
- * AppError `not_found`, `invalid`.
+ * Changes what the body names. Headers are replaced as a whole, and one given as the mask keeps its value, as long as
+ * the tool stays at its origin. Throws AppError `not_found`, `invalid`.
  */
 export async function changeTool(
   { db, sealer }: ToolDeps,
@@ -71,10 +71,33 @@ export async function changeTool(
     const after: CustomTool = { ...before, ...withoutUndefined(fields) };
     const problem = targetProblem(after);
     if (problem !== undefined) throw invalid(`mcp_tool ${problem}`);
+    keepHeadersAtOrigin(before, after.endpoint_url, headers);
     if (headers === undefined) return after;
     return { ...after, headers: sealHeaders(sealer, scope, headers, before.headers) };
   });
   return toAnswer(tool);
+}
+
+/**
+ * A header's value was given for one origin (scheme, host and port). Whoever may change a tool must not be able to have
+ * the value sent to a server of their own, since they cannot read it. Throws AppError `invalid`, naming the headers.
+ */
+function keepHeadersAtOrigin(
+  before: CustomTool,
+  endpointUrl: string,
+  given: Readonly<Record<string, string>> | undefined,
+): void {
+  const { origin } = new URL(before.endpoint_url);
+  const target = new URL(endpointUrl).origin;
+  if (target === origin) return;
+  const kept = Object.entries(given ?? before.headers)
+    .filter(([, value]) => given === undefined || value === HEADER_MASK)
+    .map(([name]) => name);
+  if (kept.length === 0) return;
+  throw invalid(
+    `headers: the values of ${kept.join(', ')} were given for ${origin}; send them again in full to move ` +
+      `endpoint_url to ${target}, or leave them out`,
+  );
 }
 
 const invalid = (problem: string): AppError => new AppError('invalid', `Invalid body: ${problem}`);

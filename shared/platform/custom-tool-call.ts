@@ -6,6 +6,7 @@ import type { Egress, EgressResponse } from './egress.ts';
 import { callMcpTool } from './mcp-call.ts';
 import { bodyOf, callOutside, isSuccess, statusFailure } from './outside-call.ts';
 import { SealError, type Sealer } from './sealing.ts';
+import { createSecretCutter, type SecretCutter, secretsOfHeaders } from './secret-cutter.ts';
 
 export interface CustomToolDeps {
   egress: Egress;
@@ -43,18 +44,19 @@ export async function callCustomTool(
   const { tool } = call;
   holdToSchema(tool, call.arguments);
   const headers = openHeaders(deps.sealer, tool);
-  const secrets = secretsOf(headers);
+  // Some tools answer with the request they got. What authorised it is not part of the result.
+  const cutter = createSecretCutter(secretsOfHeaders(headers));
   const { value, status } =
     tool.kind === 'mcp'
-      ? await callMcp(deps.egress, call, headers, secrets)
-      : await callHttp(deps.egress, call, headers, secrets);
+      ? await callMcp(deps.egress, call, headers, cutter)
+      : await callHttp(deps.egress, call, headers, cutter);
   if (isDeeperThan(value, MAX_RESULT_DEPTH)) {
     throw new NodeError(
       `Tool '${tool.name}' answered with more than ${MAX_RESULT_DEPTH} levels of lists and objects`,
       { retryable: false },
     );
   }
-  const shown = withoutSecrets(value, secrets);
+  const shown = cutter.json(value);
   const isObject = typeof shown === 'object' && shown !== null && !Array.isArray(shown);
   return { result: isObject ? shown : { result: shown }, status };
 }
@@ -97,7 +99,7 @@ async function callHttp(
   egress: Egress,
   { tool, arguments: args, idempotencyKey, timeoutMs, signal }: CustomToolCall,
   headers: Headers,
-  secrets: readonly string[],
+  cutter: SecretCutter,
 ): Promise<{ value: Json; status: number }> {
   const inQuery = tool.method === 'GET' || tool.method === 'HEAD';
   return callOutside(signal, async () => {
@@ -114,8 +116,7 @@ async function callHttp(
       },
     );
     if (isSuccess(answer.status)) return { value: valueOf(answer), status: answer.status };
-    const said = hide(answer.body.toString('utf8'), secrets);
-    throw statusFailure({ ...answer, body: Buffer.from(said) });
+    throw statusFailure(answer, cutter.text);
   });
 }
 
@@ -159,7 +160,7 @@ async function callMcp(
   egress: Egress,
   { tool, arguments: args, idempotencyKey, timeoutMs, signal }: CustomToolCall,
   headers: Headers,
-  secrets: readonly string[],
+  cutter: SecretCutter,
 ): Promise<{ value: Json; status: null }> {
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
@@ -171,7 +172,7 @@ async function callMcp(
       idempotencyKey,
       // The deadline is for all exchanges together and comes first.
       timeoutMs: timeoutMs + 1_000,
-      redact: (text) => hide(text, secrets),
+      redact: cutter.text,
       signal: AbortSignal.any([signal, deadline]),
     });
     return { value: structured ?? content, status: null };
@@ -182,38 +183,4 @@ async function callMcp(
       cause: error,
     });
   }
-}
-
-/** Headers whose values are no secret, and likely to be found in any answer. */
-const PLAIN_HEADERS = /^(?:accept|content)(?:-|$)|^user-agent$/i;
-/** What is shorter is found in answers by chance, and hiding it would spoil them. */
-const MIN_SECRET_LENGTH = 16;
-const HIDDEN = '***';
-
-/** What must not come back: the values of headers, and of `Bearer abc` also the part after the scheme. */
-function secretsOf(headers: Headers): string[] {
-  const values = Object.entries(headers)
-    .filter(([name]) => !PLAIN_HEADERS.test(name))
-    .flatMap(([, value]) => [value.trim(), value.trim().replace(/^\S+\s+/, '')])
-    .filter((value) => value.length >= MIN_SECRET_LENGTH);
-  // As JSON writes them too, since a failure is told as the text it came as.
-  const written = values.flatMap((value) => {
-    const json = JSON.stringify(value).slice(1, -1);
-    return [value, json, json.replaceAll('/', '\\/')];
-  });
-  return [...new Set(written)].sort((a, b) => b.length - a.length);
-}
-
-const hide = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((shown, secret) => shown.replaceAll(secret, HIDDEN), text);
-
-/** Some tools answer with the request they got. What authorised it is not part of the result. */
-function withoutSecrets(value: Json, secrets: readonly string[]): Json {
-  if (secrets.length === 0) return value;
-  if (typeof value === 'string') return hide(value, secrets);
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, secrets));
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [hide(key, secrets), withoutSecrets(item, secrets)]),
-  );
 }

@@ -1,6 +1,7 @@
 import { Resend, type Response as ResendResponse } from 'resend';
 import type { Config } from './config.ts';
 import type { Egress } from './egress.ts';
+import { createSecretCutter } from './secret-cutter.ts';
 
 export interface Mail {
   to: string[];
@@ -37,6 +38,7 @@ const TIMEOUT_MS = 30_000;
 export function createMailer(settings: Config['email'], egress: Egress): Mailer | undefined {
   const { apiKey, apiUrl, from } = settings;
   if (apiKey === undefined) return undefined;
+  const cutter = createSecretCutter([apiKey]);
   return {
     send: async (mail, options = {}) => {
       const resend = new Resend(apiKey, {
@@ -64,7 +66,7 @@ export function createMailer(settings: Config['email'], egress: Egress): Mailer 
         options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey },
       );
       if (error !== null) {
-        throw new MailError(error.statusCode ?? 500, error.message.replaceAll(apiKey, '[key]'));
+        throw new MailError(error.statusCode ?? 500, cutter.text(error.message).slice(0, 500));
       }
       return { id: data.id };
     },
@@ -97,8 +99,7 @@ async function exchange<T>(
     if (typeof body['id'] === 'string') return { data: body as T, error: null, headers };
     throw new MailError(502, 'The mail provider answered without an id');
   }
-  const message =
-    typeof body['message'] === 'string' ? body['message'].slice(0, 500) : 'no reason given';
+  const message = typeof body['message'] === 'string' ? body['message'] : 'no reason given';
   return {
     data: null,
     error: { name: 'application_error', statusCode: answer.status, message },

@@ -4,6 +4,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
 import type { Config } from './config.ts';
 import type { Egress } from './egress.ts';
+import { createSecretCutter, type SecretCutter } from './secret-cutter.ts';
 
 export type ModelSettings = Config['models'];
 
@@ -76,12 +77,17 @@ const missing = (variable: string, provider: Provider): ModelLookup => ({
   problem: `${variable} is not set, so ${provider}/ models cannot be used`,
 });
 
-/** Cuts the configured keys, and whatever looks like a provider's key, out of a text. */
-export function withoutKeys(text: string, settings: ModelSettings): string {
-  let clean = text;
-  for (const { apiKey } of Object.values(settings)) {
-    if (apiKey !== undefined) clean = clean.replaceAll(apiKey, '[key]');
-  }
-  // Providers echo a wrong key back with stars in its middle.
-  return clean.replace(/\bsk-[\w*-]{4,}/g, '[key]');
+/** Servers of one's own are often given a word as their key, which answers may hold for reasons of their own. */
+const MIN_KEY_IN_ANSWER = 16;
+
+/** Cuts the configured keys out of what a provider said: `text` for failures, `json` for answers. */
+export function createKeyCutter(settings: ModelSettings): SecretCutter {
+  const keys = Object.values(settings).flatMap(({ apiKey }) => apiKey ?? []);
+  const inFailures = createSecretCutter(keys);
+  const inAnswers = createSecretCutter(keys.filter((key) => key.length >= MIN_KEY_IN_ANSWER));
+  return {
+    // Providers echo a wrong key back with stars in its middle.
+    text: (said) => inFailures.text(said).replace(/\bsk-[\w*-]{4,}/g, '***'),
+    json: inAnswers.json,
+  };
 }

@@ -26,9 +26,20 @@ export async function callOutside<T>(signal: AbortSignal, work: () => Promise<T>
   }
 }
 
-/** The failure that a non-2xx answer is: final for its idempotency key. */
-export function statusFailure(answer: EgressResponse): NodeError {
-  const excerpt = answer.body.toString('utf8').slice(0, EXCERPT_CHARACTERS).trim().toWellFormed();
+/**
+ * The failure that a non-2xx answer is: final for its idempotency key. `redact` sees the text before it is shortened,
+ * so that no beginning of a secret stays at its end.
+ */
+export function statusFailure(
+  answer: EgressResponse,
+  redact: (text: string) => string = (text) => text,
+): NodeError {
+  const said = redact(textOf(answer));
+  const excerpt = said
+    .slice(0, EXCERPT_CHARACTERS)
+    .trim()
+    .replaceAll('\0', '\ufffd')
+    .toWellFormed();
   const text = `${new URL(answer.url).host} answered ${answer.status}`;
   return new NodeError(excerpt === '' ? text : `${text}: ${excerpt}`, {
     retryable: isRetryableStatus(answer.status),
@@ -42,7 +53,7 @@ export const isSuccess = (status: number): boolean => status >= 200 && status < 
 /** The body as JSON when its content type says so and it is; as text otherwise. */
 export function bodyOf(answer: EgressResponse): Json {
   const type = answer.headers['content-type'] ?? '';
-  const text = decoderFor(type).decode(answer.body);
+  const text = textOf(answer);
   if (!/^\s*[^;\s]+[/+]json\s*(?:;|$)/i.test(type)) return text;
   try {
     return JSON.parse(text) as Json;
@@ -50,6 +61,9 @@ export function bodyOf(answer: EgressResponse): Json {
     return text;
   }
 }
+
+const textOf = ({ headers, body }: EgressResponse): string =>
+  decoderFor(headers['content-type'] ?? '').decode(body);
 
 function decoderFor(contentType: string) {
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(contentType)?.[1];

@@ -177,6 +177,7 @@ describe('headers', () => {
 
   test('given as the mask keep their value, others are replaced, left out ones go', async () => {
     const { body } = await register({
+      endpoint_url: `${server.url}/before`,
       headers: { 'X-Keep': secret, 'X-Change': 'a', 'X-Go': 'b' },
     });
     const before = await stored(body.id);

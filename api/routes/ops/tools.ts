@@ -89,7 +89,8 @@ export function toolRoutes(app: App, context: RouteContext): void {
       summary: 'Change a custom tool',
       description:
         'Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a ' +
-        'header given as `***` keeps its value.',
+        'header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: ' +
+        'a change to another origin is refused until every header is given in full or left out.',
       params: toolParams,
       body: customToolUpdate,
       response: answers(

@@ -280,7 +280,7 @@ describe('providers that fail', () => {
       (caught: unknown) => caught,
     );
     expect((error as Error).message).toBe(
-      'openai/gpt-4o answered 401: Incorrect API key provided: [key], or [key].',
+      'openai/gpt-4o answered 401: Incorrect API key provided: ***, or ***.',
     );
   });
 

@@ -263,6 +263,49 @@ describe('what authorises a call', () => {
     },
   );
 
+  it.each<[string, string, (text: string) => string]>([
+    ['of eight characters', 'abcd1234', (text) => `the key is ${text}.`],
+    ['of four characters', 'zx81', (text) => `the key is ${text}.`],
+    ['of one character', 'q', (text) => text],
+    ['as base64', 's3cr3t-token', (text) => Buffer.from(text).toString('base64')],
+    ['as base64url', 's3cr3t-token??>', (text) => Buffer.from(text).toString('base64url')],
+    [
+      'in base64 of a whole header',
+      's3cr3t-token',
+      (text) => btoa(`Authorization: Bearer ${text}`),
+    ],
+    ['as hexadecimal', 's3cr3t-token', (text) => Buffer.from(text).toString('hex')],
+    ['percent-encoded', 's3cr3t/token+1', encodeURIComponent],
+  ])('is taken out of an answer %s', async (_how, secret, write) => {
+    answer = (_request, response) =>
+      sendJson(response, 200, { said: write(secret), list: [{ deep: write(secret) }] });
+    const { output } = await run({ headers: { Authorization: `Bearer ${secret}` } });
+    expect(JSON.stringify(output)).not.toContain(write(secret));
+    expect(JSON.stringify(output)).toContain('***');
+  });
+
+  it('is taken out of a failure that repeats it in UTF-16', async () => {
+    answer = (_request, response) =>
+      void response
+        .writeHead(400, { 'content-type': 'text/plain; charset=utf-16le' })
+        .end(Buffer.from(`no: ${token}`, 'utf16le'));
+    await expect(run({ headers })).rejects.toEqual(
+      failure({ message: `127.0.0.1:${server.port} answered 400: no: ***` }),
+    );
+  });
+
+  it('stays with its origin: a redirect is not followed, and the answer says so', async () => {
+    const elsewhere = await startHttpServer((_request, response) => sendJson(response, 200, {}));
+    answer = (_request, response) =>
+      void response.writeHead(307, { location: `${elsewhere.url}/steal` }).end();
+    await expect(run({ headers })).rejects.toEqual(failure({ status: 307, retryable: false }));
+    await expect(run({ headers, kind: 'mcp', mcp_tool: 'x' })).rejects.toEqual(
+      failure({ retryable: false }),
+    );
+    expect(elsewhere.connections()).toBe(0);
+    await elsewhere.close();
+  });
+
   it('leaves alone what everybody sends', async () => {
     answer = (_request, response) => sendJson(response, 200, { type: 'application/json' });
     const plain = { 'Content-Type': 'application/json', 'X-Region': 'eu-west-1' };

@@ -74,7 +74,7 @@ describe('send_email', () => {
     [
       401,
       { message: `API key ${KEY} is invalid` },
-      'The mail provider answered 401: API key [key] is invalid',
+      'The mail provider answered 401: API key *** is invalid',
       false,
     ],
     [429, { message: 'slow down' }, 'The mail provider answered 429: slow down', true],

@@ -1,0 +1,281 @@
+import type { Json } from '../json.ts';
+
+/**
+ * Cuts secrets that this service sent somewhere out of what came back. It is made for servers that answer with the
+ * request they got; a server that means to leak a secret can always encode it in a way nobody thought of.
+ */
+export interface SecretCutter {
+  /** The text with every occurrence replaced by `***`. Takes time linear in its length. */
+  text: (text: string) => string;
+  /** The same for all texts in a value, keys included. */
+  json: (value: Json) => Json;
+}
+
+const CUT = '***';
+/** A shorter secret is part of ordinary words: it is cut only where it stands as a word of its own. */
+const MIN_ANYWHERE = 8;
+/** A secret that is even shorter is an ordinary word itself: of a result it is cut where it is the whole text. */
+const MIN_WORD = 4;
+/** Of longer patterns this much is looked for; where it is found, as much of the rest is cut as follows. */
+const ANCHOR = 64;
+
+/** A cutter for these secrets, in the encodings in which services commonly give back what they got. */
+export function createSecretCutter(secrets: Iterable<string>): SecretCutter {
+  const known = [...new Set(secrets)].filter((secret) => secret !== '');
+  if (known.length === 0) return { text: (text) => text, json: (value) => value };
+  const written = new Set(known.flatMap(spellings));
+  const short = new Set([...written].filter((secret) => secret.length < MIN_WORD));
+  const inData = createMatcher([...written].filter((each) => each.length >= MIN_WORD));
+  const inText = short.size === 0 ? inData : createMatcher([...written]);
+
+  const cutData = (text: string): string =>
+    text.length < MIN_WORD && short.has(text) ? CUT : inData(text);
+  const json = (value: Json): Json => {
+    if (typeof value === 'string') return cutData(value);
+    if (typeof value === 'number') return isSecretNumber(value) ? CUT : value;
+    if (Array.isArray(value)) return value.map(json);
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [inData(key), json(item)]),
+    );
+  };
+  // Digits are a secret like any other, and some services read them as a number.
+  const isSecretNumber = (value: number): boolean => {
+    const digits = String(value);
+    return digits.length >= MIN_ANYWHERE && written.has(digits);
+  };
+  return { text: inText, json };
+}
+
+/** Headers that carry no credential, and whose values are likely to be found in any answer. */
+const PLAIN_HEADERS =
+  /^(?:accept|content|sec|if)(?:-|$)|^(?:user-agent|cache-control|pragma|prefer|origin|referer|range|date|dnt|via)$|-version$/i;
+
+/**
+ * The secrets among headers that are sent: whole values, and of them what follows a scheme (`Bearer abc`), what
+ * `Basic` encodes with its password, and the values of cookies.
+ */
+export function secretsOfHeaders(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers)
+    .filter(([name]) => !PLAIN_HEADERS.test(name))
+    .flatMap(([name, given]) => {
+      const value = given.trim();
+      const afterScheme = /^[\w-]+\s+(\S.*)$/s.exec(value)?.[1];
+      return [
+        value,
+        ...(afterScheme === undefined ? [] : [afterScheme]),
+        ...(/^basic\s/i.test(value) ? basicCredentials(afterScheme ?? '') : []),
+        ...(/^cookie$/i.test(name) ? cookieValues(value) : []),
+      ];
+    });
+}
+
+function basicCredentials(encoded: string): string[] {
+  const pair = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = pair.indexOf(':');
+  return colon < 0 ? [] : [pair, pair.slice(colon + 1)];
+}
+
+const cookieValues = (value: string): string[] =>
+  value.split(';').flatMap((pair) => {
+    const at = pair.indexOf('=');
+    return at < 0 ? [] : [pair.slice(at + 1).trim()];
+  });
+
+/** A secret as it is, and as it is written in JSON, HTML, URLs, hexadecimal and base64. */
+function spellings(secret: string): string[] {
+  return [
+    secret,
+    ...jsonSpellings(secret),
+    secret.replace(/[&<>"']/g, (char) => HTML[char] ?? char),
+    ...urlSpellings(secret),
+    // Header values leave as one byte a character, and some receivers read them as UTF-8.
+    ...[Buffer.from(secret, 'utf8'), Buffer.from(secret, 'latin1')].flatMap((bytes) => {
+      const hex = bytes.toString('hex');
+      return [hex, hex.toUpperCase(), ...base64Spellings(bytes)];
+    }),
+  ];
+}
+
+const HTML: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Writers of JSON differ in what they escape: slashes (PHP), what is not ASCII (Python), `<>&` (Go). */
+function jsonSpellings(secret: string): string[] {
+  const plain = JSON.stringify(secret).slice(1, -1);
+  const habits = [/\//g, /[^\x20-\x7e]/g, /[<>&]/g, /'/g];
+  return habits.reduce<string[]>(
+    (texts, habit) => texts.flatMap((text) => [text, text.replace(habit, jsonEscape)]),
+    [plain],
+  );
+}
+
+const jsonEscape = (char: string): string =>
+  char === '/' ? '\\/' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** As parts of a URL, strictly and as browsers write them, and as forms have them. */
+function urlSpellings(secret: string): string[] {
+  const loose = encodeURIComponent(secret.toWellFormed());
+  const strict = loose.replace(/[!'()*]/g, percentEscape);
+  const form = new URLSearchParams({ '': secret }).toString().slice(1);
+  return [loose, strict, form].flatMap((text) => [
+    text,
+    text.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
+  ]);
+}
+
+const percentEscape = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/**
+ * What of a base64 text depends on the secret alone, wherever in the encoded bytes it begins: `user:secret` and
+ * `Bearer secret` encode it at another offset than the secret by itself does.
+ */
+function base64Spellings(bytes: Buffer): string[] {
+  const whole = bytes.toString('base64').replace(/=+$/, '');
+  const shifted = [0, 1, 2].map((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    const bits = 8 * (offset + bytes.length);
+    // Characters that hold bits of neighbouring bytes are left out at both ends.
+    return text.slice(Math.ceil((8 * offset) / 6), Math.floor(bits / 6));
+  });
+  // What is left of a short one may be part of anything.
+  const texts = [whole, ...shifted.filter((text) => text.length >= MIN_ANYWHERE)];
+  return texts.flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]);
+}
+
+/**
+ * Finds all patterns in one pass (Aho and Corasick), so that neither many secrets nor an answer made of almost-secrets
+ * costs more than its length. Returns what cuts them.
+ */
+function createMatcher(patterns: readonly string[]): (text: string) => string {
+  if (patterns.length === 0) return (text) => text;
+  const trie = buildTrie(patterns);
+  return (text) => {
+    const cuts: Cut[] = [];
+    let node = ROOT;
+    for (let at = 0; at < text.length;) {
+      const char = text.charCodeAt(at);
+      at += 1;
+      if (node === ROOT && trie.begins[char] === 0) continue;
+      node = trie.step(node, char);
+      const found = trie.longestAt(node, text, at);
+      if (found === undefined) continue;
+      const end = followed(text, at, found);
+      addCut(cuts, { start: at - anchorLength(found[0]!), end });
+      if (end === at) continue;
+      at = end;
+      node = ROOT;
+    }
+    return cuts.length === 0 ? text : withoutCuts(text, cuts);
+  };
+}
+
+interface Cut {
+  start: number;
+  end: number;
+}
+
+/** Cuts that touch become one. They come in the order of their ends. */
+function addCut(cuts: Cut[], cut: Cut): void {
+  let { start } = cut;
+  for (let last = cuts.at(-1); last !== undefined && last.end >= start; last = cuts.at(-1)) {
+    start = Math.min(start, last.start);
+    cuts.pop();
+  }
+  cuts.push({ start, end: cut.end });
+}
+
+function withoutCuts(text: string, cuts: readonly Cut[]): string {
+  const kept = cuts.map(({ start }, index) => text.slice(cuts[index - 1]?.end ?? 0, start));
+  return [...kept, text.slice(cuts.at(-1)?.end)].join(CUT);
+}
+
+/**
+ * Where a text that holds the anchor of these patterns up to `at` is no longer any of them. They are in the order of
+ * their characters: when the first and the last go on alike, so do all between.
+ */
+function followed(text: string, at: number, patterns: readonly string[]): number {
+  let first = 0;
+  let last = patterns.length - 1;
+  for (let end = at, depth = anchorLength(patterns[0]!); ; end += 1, depth += 1) {
+    const char = text.charCodeAt(end);
+    while (first <= last && patterns[first]!.charCodeAt(depth) !== char) first += 1;
+    while (first <= last && patterns[last]!.charCodeAt(depth) !== char) last -= 1;
+    if (first > last) return end;
+  }
+}
+
+const ROOT = 0;
+const WORD = /[\p{L}\p{N}_]/u;
+
+const anchorLength = (pattern: string): number => Math.min(ANCHOR, pattern.length);
+
+interface Trie {
+  /** By character: 1 when a pattern begins with it. Nearly all characters of a text are passed over by this. */
+  begins: Uint8Array;
+  step: (node: number, char: number) => number;
+  /** The patterns with the longest anchor that ends at this place of the text, and may be cut there. */
+  longestAt: (node: number, text: string, end: number) => readonly string[] | undefined;
+}
+
+function buildTrie(patterns: readonly string[]): Trie {
+  const children = [new Map<number, number>()];
+  const ends: (string[] | undefined)[] = [undefined];
+  for (const pattern of patterns.toSorted()) {
+    let node = ROOT;
+    for (let at = 0; at < anchorLength(pattern); at += 1) {
+      const char = pattern.charCodeAt(at);
+      let next = children[node]!.get(char);
+      if (next === undefined) {
+        next = children.push(new Map<number, number>()) - 1;
+        ends.push(undefined);
+        children[node]!.set(char, next);
+      }
+      node = next;
+    }
+    (ends[node] ??= []).push(pattern);
+  }
+  const fails = new Int32Array(children.length);
+  /** The nearest node of a shorter anchor that ends where this one does, or the root. */
+  const shorter = new Int32Array(children.length);
+  const step = (from: number, char: number): number => {
+    for (let node = from; ; node = fails[node]!) {
+      const next = children[node]!.get(char);
+      if (next !== undefined) return next;
+      if (node === ROOT) return ROOT;
+    }
+  };
+  // Breadth first, so that what a node fails to is known before the node is looked at.
+  const queue = [...children[ROOT]!.values()];
+  for (const node of queue) {
+    const fail = fails[node]!;
+    shorter[node] = ends[fail] === undefined ? shorter[fail]! : fail;
+    for (const [char, child] of children[node]!) {
+      fails[child] = step(fail, char);
+      queue.push(child);
+    }
+  }
+  const begins = new Uint8Array(65_536);
+  for (const char of children[ROOT]!.keys()) begins[char] = 1;
+  const longestAt: Trie['longestAt'] = (node, text, end) => {
+    for (let place = ends[node] === undefined ? shorter[node]! : node; place !== ROOT;) {
+      const found = ends[place]!;
+      const length = anchorLength(found[0]!);
+      if (length >= MIN_ANYWHERE || isWord(text, end - length, end)) return found;
+      place = shorter[place]!;
+    }
+    return undefined;
+  };
+  return { begins, step, longestAt };
+}
+
+/** Whether neither side of this part of a text goes on with a letter or digit. */
+const isWord = (text: string, start: number, end: number): boolean =>
+  !WORD.test(text.charAt(start - 1)) && !WORD.test(text.charAt(end));

@@ -1,0 +1,167 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createSecretCutter, secretsOfHeaders } from '../../shared/platform/secret-cutter.ts';
+
+/** How services give back what they got. */
+const encodings: Record<string, (secret: string) => string> = {
+  'as it is': (secret) => secret,
+  'in JSON': (secret) => JSON.stringify({ secret }),
+  'in JSON with escaped slashes': (secret) => JSON.stringify(secret).replaceAll('/', '\\/'),
+  'in JSON of ASCII': (secret) =>
+    JSON.stringify(secret).replace(
+      /[^\x20-\x7e]/g,
+      (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
+  'in JSON that is safe in HTML': (secret) =>
+    JSON.stringify(secret).replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`),
+  'percent-encoded': (secret) => `a=${encodeURIComponent(secret)}&b`,
+  'percent-encoded in lower case': (secret) =>
+    encodeURIComponent(secret).replace(/%../g, (escape) => escape.toLowerCase()),
+  'in a form': (secret) => new URLSearchParams({ secret }).toString(),
+  'as hexadecimal': (secret) => Buffer.from(secret).toString('hex'),
+  'as upper-case hexadecimal': (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
+  'as base64': (secret) => Buffer.from(secret).toString('base64'),
+  'as base64url': (secret) => Buffer.from(secret).toString('base64url'),
+  'as base64 of latin1': (secret) => Buffer.from(secret, 'latin1').toString('base64'),
+};
+
+const anyOf = (chars: string) => fc.constantFrom(...chars.split(''));
+
+/** What may be in a header. */
+const secretText = fc
+  .string({
+    unit: X,
+    minLength: 8,
+    maxLength: 200,
+  })
+  .map((text) => text.trim())
+  .filter((text) => text.length >= 8);
+
+describe('a secret', () => {
+  test.each(Object.entries(encodings))('is cut %s, wherever it stands', (_name, encode) => {
+    fc.assert(
+      fc.property(secretText, fc.string(), fc.string(), (secret, before, after) => {
+        const cut = createSecretCutter([secret]).text(`${before}|${encode(secret)}|${after}`);
+        expect(cut).not.toContain(encode(secret));
+        expect(cut).toContain('***');
+      }),
+    );
+  });
+
+  test('is cut out of base64 in which it does not stand first', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: anyOf('abcdefXYZ0189-_'), minLength: 12, maxLength: 80 }),
+        fc.string({ maxLength: 9 }),
+        fc.string({ maxLength: 9 }),
+        (secret, before, after) => {
+          const encoded = Buffer.from(`${before}${secret}${after}`).toString('base64');
+          const cut = createSecretCutter([secret]).text(`Authorization: Basic ${encoded}`);
+          // What is left says nothing of the secret but the bits it shares with its neighbours.
+          const left = cut.replace('Authorization: Basic ', '').split('***');
+          expect(left).toHaveLength(2);
+          const leftBytes = (left.join('').replace(/=+$/, '').length * 6) / 8;
+          expect(leftBytes).toBeLessThanOrEqual(Buffer.byteLength(before + after) + 3);
+        },
+      ),
+    );
+  });
+
+  test('longer than any other is cut to its end, also beside one that begins alike', () => {
+    const head = 'x'.repeat(100);
+    const [one, other] = [`${head}${'1'.repeat(3_000)}`, `${head}${'2'.repeat(2_000)}`];
+    const cutter = createSecretCutter([one, other]);
+    expect(cutter.text(`a ${one} b ${other} c ${head}3`)).toBe('a *** b *** c ***3');
+  });
+
+  test('that is part of another, or overlaps it, leaves nothing of either', () => {
+    const cutter = createSecretCutter(['abcdefgh', 'cdefghij', '12abcdefgh34', 'Bearer abcdefgh']);
+    expect(cutter.text('[abcdefghij]')).toBe('[***]');
+    expect(cutter.text('[12abcdefgh34]')).toBe('[***]');
+    expect(cutter.text('[12abcdefgh3]')).toBe('[12***3]');
+    expect(cutter.text('Bearer abcdefghabcdefgh')).toBe('***');
+  });
+
+  test('in a value is cut from texts, names and numbers, and nothing else changes', () => {
+    const cutter = createSecretCutter(['tok-12345678', '9876543210']);
+    const value = {
+      'a tok-12345678': ['x tok-12345678 y', 1, null, true, { deep: 'tok-12345678' }],
+      number: 9876543210,
+      other: 98765432100,
+    };
+    expect(cutter.json(value)).toEqual({
+      'a ***': ['x *** y', 1, null, true, { deep: '***' }],
+      number: '***',
+      other: 98765432100,
+    });
+  });
+
+  test('shorter than eight characters is cut as a word, and does not spoil other words', () => {
+    const cutter = createSecretCutter(['prod']);
+    expect(cutter.text('prod product "prod" x=prod; prod_2')).toBe(
+      '*** product "***" x=***; prod_2',
+    );
+    expect(cutter.json({ env: 'prod', text: 'in prod, products' })).toEqual({
+      env: '***',
+      text: 'in ***, products',
+    });
+  });
+
+  test('shorter than four characters is cut from data where it is the whole text', () => {
+    const cutter = createSecretCutter(['a']);
+    expect(cutter.json({ key: 'a', text: 'a cat' })).toEqual({ key: '***', text: 'a cat' });
+    expect(cutter.text('X-Key: a')).toBe('X-Key: ***');
+  });
+
+  test('is not found where there is none', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const cutter = createSecretCutter(['not-in-there-0123456789']);
+        expect(cutter.json(value as never)).toEqual(value);
+      }),
+    );
+    expect(createSecretCutter([]).text('as it is')).toBe('as it is');
+  });
+
+  test('and an answer made to be slow take no time to speak of', () => {
+    const mb = 1024 * 1024;
+    const secrets = [
+      'a'.repeat(8_000),
+      `${'a'.repeat(63)}b`,
+      ...Array.from({ length: 48 }, (_, n) => `${'a'.repeat(4_000)}${n}`),
+    ];
+    const cutter = createSecretCutter(secrets);
+    const began = performance.now();
+    cutter.text('a'.repeat(5 * mb));
+    cutter.text(`${'a'.repeat(63)}c`.repeat((5 * mb) / 64));
+    cutter.text(`${'a'.repeat(3_999)}c`.repeat((5 * mb) / 4_000));
+    // By hand, each of these patterns at each place is minutes.
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+});
+
+describe('the secrets of headers', () => {
+  test('are their values, what follows a scheme, and what Basic and cookies hold', () => {
+    const basic = Buffer.from('user:pass:word').toString('base64');
+    expect(secretsOfHeaders({ 'X-Key': ' k ' })).toEqual(['k']);
+    expect(secretsOfHeaders({ Authorization: 'Bearer abc' })).toEqual(['Bearer abc', 'abc']);
+    expect(secretsOfHeaders({ authorization: `Basic ${basic}` })).toEqual([
+      `Basic ${basic}`,
+      basic,
+      'user:pass:word',
+      'pass:word',
+    ]);
+    expect(secretsOfHeaders({ Cookie: 'a=1x; b=2y' })).toEqual(['a=1x; b=2y', '1x', '2y']);
+  });
+
+  test('are not those of headers that carry no credential', () => {
+    const plain = {
+      Accept: 'application/json',
+      'Content-Type': 'application/json',
+      'User-Agent': 'crm',
+      'Anthropic-Version': '2023-06-01',
+      'Cache-Control': 'no-cache',
+    };
+    expect(secretsOfHeaders(plain)).toEqual([]);
+  });
+});
