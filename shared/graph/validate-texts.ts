@@ -3,7 +3,7 @@ import { ExpressionError, expressionRoots } from './expression.ts';
 import type { Issues } from './issues.ts';
 import { nodeTexts, type NodeText } from './node-texts.ts';
 import { parseTemplate, templateRoots } from './template.ts';
-import { customToolName } from '../tools.ts';
+import { customToolName, renderUrl } from '../tools.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
 /** A top-level key that a node reads, with the place it does so. */
@@ -24,6 +24,7 @@ export function checkTexts(
   graph.nodes.forEach((node, at) => {
     if (unreadable.has(at)) return;
     checkTool(issues, node, at, context);
+    checkAddress(issues, node, at);
     for (const text of nodeTexts(node)) {
       const path = `nodes[${at}].${text.path}`;
       for (const key of checkText(issues, node, text, path)) reads.push({ node: at, key, path });
@@ -48,6 +49,26 @@ function checkTool(issues: Issues, node: GraphNode, at: number, context: Validat
       place,
     );
   }
+}
+
+/** The parameter of a tool that says where its headers are sent. */
+const ADDRESSES: Readonly<Record<string, string>> = { http_request: 'url', mcp: 'server_url' };
+
+/** What a run works on must not decide to whom the node's headers go, since they may hold a credential. */
+function checkAddress(issues: Issues, node: GraphNode, at: number): void {
+  if (node.kind !== 'tool' || !Object.hasOwn(ADDRESSES, node.tool_name)) return;
+  const param = ADDRESSES[node.tool_name]!;
+  const text = node.params[param];
+  if (typeof text !== 'string') return;
+  const parts = parseTemplate(text).parts.map((part) =>
+    typeof part === 'string' ? { text: part } : { value: 'x' },
+  );
+  const rendered = renderUrl(parts);
+  if (!('error' in rendered)) return;
+  issues.error('host_is_a_reference', `Node '${node.id}': ${rendered.error}`, {
+    node_id: node.id,
+    path: `nodes[${at}].params.${param}`,
+  });
 }
 
 function checkText(

@@ -8,7 +8,7 @@ import { draw } from './drawing.ts';
 import { randomGraph } from './random-graph.ts';
 
 const context: ValidationContext = {
-  tools: new Set(['http_request', 'json_transform', 'delay']),
+  tools: new Set(['http_request', 'mcp', 'json_transform', 'delay']),
   customTools: new Set(['crm']),
 };
 
@@ -103,6 +103,16 @@ describe('errors', () => {
       'an unknown custom tool',
       draw('t', { t: { tool_name: 'custom:erp' } }),
       ['unknown_custom_tool'],
+    ],
+    [
+      'a request whose host comes from the run',
+      draw('t', { t: { tool_name: 'http_request', params: { url: 'https://{host}/x' } } }),
+      ['host_is_a_reference'],
+    ],
+    [
+      'an MCP server that comes from the run',
+      draw('t', { t: { tool_name: 'mcp', params: { server_url: '{server}', tool: 'x' } } }),
+      ['host_is_a_reference'],
     ],
     [
       'an expression that does not parse',
