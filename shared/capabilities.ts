@@ -37,18 +37,13 @@ export function heldCapabilities(
 }
 
 /**
- * The first capability that somebody would gain and whoever gives it does not hold, or undefined. Nobody can give
- * more than they have: else `manage_members` or `manage_api_keys` alone would be as good as all ten.
+ * The first of the wanted capabilities that the holder lacks, or undefined. Whoever gives access may give no more than
+ * they hold: otherwise `manage_members` or `manage_api_keys` alone would be as good as all ten.
  */
-export function beyondGranter(
-  granter: { role: Role; overrides: CapabilityOverrides },
-  gained: { before?: Record<Capability, boolean>; after: Record<Capability, boolean> },
+export function firstLacking(
+  holder: { role: Role; overrides: CapabilityOverrides },
+  wanted: Record<Capability, boolean>,
 ): Capability | undefined {
   const names = Object.keys(capabilities) as Capability[];
-  return names.find(
-    (name) =>
-      gained.after[name] &&
-      gained.before?.[name] !== true &&
-      !holds(granter.role, granter.overrides, name),
-  );
+  return names.find((name) => wanted[name] && !holds(holder.role, holder.overrides, name));
 }

@@ -9,7 +9,8 @@ export const apiKeyInput = z
   .strictObject({
     name: z.string().trim().min(1).max(200),
     role: roleSchema.optional().meta({
-      description: "Needed unless the key is linked; a linked key has its member's",
+      description:
+        "Needed unless the key is linked; a linked key has its member's, whatever is given here",
     }),
     member_id: z.string().min(1).max(100).nullish().meta({
       description: 'Links the key to a member: it may do what they may do, for as long as they are',

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
-import { beyondGranter, heldCapabilities, type Role, roles } from '../capabilities.ts';
+import { type Role, roles } from '../capabilities.ts';
 import { type ApiKey, type ApiKeyInput, apiKeySchema } from '../contract/api-key.ts';
 import { memberStatuses } from '../contract/member.ts';
-import { AppError, forbiddenWithout, notFound } from '../errors.ts';
+import { AppError, notFound } from '../errors.ts';
 import { newApiKeySecret } from '../platform/api-key-secrets.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
+import { requireAtLeast, takeTurn } from './standing.ts';
 
 /** Keys `k` as the API shows them. One whose member is gone lets nobody in, so it is shown as revoked. */
 const keyColumns = sql.fragment`
@@ -40,9 +41,9 @@ async function readApiKey(
 }
 
 /**
- * Makes a key and returns it with its secret, which is kept nowhere. Throws AppError `not_found` for a member that is
- * not of the workspace, `invalid` for one that is not active or has another role, `forbidden` for a key that would
- * hold more than the actor does.
+ * Makes a key and returns it with its secret, which is kept nowhere. A key linked to a member has the member's role,
+ * whatever role was given. Throws AppError `not_found` for a member that is not of the workspace, `invalid` for one
+ * that is not active, `forbidden` for a key that would hold more than the actor does.
  */
 export async function createApiKey(
   db: Pool,
@@ -53,9 +54,9 @@ export async function createApiKey(
   const keyId = newId('apiKey');
   const { secret, prefix, hash } = newApiKeySecret();
   return db.transaction(async (tx) => {
+    const maker = await takeTurn(tx, actor, 'manage_api_keys');
     const grant = await lockGrant(tx, workspaceId, input);
-    const beyond = beyondGranter(actor, { after: heldCapabilities(grant.role, grant.overrides) });
-    if (beyond !== undefined) throw forbiddenWithout(beyond);
+    requireAtLeast(maker, grant);
     await tx.query(sql.prepared('api_keys_insert', z.object({}))`
       INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id, created_by)
       VALUES (${keyId}, ${workspaceId}, ${input.name}, ${prefix}, ${sql.binary(hash)}, ${grant.role},
@@ -63,7 +64,7 @@ export async function createApiKey(
     `);
     const key = await readApiKey(tx, { workspaceId, keyId });
     if (key === undefined) throw new Error(`key ${keyId} was not made`);
-    await auditKey(tx, actor, key, 'create');
+    await auditKey(tx, maker, key, 'create');
     return { ...key, secret };
   });
 }
@@ -95,26 +96,38 @@ async function lockGrant(
   if (member.status !== 'active') {
     throw new AppError('invalid', `Invalid body: member_id is of a member who is ${member.status}`);
   }
-  if (role !== undefined && role !== member.role) {
-    throw new AppError('invalid', `Invalid body: role must be the member's, ${member.role}`);
-  }
   return { role: member.role, overrides: member.overrides };
 }
 
+const heldRow = z.object({
+  role: z.enum(roles),
+  overrides: z.record(z.string(), z.boolean().nullable()),
+});
+
+/** What the key may do: what its member may, or what its own role has by default. */
+const readHeld = async (tx: Tx, keyId: string): Promise<z.infer<typeof heldRow>> =>
+  tx.one(sql.prepared('api_keys_read_held', heldRow)`
+    SELECT coalesce(m.role, k.role) AS role, coalesce(m.overrides, '{}') AS overrides
+    FROM api_keys k ${linkedMember} WHERE k.id = ${keyId}
+  `);
+
 /**
  * Revokes a key, which the next request notices. One that is revoked already stays as it is. Throws AppError
- * `not_found`.
+ * `not_found`, and `forbidden` for a key that may do more than the actor.
  */
 export async function revokeApiKey(db: Pool, actor: Actor, keyId: string): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
+    const revoker = await takeTurn(tx, actor, 'manage_api_keys');
     const key = await readApiKey(tx, { workspaceId, keyId });
     if (key === undefined) throw notFound('API key');
+    if (key.revoked) return;
+    requireAtLeast(revoker, await readHeld(tx, keyId));
     const { rowCount } = await tx.query(sql.prepared('api_keys_revoke', z.object({}))`
       UPDATE api_keys SET revoked_at = now()
       WHERE id = ${keyId} AND workspace_id = ${workspaceId} AND revoked_at IS NULL
     `);
-    if (rowCount > 0) await auditKey(tx, actor, key, 'revoke');
+    if (rowCount > 0) await auditKey(tx, revoker, key, 'revoke');
   });
 }
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import {
-  beyondGranter,
   capabilities,
   type Capability,
   type CapabilityOverrides,
+  firstLacking,
   heldCapabilities,
   holds,
   type Role,
@@ -58,7 +58,7 @@ export function toMember(row: MemberRow, show: { inviteCode: boolean }): Member 
  */
 const maySeeInviteCode = (viewer: Pick<Actor, 'role' | 'overrides'>, row: MemberRow): boolean =>
   holds(viewer.role, viewer.overrides, 'manage_members') &&
-  beyondGranter(viewer, { after: heldCapabilities(row.role, row.overrides) }) === undefined;
+  firstLacking(viewer, heldCapabilities(row.role, row.overrides)) === undefined;
 
 /** A page of the members of the viewer's workspace, whatever their status, by when they joined. */
 export async function listMembers(db: Db, viewer: Actor, page: MemberPage): Promise<Member[]> {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import {
-  beyondGranter,
+  capabilities,
   type Capability,
   type CapabilityOverrides,
-  heldCapabilities,
   holds,
   type Role,
   roles,
@@ -16,18 +15,20 @@ import type {
   MemberStatus,
   OverridesChange,
 } from '../contract/member.ts';
-import { AppError, emailTaken, forbiddenWithout, notFound } from '../errors.ts';
+import { AppError, emailTaken, notFound } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { newId, randomText } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { memberColumns, memberRow, type MemberRow, readMember, toMember } from './members.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
+import { requireAtLeast, takeTurn } from './standing.ts';
 import { lockWorkspace } from './workspaces.ts';
 
 /**
  * Who is a member, and as what. Every change holds the workspace's row first, so that changes of one workspace take
- * their turn, and decides on rows read after that, also on what the actor may still do. What holds after each of them:
- * there is an active admin who can manage members and the workspace, and the owner is an active admin.
+ * their turn, and decides on rows read after that, also on what the actor may still do. Who is changed may hold no more
+ * than whoever changes them, before and after. What holds after each change: an active admin holds everything that any
+ * admin held before, and the owner is an active admin.
  */
 
 /** Characters of 5 random bits each. */
@@ -43,8 +44,8 @@ export async function inviteMember(
   { mail }: { mail: boolean },
 ): Promise<Member> {
   return db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor);
-    refuseBeyond(manager, { after: heldCapabilities(role, {}) });
+    const manager = await takeTurn(tx, actor, 'manage_members');
+    requireAtLeast(manager, { role, overrides: {} });
     const row = await tx.maybeOne(sql.prepared('membership_invite', memberRow)`
       INSERT INTO members AS m (id, workspace_id, name, email, role, status, invite_code, invite_mail_due_at)
       VALUES (${newId('member')}, ${manager.workspaceId}, ${name}, ${email}, ${role}, 'invited',
@@ -65,10 +66,10 @@ export async function approveMember(
   memberId: string,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor);
+    const manager = await takeTurn(tx, actor, 'manage_members');
     const { name, email, status, role, overrides } = await holdMember(tx, manager, memberId);
     if (status !== 'pending') throw new AppError('invalid', 'The member is not pending');
-    refuseBeyond(manager, { after: heldCapabilities(role, overrides) });
+    requireAtLeast(manager, { role, overrides });
     await tx.query(sql.prepared('membership_approve', nothing)`
       UPDATE members SET status = 'active' WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
     `);
@@ -85,11 +86,12 @@ export async function changeRole(
   role: Role,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor);
+    const manager = await takeTurn(tx, actor, 'manage_members');
     const before = await holdMember(tx, manager, memberId);
     if (before.role !== role) {
       const after = { ...before, role };
-      refuseBeyond(manager, { before: heldBy(before), after: heldBy(after) });
+      requireAtLeast(manager, before);
+      requireAtLeast(manager, after);
       const successor = await requireSuccessor(tx, {
         before,
         after,
@@ -119,15 +121,16 @@ export async function changeOverrides(
   change: OverridesChange,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor);
+    const manager = await takeTurn(tx, actor, 'manage_members');
     const before = await holdMember(tx, manager, memberId);
     const changed = changedOverrides(before.overrides, change);
     if (changed.length > 0) {
       const overrides = merged(before.overrides, change);
       const after = { ...before, overrides };
-      refuseBeyond(manager, { before: heldBy(before), after: heldBy(after) });
-      const denied = adminNeeds.filter((name) => change[name] === false).join("' and '");
-      await requireSuccessor(tx, { before, after, refusal: `be denied '${denied}'` });
+      requireAtLeast(manager, before);
+      requireAtLeast(manager, after);
+      const lost = lostCapabilities(before, after).join("' and '");
+      await requireSuccessor(tx, { before, after, refusal: `be denied '${lost}'` });
       await tx.query(sql.prepared('membership_change_overrides', nothing)`
         UPDATE members SET overrides = ${JSON.stringify(overrides)}::jsonb
         WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
@@ -145,8 +148,9 @@ export async function changeOverrides(
  */
 export async function removeMember(db: Pool, actor: Actor, memberId: string): Promise<void> {
   await db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor);
+    const manager = await takeTurn(tx, actor, 'manage_members');
     const before = await holdMember(tx, manager, memberId);
+    requireAtLeast(manager, before);
     const successor = await requireSuccessor(tx, {
       before,
       after: undefined,
@@ -164,48 +168,14 @@ export async function removeMember(db: Pool, actor: Actor, memberId: string): Pr
   });
 }
 
-const standing = z.object({
-  name: z.string(),
-  role: z.enum(roles),
-  overrides: z.record(z.string(), z.boolean().nullable()),
-});
-
-/**
- * Waits for the changes before this one, and tells what the actor is by then: whoever was demoted or removed while
- * their request waited may not go on. Throws AppError `forbidden`.
- */
-async function takeTurn(tx: Tx, actor: Actor): Promise<Actor> {
-  await lockWorkspace(tx, actor.workspaceId);
-  // A key of no member has its own role, which does not change.
-  const now =
-    actor.id === null
-      ? actor
-      : await tx.maybeOne(sql.prepared('membership_standing', standing)`
-          SELECT name, role, overrides FROM members
-          WHERE id = ${actor.id} AND workspace_id = ${actor.workspaceId} AND status = 'active'
-        `);
-  if (now === null || !holds(now.role, now.overrides, 'manage_members')) {
-    throw forbiddenWithout('manage_members');
-  }
-  return { ...actor, name: now.name, role: now.role, overrides: now.overrides };
-}
-
 /** The member as it is until this change is over: an invitation is not accepted meanwhile. */
-async function holdMember(tx: Tx, manager: Actor, memberId: string): Promise<MemberRow> {
+async function holdMember(tx: Tx, manager: Operator, memberId: string): Promise<MemberRow> {
   const row = await tx.maybeOne(sql.prepared('membership_hold', memberRow)`
     SELECT ${memberColumns} FROM members m
     WHERE m.id = ${memberId} AND m.workspace_id = ${manager.workspaceId} FOR UPDATE
   `);
   if (row === null) throw notFound('Member');
   return row;
-}
-
-const heldBy = (member: { role: Role; overrides: CapabilityOverrides }) =>
-  heldCapabilities(member.role, member.overrides);
-
-function refuseBeyond(granter: Actor, gained: Parameters<typeof beyondGranter>[1]): void {
-  const missing = beyondGranter(granter, gained);
-  if (missing !== undefined) throw forbiddenWithout(missing);
 }
 
 function changedOverrides(
@@ -224,7 +194,7 @@ const merged = (before: CapabilityOverrides, change: OverridesChange): Capabilit
     Object.entries({ ...before, ...change }).filter(([, value]) => typeof value === 'boolean'),
   );
 
-/** What somebody has to hold for the workspace not to be locked out of itself. */
+/** What whoever takes over has to hold in any case, for the workspace not to be locked out of itself. */
 const adminNeeds = ['manage_members', 'manage_workspace'] as const satisfies Capability[];
 
 interface Standing {
@@ -233,14 +203,28 @@ interface Standing {
   overrides: CapabilityOverrides;
 }
 
-const isFullAdmin = ({ role, status, overrides }: Standing): boolean =>
-  role === 'admin' &&
-  status === 'active' &&
-  adminNeeds.every((capability) => holds(role, overrides, capability));
+const isActiveAdmin = ({ role, status }: Standing): boolean =>
+  role === 'admin' && status === 'active';
+
+const namesHeldBy = (member: Standing): Capability[] => {
+  const names = Object.keys(capabilities) as Capability[];
+  return names.filter((name) => holds(member.role, member.overrides, name));
+};
+
+/** What an active admin holds and would not hold as one any more; of anybody else nothing. */
+const lostCapabilities = (before: Standing, after: Standing | undefined): Capability[] =>
+  isActiveAdmin(before)
+    ? namesHeldBy(before).filter(
+        (name) =>
+          after === undefined || !isActiveAdmin(after) || !holds(after.role, after.overrides, name),
+      )
+    : [];
 
 /**
- * Who takes over when the owner stops being an admin: whoever has been a member longest of those who could. Undefined
- * when ownership stays. Throws AppError `invalid` when nobody would be left to administer the workspace.
+ * An active admin loses something only while another one holds all that they held, who can give it back: since nobody
+ * gives more than they hold, what no admin holds would be gone for good. Returns who takes over when the owner stops
+ * being an admin: of those others whoever has been a member longest. Undefined when ownership stays. Throws AppError
+ * `invalid` when there is nobody.
  */
 async function requireSuccessor(
   tx: Tx,
@@ -248,16 +232,17 @@ async function requireSuccessor(
 ): Promise<string | undefined> {
   const { before, after } = change;
   const ownerLeaves = before.is_owner && after?.role !== 'admin';
-  const adminLeaves = isFullAdmin(before) && (after === undefined || !isFullAdmin(after));
-  if (!ownerLeaves && !adminLeaves) return undefined;
+  if (!ownerLeaves && lostCapabilities(before, after).length === 0) return undefined;
+  const needed = new Set([...adminNeeds, ...namesHeldBy(before)]);
   const successor = await tx.maybeOneFirst(sql.prepared(
     'membership_successor',
     z.object({ id: z.string() }),
   )`
     SELECT id FROM members
     WHERE workspace_id = ${before.workspace_id} AND id <> ${before.id} AND status = 'active' AND role = 'admin'
-      AND (overrides ->> 'manage_members')::boolean IS NOT FALSE
-      AND (overrides ->> 'manage_workspace')::boolean IS NOT FALSE
+      AND NOT EXISTS (
+        SELECT FROM jsonb_each(overrides) AS o (name, value)
+        WHERE o.value = 'false' AND o.name = ANY(${sql.array([...needed], 'text')}))
     ORDER BY created_at, id LIMIT 1
   `);
   if (successor === null) {
@@ -265,6 +250,51 @@ async function requireSuccessor(
   }
   return ownerLeaves ? successor : undefined;
 }
+
+/**
+ * Makes an active member the owner on the operator's behalf: an admin without overrides. For a workspace in which nobody
+ * can give back what was taken away. `email` of nobody: the owner of the default workspace. Returns who it is, or
+ * undefined where no active member has the e-mail.
+ */
+export async function restoreOwner(
+  db: Pool,
+  email: string | undefined,
+): Promise<{ id: string; email: string; workspaceId: string } | undefined> {
+  return db.transaction(async (tx) => {
+    const chosen = await tx.maybeOne(sql.prepared('membership_find_for_restore', chosenRow)`
+      SELECT id, workspace_id FROM members
+      WHERE status = 'active' AND CASE WHEN ${email ?? null}::text IS NULL
+        THEN is_owner AND workspace_id = (SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1)
+        ELSE lower(email) = lower(${email ?? null}) END
+    `);
+    if (chosen === null) return undefined;
+    const { id: memberId, workspace_id: workspaceId } = chosen;
+    await lockWorkspace(tx, workspaceId);
+    const operator: Operator = { workspaceId, id: null, name: 'operator' };
+    const before = await holdMember(tx, operator, memberId);
+    const from = await tx.maybeOneFirst(sql.prepared(
+      'membership_drop_owner',
+      z.object({ id: z.string() }),
+    )`
+      UPDATE members SET is_owner = false WHERE workspace_id = ${workspaceId} AND is_owner RETURNING id
+    `);
+    await tx.query(sql.prepared('membership_restore_owner', nothing)`
+      UPDATE members SET role = 'admin', overrides = '{}', is_owner = true
+      WHERE id = ${memberId} AND workspace_id = ${workspaceId}
+    `);
+    await audit(tx, operator, 'owner_restore', memberId, {
+      role: before.role,
+      overrides: before.overrides as JsonObject,
+      owner_before: from,
+    });
+    return { id: memberId, email: before.email, workspaceId };
+  });
+}
+
+const chosenRow = z.object({ id: z.string(), workspace_id: z.string() });
+
+/** Whoever has the database and the command line. */
+type Operator = Pick<Actor, 'workspaceId' | 'id' | 'name'>;
 
 /** The row of the owner before is gone, or no owner's any more. */
 async function passOwnership(
@@ -310,9 +340,16 @@ async function revokeKeysOf(tx: Tx, manager: Actor, member: MemberRow): Promise<
 
 const audit = (
   tx: Tx,
-  manager: Actor,
+  manager: Operator,
   action:
-    'invite' | 'approve_member' | 'role_change' | 'permissions_change' | 'remove' | 'owner_change',
+    | 'invite'
+    | 'invite_renew'
+    | 'approve_member'
+    | 'role_change'
+    | 'permissions_change'
+    | 'remove'
+    | 'owner_change'
+    | 'owner_restore',
   targetId: string,
   details: JsonObject,
 ): Promise<void> => recordAudit(tx, manager, { action, targetType: 'member', targetId, details });

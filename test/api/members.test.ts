@@ -472,12 +472,11 @@ describe('members', () => {
 
       const denied = await addMember(api, {
         role: 'admin',
-        overrides: { manage_api_keys: false, delete_workflows: true },
+        overrides: { manage_api_keys: false, manage_workspace: false, delete_workflows: false },
       });
       expect(refusal(await override(denied.id, { manage_api_keys: null }, by))).toEqual(
         missing('manage_api_keys'),
       );
-      // What somebody has already is not given to them.
       expect((await override(denied.id, { view: true }, by)).status).toBe(200);
 
       const pending = await signUp();
@@ -486,6 +485,33 @@ describe('members', () => {
       expect(refusal(await api.call('POST', approve, undefined, by))).toEqual(
         missing('manage_workspace'),
       );
+    });
+
+    test('cannot take away more, from anybody or in any way', async () => {
+      const admin = await addMember(api, { role: 'admin' });
+      const spared = await addMember(api, {
+        role: 'viewer',
+        overrides: { manage_workspace: true },
+      });
+      const invited = await invite(api, { role: 'admin' });
+      const pending = await signUp();
+      await setRole(pending.id, 'admin');
+      const before = [await get('/api/members'), await total()];
+      for (const { id } of [admin, invited, pending]) {
+        for (const act of [
+          setRole(id, 'viewer', clerk.headers),
+          override(id, { view: false }, clerk.headers),
+          override(id, { manage_members: false }, clerk.headers),
+          remove(id, clerk.headers),
+        ]) {
+          expect(refusal(await act)).toEqual(missing('delete_workflows'));
+        }
+      }
+      expect(refusal(await remove(spared.id, clerk.headers))).toEqual(missing('manage_workspace'));
+      expect(refusal(await override(spared.id, { manage_workspace: null }, clerk.headers))).toEqual(
+        missing('manage_workspace'),
+      );
+      expect([await get('/api/members'), await total()]).toEqual(before);
     });
 
     test('cannot be who was denied it, whatever their role', async () => {
@@ -572,21 +598,46 @@ describe('the last active admin', () => {
       `be denied 'manage_members' and 'manage_workspace'`,
     );
     expect([await get('/api/members'), await total()]).toEqual([before, audited]);
-    expect((await override(id, { delete_workflows: false, manage_members: true })).status).toBe(
-      200,
+    for (const capability of Object.keys(capabilities)) {
+      await refuses(override(id, { [capability]: false }), `be denied '${capability}'`);
+    }
+    await refuses(
+      override(id, { delete_workflows: false, view: false, manage_members: true }),
+      `be denied 'view' and 'delete_workflows'`,
     );
+    expect((await override(id, { manage_members: true })).status).toBe(200);
+  });
+
+  test('may be denied what another one holds, and is given it back by them', async () => {
+    const { id } = await owner();
+    const second = await addMember(api, { role: 'admin' });
+    expect((await override(id, { delete_workflows: false })).status).toBe(200);
+    await refuses(override(second.id, { view: false }, second.headers), `be denied 'view'`);
+    await refuses(setRole(second.id, 'editor', second.headers), 'lose the admin role');
+    expect(refusal(await override(id, { delete_workflows: null }))).toEqual(
+      missing('delete_workflows'),
+    );
+    expect((await override(id, { delete_workflows: null }, second.headers)).status).toBe(200);
+    expect((await override(second.id, { view: false })).status).toBe(200);
+  });
+
+  test('who lacks something already, from before it was refused, loses no more', async () => {
+    const { id } = await owner();
+    await other.query(
+      `UPDATE members SET overrides = '{"delete_workflows": false}' WHERE id = $1`,
+      [id],
+    );
+    await refuses(override(id, { run_workflows: false }), `be denied 'run_workflows'`);
+    await refuses(setRole(id, 'viewer'), 'lose the admin role');
+    expect((await override(id, { view: true })).status).toBe(200);
   });
 
   test('is whoever is left, and may go when there is another one', async () => {
     const { id } = await owner();
     const second = await addMember(api, { role: 'admin' });
-    await refuses(
-      (async () => {
-        expect((await override(id, { manage_workspace: false })).status).toBe(200);
-        return remove(second.id);
-      })(),
-      'be removed',
-    );
+    expect((await override(id, { manage_workspace: false })).status).toBe(200);
+    await refuses(remove(second.id, second.headers), 'be removed');
+    expect(refusal(await remove(second.id))).toEqual(missing('manage_workspace'));
     expect((await override(id, { manage_workspace: null }, second.headers)).status).toBe(200);
     expect((await remove(second.id, second.headers)).status).toBe(204);
   });
@@ -708,6 +759,39 @@ describe('at the same moment', () => {
   );
 
   /** These are the members, all of them admins again, the first one the owner. */
+  test.each(Object.keys(capabilities))(
+    'of two admins who deny each other or themselves %s, one keeps it',
+    async (capability) => {
+      const people = [
+        await addMember(api, { role: 'admin' }),
+        await addMember(api, { role: 'admin' }),
+      ];
+      const ids = people.map((each) => each.id);
+      for (let round = 0; round < 6; round += 1) {
+        await restore(ids);
+        const answers = await Promise.all(
+          people.map((person, i) => {
+            const target = round % 2 === 0 ? ids[1 - i] : ids[i];
+            const url = `/api/members/${target}/permissions`;
+            const overrides = { [capability]: false };
+            return [api, second][i]!.call('PUT', url, { overrides }, person.headers);
+          }),
+        );
+        const statuses = answers.map((each) => each.status).sort();
+        // Of two who deny each other, the second lacks by then what it would take, or is the last one.
+        expect([
+          [200, 400],
+          [200, 403],
+        ]).toContainEqual(statuses);
+        const { rows } = await other.query(
+          `SELECT FROM members WHERE (overrides ->> $1)::bool IS NOT FALSE`,
+          [capability],
+        );
+        expect(rows).toHaveLength(1);
+      }
+    },
+  );
+
   const restore = async (ids: string[]) => {
     await other.query('DELETE FROM members WHERE id <> ALL($1)', [ids]);
     await other.query(`UPDATE members SET role = 'admin', overrides = '{}', is_owner = false`);

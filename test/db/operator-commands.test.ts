@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { heldCapabilities } from '../../shared/capabilities.ts';
+import { sql } from '../../shared/db/pool.ts';
 import { startTestApi, type TestApi } from '../api/test-api.ts';
 
-// `npm run workspace:create` and `npm run password:reset` as the processes they are, against a running API.
+// `npm run workspace:create`, `npm run password:reset` and `npm run owner:restore` as the processes they are, against a running API.
 
 let api: TestApi;
 beforeAll(async () => {
@@ -100,5 +103,72 @@ describe('npm run password:reset', () => {
         expect.stringMatching(/^The password was not reset: [^\n]+$/),
       ]);
     }
+  });
+});
+
+describe('npm run owner:restore', () => {
+  /** What nobody in the workspace can undo: its only admin was denied something. */
+  const lockOut = async (email: string, change: ReturnType<typeof sql.fragment>) =>
+    api.db.query(sql.type(z.object({}))`
+      UPDATE members SET ${change} WHERE lower(email) = lower(${email})
+    `);
+
+  test('gives the owner of the default workspace back what nobody could give them', async () => {
+    const reset = await run('password-reset', ['--email', 'owner@localhost']);
+    const owner = await bearer('owner@localhost', reset.output.split(': ')[1] ?? '');
+    await lockOut(
+      'owner@localhost',
+      sql.fragment`overrides = '{"delete_workflows": false, "manage_members": false}'`,
+    );
+    const { id } = (await api.call('GET', '/api/auth/me', undefined, owner)).body;
+    const clear = { overrides: { delete_workflows: null, manage_members: null } };
+    const url = `/api/members/${id}/permissions`;
+    expect((await api.call('PUT', url, clear, owner)).status).toBe(403);
+
+    const { code, output } = await run('owner-restore', []);
+    expect([code, output]).toEqual([
+      0,
+      expect.stringContaining('owner@localhost owns workspace ' + api.workspaceId),
+    ]);
+    const { body } = await api.call('GET', '/api/auth/me', undefined, owner);
+    expect(body.capabilities).toEqual(heldCapabilities('admin', {}));
+    expect((await api.call('GET', '/api/audit', undefined, owner)).body.logs[0]).toMatchObject({
+      action: 'owner_restore',
+      target_type: 'member',
+      target_id: id,
+      actor_id: null,
+      actor_name: 'operator',
+      details: {
+        role: 'admin',
+        overrides: { delete_workflows: false, manage_members: false },
+        owner_before: id,
+      },
+    });
+  });
+
+  test('makes a named member the owner of their workspace instead of whoever was it', async () => {
+    const { email, password, workspace_id } = await create('Four', 'four@example.com');
+    const headers = await bearer(email, password);
+    const invitation = { name: 'Eve', email: 'eve@example.com', role: 'viewer' };
+    const invited = (await api.call('POST', '/api/members/invite', invitation, headers)).body;
+    const named = ['--email', 'EVE@example.com'];
+    expect((await run('owner-restore', named)).code).toBe(1);
+    const accepted = { invite_code: invited.invite_code, password: 'correct horse battery' };
+    expect((await api.call('POST', '/api/auth/accept-invite', accepted)).status).toBe(200);
+    const { code, output } = await run('owner-restore', named);
+    expect([code, output]).toEqual([0, expect.stringContaining(workspace_id)]);
+    const members = (await api.call('GET', '/api/members', undefined, headers)).body;
+    expect(members).toMatchObject([
+      { email, role: 'admin', is_owner: false },
+      { id: invited.id, role: 'admin', is_owner: true },
+    ]);
+  });
+
+  test('changes nothing for an e-mail that is no active member', async () => {
+    const { code, errors } = await run('owner-restore', ['--email', 'nobody@example.com']);
+    expect([code, errors]).toEqual([
+      1,
+      'The owner was not restored: no active member has the e-mail nobody@example.com',
+    ]);
   });
 });

@@ -39,7 +39,8 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       summary: 'Make an API key; its secret is shown this once',
       description:
         'A key linked to a member may do what the member may do, as it is now; without `member_id` it has what its ' +
-        '`role` has by default. Nobody can make a key that may do more than they may.',
+        '`role` has by default. Beside `member_id` the `role` is not looked at. Nobody can make a key that may do more ' +
+        'than they may.',
       body: apiKeyInput,
       response: answers(
         { 201: createdApiKeySchema },
@@ -60,7 +61,9 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       tags,
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key; it stays in the list',
-      description: 'Effective for the next request. A key that is revoked already stays as it is.',
+      description:
+        'Effective for the next request. A key that is revoked already stays as it is. Nobody can revoke a key that may ' +
+        'do more than they may.',
       params: z.strictObject({ id: z.string().min(1) }),
       response: answers({ 204: nothing }, 'not_found'),
     },

@@ -1,0 +1,39 @@
+import { parseArgs } from 'node:util';
+import { restoreOwner } from '../shared/db/membership.ts';
+import { connectDatabase } from '../shared/db/pool.ts';
+import { messageOf } from '../shared/errors.ts';
+import { findDatabase } from './running-service.ts';
+
+/**
+ * `npm run owner:restore [-- --email <e-mail>]`: makes the owner of the default workspace, or the active member with that
+ * e-mail in their workspace, its owner with the role admin and no overrides, in the database of `DATABASE_URL` or of the
+ * running `npm start`. For a workspace in which nobody can give a permission back. Ends with code 1 when nothing was
+ * changed.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { email: { type: 'string' } } });
+  const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
+  try {
+    const owner = await restoreOwner(db, values.email);
+    if (owner === undefined) {
+      throw new Error(
+        values.email === undefined
+          ? 'the default workspace has no active owner; name an active member with --email <e-mail>'
+          : `no active member has the e-mail ${values.email}`,
+      );
+    }
+    console.log(
+      `${owner.email} owns workspace ${owner.workspaceId} as an admin with every permission. ` +
+        'If they cannot sign in, run: npm run password:reset -- --email <e-mail>',
+    );
+  } finally {
+    await db.end();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`The owner was not restored: ${messageOf(error)}`);
+  process.exitCode = 1;
+}
