@@ -12,9 +12,23 @@ export function refuseUnsafeInput(app: FastifyInstance): void {
   app.addHook('preValidation', async (request) => {
     refuseUnsafe('path', request.params);
     // A stream refuses with close codes; its query is a token, which is compared and not kept.
-    if (!request.ws) refuseUnsafe('query', request.query);
+    if (!request.ws) {
+      refuseRepeated(request.query as Record<string, unknown>);
+      refuseUnsafe('query', request.query);
+    }
     refuseUnsafe('body', request.body);
   });
+}
+
+/** No parameter of ours is a list, and which of two values counts is nothing to guess. */
+function refuseRepeated(query: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(query)) {
+    if (!Array.isArray(value)) continue;
+    throw new AppError(
+      'invalid',
+      `Invalid query: ${name.slice(0, 200).toWellFormed()} is given more than once`,
+    );
+  }
 }
 
 interface Place {

@@ -151,7 +151,7 @@ export function documentRoutes(app: FastifyInstance, surface: keyof typeof surfa
 
 /** Says what the generator leaves open, and leaves out what says nothing. */
 function finish(generated: Document): Document {
-  const document = JSON.parse(JSON.stringify(generated), dropIntegerBounds) as Document;
+  const document = JSON.parse(JSON.stringify(generated), describeInteger) as Document;
   for (const operations of Object.values(document.paths ?? {})) {
     for (const { requestBody, responses = {} } of Object.values(operations)) {
       if (requestBody !== undefined) allowNoBody(requestBody);
@@ -175,10 +175,19 @@ function allowNoBody(requestBody: RequestBody): void {
   requestBody.required = false;
 }
 
-// The range of integers that JSON can carry holds for all of them and only clutters each.
-function dropIntegerBounds(_key: string, value: unknown): unknown {
+// The range of integers that JSON can carry holds for all of them and only clutters each. The default of one in a query
+// is declared as the text that it stands for.
+function describeInteger(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  const schema = value as { minimum?: unknown; maximum?: unknown };
+  const schema = value as {
+    type?: unknown;
+    minimum?: unknown;
+    maximum?: unknown;
+    default?: unknown;
+  };
+  if (schema.type === 'integer' && typeof schema.default === 'string') {
+    schema.default = Number(schema.default);
+  }
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   return schema;

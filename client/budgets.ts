@@ -1,3 +1,4 @@
+import { wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf } from './routes.ts';
 import type { Budget, BudgetHistory, BudgetStatus } from './types.ts';
@@ -5,7 +6,7 @@ import type { Budget, BudgetHistory, BudgetStatus } from './types.ts';
 export function budgetMethods(send: Send) {
   return {
     listBudgets: (options?: CallOptions): Promise<Budget[]> =>
-      send('GET /api/budgets', [], { options }),
+      wholeList((query) => send('GET /api/budgets', [], { query, options }), {}),
     createBudget: (body: BodyOf<'POST /api/budgets'>, options?: CallOptions): Promise<Budget> =>
       send('POST /api/budgets', [], { body, options }),
     getBudget: (budgetId: string, options?: CallOptions): Promise<Budget> =>

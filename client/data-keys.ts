@@ -1,4 +1,4 @@
-import { byCursor } from './pages.ts';
+import { byCursor, wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type {
@@ -30,7 +30,8 @@ export function dataKeyMethods(send: Send) {
     listDataKeys: (
       query: QueryOf<'GET /api/data/keys'> = {},
       options?: CallOptions,
-    ): Promise<DataKey[]> => send('GET /api/data/keys', [], { query, options }),
+    ): Promise<DataKey[]> =>
+      wholeList((page) => send('GET /api/data/keys', [], { query: page, options }), query),
     /** The answer holds the secret, this once. */
     createDataKey: (
       body: BodyOf<'POST /api/data/keys'>,
@@ -46,7 +47,7 @@ export function dataKeyMethods(send: Send) {
 
     /** Webhook endpoints of the data API, newest first. */
     listEndpoints: (options?: CallOptions): Promise<DataEndpoint[]> =>
-      send('GET /api/data/endpoints', [], { options }),
+      wholeList((query) => send('GET /api/data/endpoints', [], { query, options }), {}),
     /** The answer holds the secret of the signatures, this once. */
     createEndpoint: (
       endpoint: Omit<NewEndpoint, 'is_demo'> & Partial<NewEndpoint>,

@@ -1,4 +1,4 @@
-import { byCursor } from './pages.ts';
+import { byCursor, wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type {
@@ -35,7 +35,7 @@ export function dataMethods(send: Send) {
 
   return {
     listFeeds: (options?: CallOptions): Promise<Feed[]> =>
-      send('GET /api/data/feeds', [], { options }),
+      wholeList((query) => send('GET /api/data/feeds', [], { query, options }), {}),
     createFeed: (
       feed: Pick<NewFeed, 'name'> & Partial<NewFeed>,
       options?: CallOptions,
@@ -52,7 +52,7 @@ export function dataMethods(send: Send) {
     deleteFeed: (feedId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/data/feeds/{id}', [feedId], { options }),
     listSources: (options?: CallOptions): Promise<Source[]> =>
-      send('GET /api/data/sources', [], { options }),
+      wholeList((query) => send('GET /api/data/sources', [], { query, options }), {}),
     createSource: (
       source: Pick<NewSource, 'name' | 'type'> & Partial<NewSource>,
       options?: CallOptions,

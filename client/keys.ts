@@ -1,3 +1,4 @@
+import { wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { ApiKey, CreatedApiKey } from './types.ts';
@@ -6,7 +7,7 @@ export function keyMethods(send: Send) {
   return {
     /** Newest first, revoked ones too. */
     listApiKeys: (query: QueryOf<'GET /api/keys'> = {}, options?: CallOptions): Promise<ApiKey[]> =>
-      send('GET /api/keys', [], { query, options }),
+      wholeList((page) => send('GET /api/keys', [], { query: page, options }), query),
     /** The answer holds the secret, this once. */
     createApiKey: (body: BodyOf<'POST /api/keys'>, options?: CallOptions): Promise<CreatedApiKey> =>
       send('POST /api/keys', [], { body, options }),

@@ -1,3 +1,4 @@
+import { wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { Member, MemberDetail, MemberStats, Role } from './types.ts';
@@ -9,7 +10,8 @@ export function memberMethods(send: Send) {
     listMembers: (
       query: QueryOf<'GET /api/members'> = {},
       options?: CallOptions,
-    ): Promise<Member[]> => send('GET /api/members', [], { query, options }),
+    ): Promise<Member[]> =>
+      wholeList((page) => send('GET /api/members', [], { query: page, options }), query),
     getMember: (memberId: string, options?: CallOptions): Promise<MemberDetail> =>
       send('GET /api/members/{id}', [memberId], { options }),
     getMemberStats: (memberId: string, options?: CallOptions): Promise<MemberStats> =>

@@ -3372,7 +3372,9 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
+                /** @description Rows to answer with, at most */
                 limit?: number;
+                /** @description Rows to skip */
                 offset?: number;
             };
             header?: never;
@@ -3672,7 +3674,12 @@ export interface operations {
     };
     listWorkflows: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Rows to answer with, at most */
+                limit?: number;
+                /** @description Rows to skip */
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4097,7 +4104,12 @@ export interface operations {
     };
     listTemplates: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Rows to answer with, at most */
+                limit?: number;
+                /** @description Rows to skip */
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -4675,7 +4687,9 @@ export interface operations {
     listTools: {
         parameters: {
             query?: {
+                /** @description Rows to answer with, at most */
                 limit?: number;
+                /** @description Rows to skip */
                 offset?: number;
             };
             header?: never;
@@ -4900,7 +4914,9 @@ export interface operations {
     listSchedules: {
         parameters: {
             query?: {
+                /** @description Rows to answer with, at most */
                 limit?: number;
+                /** @description Rows to skip */
                 offset?: number;
             };
             header?: never;
@@ -5079,7 +5095,9 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
+                /** @description Rows to answer with, at most */
                 limit?: number;
+                /** @description Rows to skip */
                 offset?: number;
             };
             header?: never;
@@ -5155,7 +5173,9 @@ export interface operations {
     listDataKeys: {
         parameters: {
             query?: {
+                /** @description Rows to answer with, at most */
                 limit?: number;
+                /** @description Rows to skip */
                 offset?: number;
             };
             header?: never;
@@ -5598,7 +5618,12 @@ export interface operations {
     };
     listBudgets: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Rows to answer with, at most */
+                limit?: number;
+                /** @description Rows to skip */
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5788,7 +5813,9 @@ export interface operations {
                 workflow_id?: string;
                 event_type?: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
                 decision?: "blocked" | "denied" | "redacted" | "granted";
+                /** @description Rows to answer with, at most */
                 limit?: number;
+                /** @description Rows to skip */
                 offset?: number;
             };
             header?: never;
@@ -5891,7 +5918,12 @@ export interface operations {
     };
     listFeeds: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Rows to answer with, at most */
+                limit?: number;
+                /** @description Rows to skip */
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6066,7 +6098,12 @@ export interface operations {
     };
     listSources: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Rows to answer with, at most */
+                limit?: number;
+                /** @description Rows to skip */
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6402,7 +6439,12 @@ export interface operations {
     };
     listEndpoints: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Rows to answer with, at most */
+                limit?: number;
+                /** @description Rows to skip */
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -6852,7 +6894,10 @@ export interface operations {
                         event_type: string;
                         /** @description The record it happened to: of the same feed, sent before or earlier in the batch */
                         primary_external_key: string;
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 with a time zone; a date alone is its midnight in UTC
+                         */
                         occurred_at: string;
                         summary: string;
                         relevance_score?: number | null;

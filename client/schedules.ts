@@ -1,3 +1,4 @@
+import { wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { Run, Schedule } from './types.ts';
@@ -7,7 +8,8 @@ export function scheduleMethods(send: Send) {
     listSchedules: (
       query: QueryOf<'GET /api/schedules'> = {},
       options?: CallOptions,
-    ): Promise<Schedule[]> => send('GET /api/schedules', [], { query, options }),
+    ): Promise<Schedule[]> =>
+      wholeList((page) => send('GET /api/schedules', [], { query: page, options }), query),
     createSchedule: (
       body: BodyOf<'POST /api/schedules'>,
       options?: CallOptions,

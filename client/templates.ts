@@ -1,3 +1,4 @@
+import { wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf } from './routes.ts';
 import type { Template, Workflow } from './types.ts';
@@ -6,7 +7,7 @@ export function templateMethods(send: Send) {
   return {
     /** Those that come with the service, and the workspace's own. */
     listTemplates: (options?: CallOptions): Promise<Template[]> =>
-      send('GET /api/templates', [], { options }),
+      wholeList((query) => send('GET /api/templates', [], { query, options }), {}),
     createTemplate: (
       body: BodyOf<'POST /api/templates'>,
       options?: CallOptions,

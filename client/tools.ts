@@ -1,3 +1,4 @@
+import { wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type { CustomTool, JsonObject, ToolTest } from './types.ts';
@@ -7,7 +8,8 @@ export function toolMethods(send: Send) {
     listTools: (
       query: QueryOf<'GET /api/tools'> = {},
       options?: CallOptions,
-    ): Promise<CustomTool[]> => send('GET /api/tools', [], { query, options }),
+    ): Promise<CustomTool[]> =>
+      wholeList((page) => send('GET /api/tools', [], { query: page, options }), query),
     /** Registers an endpoint, which workflows call as `custom:<name>`. */
     registerTool: (tool: BodyOf<'POST /api/tools'>, options?: CallOptions): Promise<CustomTool> =>
       send('POST /api/tools', [], { body: { ...toolDefaults, ...tool }, options }),

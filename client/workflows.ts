@@ -1,4 +1,4 @@
-import { byCursor } from './pages.ts';
+import { byCursor, wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { AnswerOf, BodyOf, QueryOf } from './routes.ts';
 import type { GraphDiff, Workflow, WorkflowVersion } from './types.ts';
@@ -12,7 +12,7 @@ export function workflowMethods(send: Send) {
 
   return {
     listWorkflows: (options?: CallOptions): Promise<Workflow[]> =>
-      send('GET /api/workflows', [], { options }),
+      wholeList((query) => send('GET /api/workflows', [], { query, options }), {}),
     /** A draft; an invalid graph is taken, but cannot be run. */
     createWorkflow: (
       body: BodyOf<'POST /api/workflows'>,

@@ -207,7 +207,7 @@ export interface paths {
         };
         /**
          * List webhook endpoints
-         * @description All of them, newest first.
+         * @description Newest first.
          */
         get: operations["listWebhookEndpoints"];
         put?: never;
@@ -1105,7 +1105,12 @@ export interface operations {
     };
     listWebhookEndpoints: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Rows per page */
+                limit?: number;
+                /** @description `pagination.next_cursor` of the page before */
+                cursor?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_PAGE, timestamp } from './common.ts';
+import { timestamp } from './common.ts';
 import { roleSchema } from './member.ts';
 
 /** What every secret of this API begins with, so that people and scanners know one when they see it. */
@@ -42,8 +42,3 @@ export const createdApiKeySchema = apiKeySchema
     secret: z.string().meta({ description: 'For `X-API-Key`; shown this once' }),
   })
   .meta({ id: 'CreatedApiKey' });
-
-export const apiKeyListQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(MAX_PAGE),
-  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
-});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject, MAX_PAGE, timeInput, timestamp } from './common.ts';
+import { jsonObject, MAX_PAGE, timeInput, timestamp, wholeNumber } from './common.ts';
 
 export const auditEntrySchema = z
   .object({
@@ -25,19 +25,9 @@ export const auditQuery = z.strictObject({
   target_id: name,
   since: timeInput.optional().meta({ description: 'Written at or after' }),
   until: timeInput.optional().meta({ description: 'Written before' }),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_PAGE)
-    .default(50)
-    .meta({ description: 'Entries per page' }),
-  offset: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(1_000_000_000)
-    .default(0)
+  limit: wholeNumber(1, MAX_PAGE).prefault('50').meta({ description: 'Entries per page' }),
+  offset: wholeNumber(0, 1_000_000_000)
+    .prefault('0')
     .meta({ description: 'How many of the newest entries to pass over' }),
 });
 

@@ -4,9 +4,6 @@ import { dollars, dollarsInput, timestamp } from './common.ts';
 export const budgetScopes = ['workspace', 'workflow'] as const;
 export const budgetWindows = ['day', 'week', 'month', 'total'] as const;
 
-/** At least one micro-dollar. */
-const amount = dollarsInput.min(0.000001);
-
 /** The ledger of a budget's current window. */
 export const budgetStatusSchema = z
   .object({
@@ -48,8 +45,8 @@ export const budgetHistorySchema = z
 
 const fields = {
   name: z.string().trim().min(1).max(200),
-  limit_usd: amount,
-  reservation_estimate_usd: amount.nullish().meta({
+  limit_usd: dollarsInput,
+  reservation_estimate_usd: dollarsInput.nullish().meta({
     description: 'What each trigger reserves. Without it only settled spend counts.',
   }),
 };
@@ -109,7 +106,7 @@ export const budgetSchema = z
 export const overrideBody = z
   .strictObject({
     approved: z.literal(true, 'must be true: an override is an approval'),
-    cap_usd: amount
+    cap_usd: dollarsInput
       .optional()
       .meta({ description: 'What the run may cost in all. Without it there is no cap.' }),
     reason: z.string().trim().max(1_000).optional(),

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../json.ts';
+import { MICROS_PER_DOLLAR, toDollars } from '../money.ts';
+import { parseTime } from '../time.ts';
 
 /**
  * Pieces that several nouns of the API share. Responses are declared in full: what a schema does not name is not
@@ -30,21 +32,47 @@ export const dollars = z
   .number()
   .meta({ description: 'US dollars, at most six decimals', examples: [0.0125] });
 
-/** Postgres knows no year 0. A day in hand, for an offset. */
-const EARLIEST = Date.parse('0001-01-02T00:00:00Z');
+const timeProblems = {
+  syntax:
+    'must be an ISO 8601 date (2026-11-01, midnight UTC) or date-time with a time zone (2026-11-01T09:30:00Z)',
+  range: 'must be in the years 0001 to 9999 (UTC)',
+};
 
-/** A point in time given by a caller: any offset is taken. */
-export const timeInput = z.iso
-  .datetime({
-    offset: true,
-    error: 'must be an ISO 8601 date and time with a time zone',
-    abort: true,
+/** A point in time given by a caller, as ISO 8601 with any offset or as a date; read as `timestamp` writes it. */
+// A check that replaces the text, not a transform: of those a JSON Schema has neither examples nor defaults.
+export const timeInput = z
+  .string()
+  .check((given) => {
+    const read = parseTime(given.value);
+    if ('time' in read) given.value = read.time;
+    else {
+      const message = timeProblems[read.problem];
+      given.issues.push({ code: 'custom', message, input: given.value, continue: false });
+    }
   })
-  .refine((time) => Date.parse(time) >= EARLIEST, { error: 'is too long ago', abort: true })
-  .meta({ examples: ['2026-11-01T00:00:00Z'] });
+  .meta({
+    format: 'date-time',
+    description: 'ISO 8601 with a time zone; a date alone is its midnight in UTC',
+    examples: ['2026-11-01T00:00:00Z'],
+  });
 
-/** An amount given by a caller. The bound keeps micro-dollars inside the integers a double can hold. */
-export const dollarsInput = z.number().positive().max(1_000_000_000);
+const wholeMicros = (amount: number): boolean =>
+  toDollars(Math.round(amount * MICROS_PER_DOLLAR)) === amount;
+const NOT_WHOLE = 'must have at most six decimals';
+
+/**
+ * An amount given by a caller: at least one micro-dollar, and a whole number of them, so that nothing is rounded. The
+ * upper bound keeps micro-dollars inside the integers a double can hold.
+ */
+export const dollarsInput = z
+  .number()
+  .min(0.000001, 'must be at least 0.000001 (one micro-dollar)')
+  .max(1_000_000_000)
+  .refine(wholeMicros, NOT_WHOLE);
+
+/** Likewise, for prices and thresholds, which may be 0. */
+export const dollarsOrZero = (max: number) =>
+  z.number().min(0).max(max).refine(wholeMicros, NOT_WHOLE);
 
 export const errorBody = z
   .object({ detail: z.string().meta({ description: 'What is wrong, for a person to read' }) })
@@ -56,15 +84,36 @@ export const errorBody = z
 
 export const MAX_PAGE = 200;
 
+/**
+ * A whole number in a query or a path, written in digits alone: a coercion would read the empty text as 0. Bounds
+ * included. Give a default as text, by `prefault`.
+ */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .transform((text, context) => {
+      const number = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      if (number >= min && number <= max) return number;
+      context.addIssue({
+        code: 'custom',
+        message: `must be a whole number from ${min} to ${max}`,
+      });
+      return z.NEVER;
+    })
+    .meta({ type: 'integer', minimum: min, maximum: max });
+
+/** Query of every list that answers a bare array. Without a `limit` it answers as much as it may at once. */
+export const offsetQuery = z.strictObject({
+  limit: wholeNumber(1, MAX_PAGE)
+    .prefault(String(MAX_PAGE))
+    .meta({ description: 'Rows to answer with, at most' }),
+  offset: wholeNumber(0, 1_000_000).prefault('0').meta({ description: 'Rows to skip' }),
+});
+export type OffsetPage = z.infer<typeof offsetQuery>;
+
 /** Query of a list that answers `{<noun>s, next_cursor}`. */
 export const pageQuery = z.strictObject({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_PAGE)
-    .default(50)
-    .meta({ description: 'Rows per page' }),
+  limit: wholeNumber(1, MAX_PAGE).prefault('50').meta({ description: 'Rows per page' }),
   cursor: z
     .string()
     .min(1)

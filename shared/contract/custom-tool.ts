@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_TOOL_TIMEOUT_SECONDS } from '../tools.ts';
-import { jsonObject, MAX_PAGE, timestamp } from './common.ts';
+import { jsonObject, timestamp } from './common.ts';
 
 export const customToolKinds = ['http', 'mcp'] as const;
 export const customToolMethods = ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -139,11 +139,6 @@ export const customToolSchema = z
   })
   .meta({ id: 'CustomTool' });
 export type CustomToolAnswer = z.infer<typeof customToolSchema>;
-
-export const customToolListQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(MAX_PAGE),
-  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
-});
 
 export const toolTestInput = z
   .strictObject({ arguments: jsonObject.default({}) })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject, MAX_PAGE, timestamp } from './common.ts';
+import { jsonObject, offsetQuery, timestamp } from './common.ts';
 
 export const governanceEventTypes = [
   'policy_denied',
@@ -60,8 +60,7 @@ export const governanceEventListQuery = z.strictObject({
   workflow_id: z.string().min(1).max(200).optional(),
   event_type: z.enum(governanceEventTypes).optional(),
   decision: z.enum(governanceDecisions).optional(),
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(50),
-  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
+  ...offsetQuery.shape,
 });
 
 export type PolicyVerdict = z.infer<typeof policyVerdictSchema>;

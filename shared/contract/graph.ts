@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../json.ts';
+import { dollarsOrZero } from './common.ts';
 
 /** Names that reach an object's prototype in careless code; no node or key may carry one. */
 const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
@@ -173,6 +174,16 @@ export const evaluationCheckSchema = z.discriminatedUnion('type', [
 ]);
 
 export const evaluationChecksSchema = z.array(evaluationCheckSchema).max(100);
+
+/** As callers give them: an amount of money is a whole number of micro-dollars, as everywhere. */
+export const evaluationChecksInput = evaluationChecksSchema.superRefine((checks, context) => {
+  for (const [index, { type, value }] of checks.entries()) {
+    if (type !== 'max_cost_usd') continue;
+    for (const { message } of dollarsOrZero(1_000_000_000).safeParse(value).error?.issues ?? []) {
+      context.addIssue({ code: 'custom', path: [index, 'value'], message });
+    }
+  }
+});
 
 export const checkResultSchema = z.object({
   name: z.string(),

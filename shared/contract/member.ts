@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { capabilities, type Capability, roles } from '../capabilities.ts';
 import { auditEntrySchema } from './audit.ts';
-import { dollars, MAX_PAGE, timestamp } from './common.ts';
+import { dollars, timestamp } from './common.ts';
 
 export const memberStatuses = ['active', 'invited', 'pending'] as const;
 export type MemberStatus = (typeof memberStatuses)[number];
@@ -63,12 +63,6 @@ export const memberDetailSchema = memberSchema
   })
   .meta({ id: 'MemberDetail' });
 export type MemberDetail = z.infer<typeof memberDetailSchema>;
-
-export const memberListQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(MAX_PAGE),
-  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
-});
-export type MemberPage = z.infer<typeof memberListQuery>;
 
 export const inviteInput = z
   .strictObject({ name: memberName, email: emailInput, role: roleSchema })

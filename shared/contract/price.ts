@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { dollarsOrZero } from './common.ts';
 
-const perMillion = z.number().min(0).max(10_000_000);
+const perMillion = dollarsOrZero(10_000_000);
 
 /** What a workspace pays for a model, where that differs from the built-in table. */
 export const priceSchema = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObject, MAX_PAGE, timestamp } from './common.ts';
+import { jsonObject, timestamp } from './common.ts';
 
 /** Whether a run may begin while an earlier one of the same schedule is pending, running or paused. */
 export const overlaps = ['skip', 'allow'] as const;
@@ -77,11 +77,6 @@ export const scheduleUpdate = z
     overlap: fields.overlap.optional(),
   })
   .meta({ examples: [{ cron: '0 9 * * 1-5', enabled: false }] });
-
-export const scheduleListQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(MAX_PAGE).default(MAX_PAGE),
-  offset: z.coerce.number().int().min(0).max(1_000_000).default(0),
-});
 
 export type Schedule = z.infer<typeof scheduleSchema>;
 export type ScheduleInput = z.infer<typeof scheduleInput>;

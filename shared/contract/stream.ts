@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nextCursor, timestamp } from './common.ts';
+import { nextCursor, timestamp, wholeNumber } from './common.ts';
 
 /** Frames are small: more of them to a page than rows elsewhere. */
 const MAX_EVENTS = 1_000;
@@ -35,19 +35,10 @@ export const runEventListSchema = z.object({
 });
 
 export const runEventQuery = z.strictObject({
-  after: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(0)
+  after: wholeNumber(0, Number.MAX_SAFE_INTEGER)
+    .prefault('0')
     .meta({ description: 'Events with a greater `seq` only' }),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_EVENTS)
-    .default(200)
-    .meta({ description: 'Events per page' }),
+  limit: wholeNumber(1, MAX_EVENTS).prefault('200').meta({ description: 'Events per page' }),
 });
 
 export type RunEvent = z.infer<typeof runEventSchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jsonObject, jsonValue, timestamp } from './common.ts';
-import { evaluationChecksSchema } from './graph.ts';
+import { evaluationChecksInput } from './graph.ts';
 import { workflowCreateBody, workflowSchema } from './workflow.ts';
 
 export const templateSchema = z
@@ -24,7 +24,7 @@ const fromGraph = z.strictObject({
   name,
   description,
   graph,
-  checks: evaluationChecksSchema.default([]),
+  checks: evaluationChecksInput.default([]),
   sample_input: sampleInput.default({}),
 });
 
@@ -60,7 +60,7 @@ export const templateUpdateBody = z
     name: name.optional(),
     description: description.unwrap().optional(),
     graph: graph.optional(),
-    checks: evaluationChecksSchema.optional(),
+    checks: evaluationChecksInput.optional(),
     sample_input: sampleInput.optional(),
   })
   .meta({ examples: [{ description: 'For the support team' }] });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { planNames } from '../plans.ts';
-import { dollars, timestamp } from './common.ts';
+import { dollars, timestamp, wholeNumber } from './common.ts';
 
 export const usageSchema = z
   .object({
@@ -40,12 +40,8 @@ export type MetricsOverview = z.infer<typeof metricsOverviewSchema>;
 export const MAX_BREAKDOWN_ROWS = 50;
 
 export const breakdownQuery = z.strictObject({
-  days: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(90)
-    .default(30)
+  days: wholeNumber(1, 90)
+    .prefault('30')
     .meta({ description: 'How many days, UTC, today included' }),
 });
 

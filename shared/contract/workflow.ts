@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { dollars, dollarsInput, jsonValue, timestamp } from './common.ts';
+import { dollars, dollarsInput, jsonValue, timestamp, wholeNumber } from './common.ts';
 import {
   draftGraphSchema,
-  evaluationChecksSchema,
+  evaluationChecksInput,
   graphEdgeSchema,
   graphNodeSchema,
 } from './graph.ts';
@@ -95,7 +95,7 @@ export const workflowUpdateBody = z
   })
   .meta({ examples: [{ name: 'Answer every ticket', run_cap_usd: 0.5 }] });
 
-export const checksBody = evaluationChecksSchema.meta({
+export const checksBody = evaluationChecksInput.meta({
   examples: [[{ name: 'is polite', type: 'contains', target: 'draft', value: 'thank' }]],
 });
 
@@ -116,8 +116,8 @@ export const versionListSchema = z.object({
 });
 
 export const diffQuery = z.strictObject({
-  from: z.coerce.number().int().min(1).max(2_147_483_647),
-  to: z.coerce.number().int().min(1).max(2_147_483_647),
+  from: wholeNumber(1, 2_147_483_647),
+  to: wholeNumber(1, 2_147_483_647),
 });
 
 export type WorkflowStatus = (typeof workflowStatuses)[number];

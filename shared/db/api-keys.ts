@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { Actor } from '../actor.ts';
 import { type Role, roles } from '../capabilities.ts';
 import { type ApiKey, type ApiKeyInput, apiKeySchema } from '../contract/api-key.ts';
+import type { OffsetPage } from '../contract/common.ts';
 import { memberStatuses } from '../contract/member.ts';
 import { AppError, notFound } from '../errors.ts';
 import { newApiKeySecret } from '../platform/api-key-secrets.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
+import { offsetClause } from './cursor.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { requireAtLeast, takeTurn } from './standing.ts';
 
@@ -20,12 +22,12 @@ const linkedMember = sql.fragment`
 /** Keys of a workspace, newest first, revoked ones among them. */
 export async function listApiKeys(
   db: Db,
-  page: { workspaceId: string; limit: number; offset: number },
+  page: OffsetPage & { workspaceId: string },
 ): Promise<readonly ApiKey[]> {
   return db.any(sql.prepared('api_keys_list', apiKeySchema)`
     SELECT ${keyColumns} FROM api_keys k ${linkedMember}
     WHERE k.workspace_id = ${page.workspaceId}
-    ORDER BY k.created_at DESC, k.id DESC LIMIT ${page.limit} OFFSET ${page.offset}
+    ORDER BY k.created_at DESC, k.id DESC ${offsetClause(page)}
   `);
 }
 

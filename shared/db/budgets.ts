@@ -8,10 +8,12 @@ import {
   type BudgetUpdate,
   budgetWindows,
 } from '../contract/budget.ts';
+import type { OffsetPage } from '../contract/common.ts';
 import { AppError, notFound } from '../errors.ts';
 import { toDollars, toMicros } from '../money.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
+import { offsetClause } from './cursor.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { requireWorkflow } from './workflows.ts';
 
@@ -81,10 +83,14 @@ function toStatus(row: z.infer<typeof budgetRow>): BudgetStatus {
 }
 
 /** All budgets of a workspace, oldest first. */
-export async function listBudgets(db: Db, workspaceId: string): Promise<Budget[]> {
+export async function listBudgets(
+  db: Db,
+  workspaceId: string,
+  page: OffsetPage,
+): Promise<Budget[]> {
   const rows = await db.any(sql.prepared('budgets_list', budgetRow)`
     SELECT ${budgetColumns} FROM budgets b ${currentWindow}
-    WHERE b.workspace_id = ${workspaceId} ORDER BY b.created_at, b.id
+    WHERE b.workspace_id = ${workspaceId} ORDER BY b.created_at, b.id ${offsetClause(page)}
   `);
   return rows.map(toBudget);
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { OffsetPage } from '../contract/common.ts';
 import { AppError } from '../errors.ts';
+import { sql } from './pool.ts';
 
 /** Where a page of a list ordered by `(created_at, id)` ended: microseconds since 1970, and the id. */
 export interface PageEnd {
@@ -33,3 +35,7 @@ export function pageOf<Row extends { at: number; id: string }>(
   const more = rows.length > limit && last !== undefined;
   return { rows: page, next_cursor: more ? encodeCursor(last) : null };
 }
+
+/** Cuts a bare list to the page; without one it stays whole. */
+export const offsetClause = (page?: OffsetPage) =>
+  sql.fragment`LIMIT ${page?.limit ?? null}::bigint OFFSET ${page?.offset ?? 0}::bigint`;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
+import type { OffsetPage } from '../contract/common.ts';
 import {
   type CustomToolAnswer,
   type CustomToolInput,
@@ -11,6 +12,7 @@ import { type AppError, conflict, notFound } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
+import { offsetClause } from './cursor.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 
 /** Graphs are checked against the names of all of them, so there is an end to how many there are. */
@@ -63,11 +65,11 @@ export function toAnswer(tool: CustomTool): CustomToolAnswer {
 /** By name. */
 export async function listCustomTools(
   db: Db,
-  page: { workspaceId: string; limit: number; offset: number },
+  page: OffsetPage & { workspaceId: string },
 ): Promise<readonly CustomTool[]> {
   return db.any(sql.prepared('custom_tools_list', toolRow)`
     SELECT ${toolColumns} FROM custom_tools WHERE workspace_id = ${page.workspaceId}
-    ORDER BY name LIMIT ${page.limit} OFFSET ${page.offset}
+    ORDER BY name ${offsetClause(page)}
   `);
 }
 

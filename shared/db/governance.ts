@@ -5,6 +5,7 @@ import {
   governanceEventSchema,
   type PolicyVerdict,
 } from '../contract/governance.ts';
+import { offsetClause } from './cursor.ts';
 import { type Db, type FragmentSqlToken, sql } from './pool.ts';
 
 /** A verdict with the place it was given at. What is left out is null in the event. */
@@ -84,6 +85,6 @@ export async function listGovernanceEvents(
     SELECT id, type, workspace_id, workflow_id, version, run_id, node_id, policy, actor_id, decision, reason, evidence,
            created_at
     FROM governance_events WHERE ${sql.join(conditions, sql.fragment` AND `)}
-    ORDER BY seq DESC LIMIT ${filter.limit} OFFSET ${filter.offset}
+    ORDER BY seq DESC ${offsetClause(filter)}
   `);
 }

@@ -10,13 +10,10 @@ import {
   type Role,
   roles,
 } from '../capabilities.ts';
-import {
-  type Member,
-  type MemberDetail,
-  type MemberPage,
-  memberStatuses,
-} from '../contract/member.ts';
+import type { OffsetPage } from '../contract/common.ts';
+import { type Member, type MemberDetail, memberStatuses } from '../contract/member.ts';
 import { notFound } from '../errors.ts';
+import { offsetClause } from './cursor.ts';
 import { type Db, sql } from './pool.ts';
 
 /** The columns of a member, from `members` as `m`. */
@@ -61,10 +58,10 @@ const maySeeInviteCode = (viewer: Pick<Actor, 'role' | 'overrides'>, row: Member
   firstLacking(viewer, heldCapabilities(row.role, row.overrides)) === undefined;
 
 /** A page of the members of the viewer's workspace, whatever their status, by when they joined. */
-export async function listMembers(db: Db, viewer: Actor, page: MemberPage): Promise<Member[]> {
+export async function listMembers(db: Db, viewer: Actor, page: OffsetPage): Promise<Member[]> {
   const rows = await db.any(sql.prepared('members_list', memberRow)`
     SELECT ${memberColumns} FROM members m WHERE m.workspace_id = ${viewer.workspaceId}
-    ORDER BY m.created_at, m.id LIMIT ${page.limit} OFFSET ${page.offset}
+    ORDER BY m.created_at, m.id ${offsetClause(page)}
   `);
   return rows.map((row) => toMember(row, { inviteCode: maySeeInviteCode(viewer, row) }));
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Actor, requireCapability } from '../actor.ts';
+import type { OffsetPage } from '../contract/common.ts';
 import {
   overlaps,
   type Schedule,
@@ -12,6 +13,7 @@ import type { JsonObject } from '../json.ts';
 import { nextDue } from '../platform/cron.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
+import { offsetClause } from './cursor.ts';
 import { LEASE_MS } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 
@@ -56,12 +58,12 @@ function toSchedule(row: z.infer<typeof scheduleRow>): Schedule {
 /** Schedules of a workspace, newest first. */
 export async function listSchedules(
   db: Db,
-  page: { workspaceId: string; limit: number; offset: number },
+  page: OffsetPage & { workspaceId: string },
 ): Promise<Schedule[]> {
   const rows = await db.any(sql.prepared('schedules_list', scheduleRow)`
     SELECT ${scheduleColumns} FROM schedules s
     WHERE s.workspace_id = ${page.workspaceId}
-    ORDER BY s.created_at DESC, s.id DESC LIMIT ${page.limit} OFFSET ${page.offset}
+    ORDER BY s.created_at DESC, s.id DESC ${offsetClause(page)}
   `);
   return rows.map(toSchedule);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../actor.ts';
+import type { OffsetPage } from '../contract/common.ts';
 import type { Template, TemplateCreate, TemplateUpdate } from '../contract/template.ts';
 import { conflict, notFound } from '../errors.ts';
 import { canonicalJson } from '../graph/diff.ts';
@@ -7,6 +8,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
 import { builtInTemplates } from '../templates/index.ts';
 import { recordAudit } from './audit.ts';
+import { offsetClause } from './cursor.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { createWorkflow } from './workflows.ts';
 
@@ -47,12 +49,18 @@ const builtIn: readonly Template[] = builtInTemplates.map(
 const builtInById = new Map(builtIn.map((template) => [template.id, template]));
 
 /** Those that come with the service, then the workspace's own, newest first. */
-export async function listTemplates(db: Db, workspaceId: string): Promise<Template[]> {
+export async function listTemplates(
+  db: Db,
+  workspaceId: string,
+  { limit, offset }: OffsetPage,
+): Promise<Template[]> {
+  const first = builtIn.slice(offset, offset + limit);
+  const own = { limit: limit - first.length, offset: Math.max(0, offset - builtIn.length) };
   const rows = await db.any(sql.prepared('templates_list', templateRow)`
     SELECT ${columns} FROM templates t
-    WHERE t.workspace_id = ${workspaceId} ORDER BY t.created_at DESC, t.id DESC
+    WHERE t.workspace_id = ${workspaceId} ORDER BY t.created_at DESC, t.id DESC ${offsetClause(own)}
   `);
-  return [...builtIn, ...rows.map((row) => ({ ...row, built_in: false }))];
+  return [...first, ...rows.map((row) => ({ ...row, built_in: false }))];
 }
 
 /** Throws AppError `not_found`. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Actor, requireCapability } from '../actor.ts';
+import type { OffsetPage } from '../contract/common.ts';
 import type { DraftGraph, EvaluationCheck } from '../contract/graph.ts';
 import type { Template } from '../contract/template.ts';
 import {
@@ -15,6 +16,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { toDollars, toMicros } from '../money.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
+import { offsetClause } from './cursor.ts';
 import { closeHolds } from './holds.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
@@ -69,7 +71,11 @@ const runFigures = sql.fragment`
 `;
 
 /** The workspace's workflows, newest first. */
-export async function listWorkflows(db: Db, workspaceId: string): Promise<Workflow[]> {
+export async function listWorkflows(
+  db: Db,
+  workspaceId: string,
+  page?: OffsetPage,
+): Promise<Workflow[]> {
   const rows = await db.any(sql.prepared('workflows_list', workflowRow)`
     SELECT ${workflowColumns}
     FROM workflows w
@@ -78,7 +84,7 @@ export async function listWorkflows(db: Db, workspaceId: string): Promise<Workfl
       SELECT ${runFigures} FROM runs r WHERE r.workflow_id = w.id AND r.workspace_id = w.workspace_id
     ) s
     WHERE w.workspace_id = ${workspaceId}
-    ORDER BY w.created_at DESC, w.id DESC
+    ORDER BY w.created_at DESC, w.id DESC ${offsetClause(page)}
   `);
   return rows.map(toWorkflow);
 }

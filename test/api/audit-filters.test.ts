@@ -120,13 +120,17 @@ describe('the audit list', () => {
     const expected = entries.filter(({ created_at }) => created_at >= '2026-01-01T00:01:00.000Z');
     const { total } = await list({ since: '2026-01-01T01:01:00+01:00' });
     expect(total).toBe(expected.length);
-    const ever = { since: '0001-01-02T14:00:00+14:00', until: '9999-12-31T23:59:59-14:00' };
+    const ever = { since: '0001-01-02T14:00:00+14:00', until: '9999-12-31T23:59:59+14:00' };
     expect((await list(ever)).total).toBe(ENTRIES);
   });
 
   test.each([
-    ['0000-01-01T00:00:00Z', 'since is too long ago'],
-    ['0000-13-01', 'since must be an ISO 8601 date and time with a time zone'],
+    ['0000-01-01T00:00:00Z', 'since must be in the years 0001 to 9999 (UTC)'],
+    [
+      '0000-13-01',
+      'since must be an ISO 8601 date (2026-11-01, midnight UTC) or date-time with a time zone ' +
+        '(2026-11-01T09:30:00Z)',
+    ],
   ])('refuses %s', async (since, why) => {
     const { status, body } = await api.call('GET', `/api/audit?since=${encodeURIComponent(since)}`);
     expect([status, body.detail]).toEqual([400, `Invalid query: ${why}`]);
@@ -150,7 +154,7 @@ describe('the audit list', () => {
     'action=',
     `target_id=${'x'.repeat(201)}`,
     'since=yesterday',
-    'until=2026-01-01',
+    'until=2026-01',
     'actor=mem_a',
   ])('refuses %s', async (query) => {
     const { status, body } = await api.call('GET', `/api/audit?${query}`);

@@ -198,7 +198,7 @@ describe('queries and paths', () => {
     ['/api/runs/run_unknown/events', 404, /^Run not found$/],
     ['/api/approvals?limit=1000', 400, /^Invalid query: limit/],
     ['/api/approvals?cursor=%F0%9F%92%A9', 400, /cursor/],
-    ['/api/workflows?limit=1', 400, /unknown field 'limit'/],
+    ['/api/workflows?cursor=1', 400, /unknown field 'cursor'/],
     ['/api/workflows/wf_%00', 400, /^Invalid path: id contains a NUL/],
     ['/api/workflows/%E0%A4%A', 400, /not a valid URL/],
     ['/api/workflows/wf_unknown', 404, /^Workflow not found$/],

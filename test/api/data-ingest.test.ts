@@ -291,7 +291,7 @@ describe('what cannot be taken', () => {
     ['attributes', { attributes: { x: 'y'.repeat(100_001) } }],
     ['geography', { geography: { planet: 'Mars' } }],
     ['verification_status', { verification_status: 'certain' }],
-    ['observed_at', { observed_at: '2026-01-01' }],
+    ['observed_at', { observed_at: '2026-01' }],
     ['observed_at', { observed_at: '2026-01-01T00:00:00' }],
     ['observed_at', { observed_at: '2026-02-30T00:00:00Z' }],
     ['observed_at', { observed_at: '0000-01-01T00:00:00Z' }],

@@ -16,7 +16,7 @@ afterEach(async () => {
 const url = 'http://127.0.0.1:9/hook';
 const good = { url, events: ['entity.created'] };
 const endpointIds = async (isDemo = false) => {
-  const { body } = await outbound.call('GET', '', undefined, { isDemo });
+  const { body } = await outbound.call('GET', '?limit=100', undefined, { isDemo });
   return (body.data as { id: string }[]).map(({ id }) => id);
 };
 
@@ -35,7 +35,7 @@ describe('registering an endpoint', () => {
       created_at: expect.any(String),
       secret: expect.stringMatching(/^whsec_[0-9a-z]{48}$/),
     });
-    const listed = await outbound.call('GET', '');
+    const listed = await outbound.call('GET', '?limit=100');
     const { secret, ...shown } = body.data;
     expect(listed.body).toMatchObject({
       data: [shown],
@@ -219,7 +219,7 @@ test('every change leaves one entry in the audit log, by the name of the key', a
   await outbound.call('POST', `/${id}/deliveries/${deliveryId}/redeliver`);
   // Refused, so nothing has changed.
   await outbound.call('POST', `/${id}/deliveries/${deliveryId}/redeliver`);
-  const since = '2026-01-01T00:00:00Z';
+  const since = '2026-01-01T00:00:00.000Z';
   await outbound.call('POST', `/${id}/redeliver`, { since });
   await outbound.call('POST', `/${id}/rotate-secret`);
   await outbound.call('DELETE', `/${id}`);

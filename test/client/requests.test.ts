@@ -96,6 +96,20 @@ describe('a request', () => {
     expect(server.seen[0]!.url).toBe('/api/runs?status=failed');
   });
 
+  test('reads all pages of a list that answers an array, and one page where a page is asked for', async () => {
+    const rows = Array.from({ length: 450 }, (_, n) => ({ id: `wf_${n}` }));
+    const page = (response: ServerResponse, { url }: Seen) => {
+      const query = new URL(url, server.url).searchParams;
+      const offset = Number(query.get('offset') ?? 0);
+      sendJson(response, 200, rows.slice(offset, offset + Number(query.get('limit') ?? 200)));
+    };
+    const client = await answering([page]);
+    expect(await client.listWorkflows()).toEqual(rows);
+    expect(await client.listMembers()).toEqual(rows);
+    expect(await client.listMembers({ limit: 200 })).toEqual(rows.slice(0, 200));
+    expect(await client.listMembers({ offset: 440 })).toEqual(rows.slice(440));
+  });
+
   test('answers nothing for 204 and for an empty body', async () => {
     const client = await answering([(response) => response.writeHead(204).end(), (r) => r.end()]);
     expect(await client.deleteBudget('bud_1')).toBeUndefined();

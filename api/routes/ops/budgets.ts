@@ -6,6 +6,7 @@ import {
   budgetStatusSchema,
   budgetUpdate,
 } from '../../../shared/contract/budget.ts';
+import { offsetQuery } from '../../../shared/contract/common.ts';
 import {
   createBudget,
   deleteBudget,
@@ -28,10 +29,11 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'listBudgets',
       summary: 'List budgets with their status, oldest first',
+      querystring: offsetQuery,
       response: answers({ 200: z.array(budgetSchema) }),
     },
     config: { capability: 'view' },
-    handler: async (request) => listBudgets(db, request.actor.workspaceId),
+    handler: async ({ actor, query }) => listBudgets(db, actor.workspaceId, query),
   });
 
   app.route({

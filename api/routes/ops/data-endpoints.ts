@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emptyBody } from '../../../shared/contract/common.ts';
+import { emptyBody, offsetQuery } from '../../../shared/contract/common.ts';
 import {
   dataDeliveryQuery,
   dataEndpointInput,
@@ -46,10 +46,11 @@ function readEndpoints(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'listEndpoints',
       summary: 'List webhook endpoints of the data API, newest first',
+      querystring: offsetQuery,
       response: answers({ 200: z.array(dataEndpointSchema) }),
     },
     config: { capability: 'view' },
-    handler: async ({ actor }) => [...(await listEndpoints(db, actor))],
+    handler: async ({ actor, query }) => [...(await listEndpoints(db, actor, query))],
   });
 
   app.route({

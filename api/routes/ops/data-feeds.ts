@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { offsetQuery } from '../../../shared/contract/common.ts';
 import {
   feedDetailSchema,
   feedInput,
@@ -26,11 +27,12 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'listFeeds',
       summary: 'List feeds, newest first, archived ones too',
+      querystring: offsetQuery,
       response: answers({ 200: z.array(feedSchema) }),
     },
     config: { capability: 'view' },
-    handler: async ({ actor: { workspaceId } }) => [
-      ...(await listFeeds(db, { workspaceId, archived: true })),
+    handler: async ({ actor: { workspaceId }, query }) => [
+      ...(await listFeeds(db, { workspaceId, archived: true }, query)),
     ],
   });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { requireCapability } from '../../../shared/actor.ts';
 import type { Capability } from '../../../shared/capabilities.ts';
-import { apiKeyListQuery } from '../../../shared/contract/api-key.ts';
+import { offsetQuery } from '../../../shared/contract/common.ts';
 import type { DataScope } from '../../../shared/contract/data/envelope.ts';
 import {
   createdDataKeySchema,
@@ -35,7 +35,7 @@ export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void
       tags,
       operationId: 'listDataKeys',
       summary: 'List keys of the data API, newest first, revoked ones among them',
-      querystring: apiKeyListQuery,
+      querystring: offsetQuery,
       response: answers({ 200: z.array(dataKeySchema) }),
     },
     config: { capability: 'view' },

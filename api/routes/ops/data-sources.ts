@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { offsetQuery } from '../../../shared/contract/common.ts';
 import {
   sourceDetailSchema,
   sourceInput,
@@ -27,10 +28,13 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'listSources',
       summary: 'List sources and their health, newest first',
+      querystring: offsetQuery,
       response: answers({ 200: z.array(sourceDetailSchema) }),
     },
     config: { capability: 'view' },
-    handler: async ({ actor: { workspaceId } }) => [...(await listSources(db, { workspaceId }))],
+    handler: async ({ actor: { workspaceId }, query }) => [
+      ...(await listSources(db, { workspaceId }, query)),
+    ],
   });
 
   app.route({

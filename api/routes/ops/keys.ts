@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import {
   apiKeyInput,
-  apiKeyListQuery,
   apiKeySchema,
   createdApiKeySchema,
 } from '../../../shared/contract/api-key.ts';
+import { offsetQuery } from '../../../shared/contract/common.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../shared/db/api-keys.ts';
 import { answers, nothing } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -20,7 +20,7 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       tags,
       operationId: 'listApiKeys',
       summary: 'List API keys, newest first, revoked ones among them',
-      querystring: apiKeyListQuery,
+      querystring: offsetQuery,
       response: answers({ 200: z.array(apiKeySchema) }),
     },
     config: { capability: 'view' },

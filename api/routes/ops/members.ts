@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { emptyBody } from '../../../shared/contract/common.ts';
+import { emptyBody, offsetQuery } from '../../../shared/contract/common.ts';
 import {
   inviteInput,
   memberDetailSchema,
-  memberListQuery,
   memberSchema,
   memberStatsSchema,
   permissionsChange,
@@ -38,7 +37,7 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
       tags,
       operationId: 'listMembers',
       summary: 'List members by when they joined',
-      querystring: memberListQuery,
+      querystring: offsetQuery,
       response: answers({ 200: z.array(memberSchema) }),
     },
     config: { capability: 'view' },

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { emptyBody } from '../../../shared/contract/common.ts';
+import { emptyBody, offsetQuery } from '../../../shared/contract/common.ts';
 import { runSchema } from '../../../shared/contract/run.ts';
 import {
   scheduleInput,
-  scheduleListQuery,
   scheduleSchema,
   scheduleUpdate,
 } from '../../../shared/contract/schedule.ts';
@@ -30,7 +29,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       tags,
       operationId: 'listSchedules',
       summary: 'List schedules, newest first',
-      querystring: scheduleListQuery,
+      querystring: offsetQuery,
       response: answers({ 200: z.array(scheduleSchema) }),
     },
     config: { capability: 'view' },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { offsetQuery } from '../../../shared/contract/common.ts';
 import {
   instantiateBody,
   templateCreateBody,
@@ -21,11 +22,11 @@ export function templateRoutes(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'listTemplates',
       summary: 'List templates: the built-in ones, then your own, newest first',
-      querystring: z.strictObject({}),
+      querystring: offsetQuery,
       response: answers({ 200: z.array(templateSchema) }),
     },
     config: { capability: 'view' },
-    handler: async (request) => templates.listTemplates(db, request.actor.workspaceId),
+    handler: async ({ actor, query }) => templates.listTemplates(db, actor.workspaceId, query),
   });
 
   app.route({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { offsetQuery } from '../../../shared/contract/common.ts';
 import {
   customToolInput,
-  customToolListQuery,
   customToolSchema,
   customToolUpdate,
   toolTestInput,
@@ -30,7 +30,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
       tags,
       operationId: 'listTools',
       summary: 'List custom tools, by name',
-      querystring: customToolListQuery,
+      querystring: offsetQuery,
       response: answers({ 200: z.array(customToolSchema) }),
     },
     config: { capability: 'view' },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonValue, pageQuery } from '../../../shared/contract/common.ts';
+import { jsonValue, pageQuery, wholeNumber } from '../../../shared/contract/common.ts';
 import {
   diffQuery,
   versionListSchema,
@@ -17,7 +17,7 @@ const MAX_VERSION = 2_147_483_647;
 
 const versionParams = z.strictObject({
   id: z.string().min(1),
-  version: z.coerce.number().int().min(1).max(MAX_VERSION),
+  version: wholeNumber(1, MAX_VERSION),
 });
 
 const partsDiff = z.object({

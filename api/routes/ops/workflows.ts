@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { emptyBody } from '../../../shared/contract/common.ts';
+import { emptyBody, offsetQuery } from '../../../shared/contract/common.ts';
 import { graphReportSchema } from '../../../shared/contract/graph.ts';
 import { runListSchema, workflowRunsQuery } from '../../../shared/contract/run.ts';
 import {
@@ -32,11 +32,11 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       tags,
       operationId: 'listWorkflows',
       summary: 'List workflows, newest first',
-      querystring: z.strictObject({}),
+      querystring: offsetQuery,
       response: answers({ 200: z.array(workflowSchema) }),
     },
     config: { capability: 'view' },
-    handler: async (request) => workflows.listWorkflows(db, request.actor.workspaceId),
+    handler: async ({ actor, query }) => workflows.listWorkflows(db, actor.workspaceId, query),
   });
 
   app.route({

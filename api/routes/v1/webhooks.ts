@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { emptyBody } from '../../../shared/contract/common.ts';
-import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
+import { dataPageQuery, envelopeOf } from '../../../shared/contract/data/envelope.ts';
 import {
   deliveryPageQuery,
   deliverySchema,
@@ -20,6 +20,7 @@ import {
 import { registerEndpoint, rotateEndpointSecret } from '../../../shared/operations/endpoints.ts';
 import { answers, deliveryParams, endpointParams, nothing } from '../../answers.ts';
 import { answerData } from '../../data-answer.ts';
+import { openPage, pageOfWhole } from '../../data-page.ts';
 import { deliveryPage } from '../../delivery-page.ts';
 import type { App, DataCall, RouteContext } from '../../deps.ts';
 
@@ -32,7 +33,7 @@ export function endpointRoutes(app: App, context: RouteContext): void {
 }
 
 function changeEndpoints(app: App, context: RouteContext): void {
-  const { db } = context;
+  const { db, dataCursors } = context;
 
   app.route({
     method: 'GET',
@@ -41,14 +42,16 @@ function changeEndpoints(app: App, context: RouteContext): void {
       tags,
       operationId: 'listWebhookEndpoints',
       summary: 'List webhook endpoints',
-      description: 'All of them, newest first.',
-      querystring: z.strictObject({}),
+      description: 'Newest first.',
+      querystring: dataPageQuery,
       response: answers({ 200: envelopeOf(z.array(endpointSchema)) }),
     },
     config: { scope: 'webhooks:read' },
     handler: async (request) => {
-      const endpoints = await listEndpoints(db, ofKey(request.dataCall));
-      return answerData(request, [...endpoints]);
+      const caller = ofKey(request.dataCall);
+      const { page, next } = openPage(dataCursors, caller, 'webhooks', request.query);
+      const { rows, end } = pageOfWhole(await listEndpoints(db, caller), page);
+      return answerData(request, rows, next(end));
     },
   });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { wholeNumber } from '../common.ts';
 
 /** Pieces that all of `/v1` shares. */
 
@@ -44,13 +45,7 @@ export const MAX_DATA_PAGE = 100;
 
 /** Query of a list of `/v1`. */
 export const dataPageQuery = z.strictObject({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_DATA_PAGE)
-    .default(25)
-    .meta({ description: 'Rows per page' }),
+  limit: wholeNumber(1, MAX_DATA_PAGE).prefault('25').meta({ description: 'Rows per page' }),
   cursor: z
     .string()
     .min(1)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { OffsetPage } from '../../contract/common.ts';
 import {
   type DataEndpoint,
   type DataEndpointInput,
@@ -10,6 +11,7 @@ import { conflict, notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
+import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import type { ReaderScope } from './lists.ts';
 
@@ -39,14 +41,15 @@ const endpointColumns = sql.fragment`
 const ofCaller = ({ workspaceId, isDemo }: EndpointCaller) => sql.fragment`
   workspace_id = ${workspaceId} AND (${isDemo ?? null}::boolean IS NULL OR is_demo = ${isDemo ?? null})`;
 
-/** All there are, newest first. */
+/** Newest first. */
 export async function listEndpoints(
   db: Db,
   caller: EndpointCaller,
+  page?: OffsetPage,
 ): Promise<readonly DataEndpoint[]> {
   return db.any(sql.prepared('data_endpoints_list', dataEndpointSchema)`
     SELECT ${endpointColumns} FROM data_endpoints WHERE ${ofCaller(caller)}
-    ORDER BY created_at DESC, id DESC LIMIT ${2 * MAX_ENDPOINTS}
+    ORDER BY created_at DESC, id DESC ${offsetClause(page)}
   `);
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import { jsonObject } from '../../contract/common.ts';
+import { jsonObject, type OffsetPage } from '../../contract/common.ts';
 import {
   type Feed,
   type FeedDetail,
@@ -12,6 +12,7 @@ import { conflict, notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
+import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 import { promiseEvents } from './outbound-events.ts';
 import { takeTurn } from './turns.ts';
@@ -58,13 +59,14 @@ const feedColumns = sql.fragment`
 export async function listFeeds(
   db: Db,
   of: { workspaceId: string; isDemo?: boolean; archived: boolean },
+  page?: OffsetPage,
 ): Promise<readonly Feed[]> {
   return db.any(sql.prepared('data_feeds_list', feedRow)`
     SELECT ${feedColumns} FROM data_feeds
     WHERE workspace_id = ${of.workspaceId}
       AND (${of.isDemo ?? null}::boolean IS NULL OR is_demo = ${of.isDemo ?? null})
       AND (${of.archived} OR status <> 'archived')
-    ORDER BY created_at DESC, id DESC
+    ORDER BY created_at DESC, id DESC ${offsetClause(page)}
   `);
 }
 

@@ -192,8 +192,7 @@ function applyEntity(batch: Batch, record: EntityRecord): string | undefined {
   }
   const content = entityContent(record);
   const hash = contentHash(content);
-  const observedAt =
-    record.observed_at === undefined ? stamp : new Date(record.observed_at).toISOString();
+  const observedAt = record.observed_at ?? stamp;
   if (state === undefined) {
     const made: EntityState = {
       id: newId('entity'),

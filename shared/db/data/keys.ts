@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
+import type { OffsetPage } from '../../contract/common.ts';
 import {
   type DataKey,
   type DataKeyInput,
@@ -10,6 +11,7 @@ import { notFound } from '../../errors.ts';
 import { newApiKeySecret } from '../../platform/api-key-secrets.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
+import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 
 /** Keys as the API shows them. */
@@ -20,11 +22,11 @@ const keyColumns = sql.fragment`
 /** Keys of a workspace, newest first, revoked ones among them. */
 export async function listDataKeys(
   db: Db,
-  page: { workspaceId: string; limit: number; offset: number },
+  page: OffsetPage & { workspaceId: string },
 ): Promise<readonly DataKey[]> {
   return db.any(sql.prepared('data_keys_list', dataKeySchema)`
     SELECT ${keyColumns} FROM data_keys WHERE workspace_id = ${page.workspaceId}
-    ORDER BY created_at DESC, id DESC LIMIT ${page.limit} OFFSET ${page.offset}
+    ORDER BY created_at DESC, id DESC ${offsetClause(page)}
   `);
 }
 

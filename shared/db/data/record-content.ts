@@ -65,7 +65,7 @@ export function eventContent(record: EventRecord) {
   return {
     event_type: record.event_type,
     primary_external_key: record.primary_external_key,
-    occurred_at: new Date(record.occurred_at).toISOString(),
+    occurred_at: record.occurred_at,
     summary: record.summary,
     relevance_score: record.relevance_score ?? null,
     opportunity_score: record.opportunity_score ?? null,

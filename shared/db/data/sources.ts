@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
+import type { OffsetPage } from '../../contract/common.ts';
 import {
   type SourceDetail,
   sourceHealths,
@@ -11,6 +12,7 @@ import { conflict, notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
+import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { thisMonth } from '../month.ts';
 import { promiseEvents } from './outbound-events.ts';
@@ -66,12 +68,13 @@ const sourceColumns = sql.fragment`
 export async function listSources(
   db: Db,
   of: { workspaceId: string; isDemo?: boolean },
+  page?: OffsetPage,
 ): Promise<readonly SourceDetail[]> {
   return db.any(sql.prepared('data_sources_list', sourceRow)`
     SELECT ${sourceColumns} FROM data_sources s
     WHERE workspace_id = ${of.workspaceId}
       AND (${of.isDemo ?? null}::boolean IS NULL OR is_demo = ${of.isDemo ?? null})
-    ORDER BY created_at DESC, id DESC
+    ORDER BY created_at DESC, id DESC ${offsetClause(page)}
   `);
 }
 

@@ -4,7 +4,15 @@ import { sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/platform/ids.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 import { addDataKey } from './data-key.ts';
-import { addEntities, addEvents, addFeed, disturb, type Place, type TestFeed } from './records.ts';
+import {
+  addEndpoint,
+  addEntities,
+  addEvents,
+  addFeed,
+  disturb,
+  type Place,
+  type TestFeed,
+} from './records.ts';
 
 let api: TestApi;
 let home: Reader;
@@ -147,7 +155,7 @@ describe('the list of records', () => {
     ['confidence_min=-0.1', 'confidence_min'],
     ['confidence_min=1e-1', 'confidence_min'],
     ['updated_since=2026-01-01T00:00:00', 'updated_since'],
-    ['created_since=2026-01-01', 'created_since'],
+    ['created_since=2026-01', 'created_since'],
     ['created_since=0000-01-01T00:00:00Z', 'created_since'],
     ['created_since=2026-02-30T00:00:00Z', 'created_since'],
     ['geography=', 'geography'],
@@ -201,6 +209,29 @@ describe('a cursor', () => {
     for (const other of [cursor.slice(0, -1), `${cursor}A`, `${cursor}=`, `${cursor}.`, 'x']) {
       expect(await asked(home, `/v1/entities?cursor=${other}`)).toEqual(notOurs);
     }
+  });
+
+  test('of webhook endpoints goes on behind the last one, among those of the mode of the key', async () => {
+    const reader = await makeReader();
+    const ids: string[] = [];
+    for (let n = 0; n < 30; n += 1) ids.push(await addEndpoint(reader));
+    expect((await pagesOf(reader, '/v1/webhooks?limit=7')).sort()).toEqual(ids.sort());
+    const first = await reader.get('/v1/webhooks');
+    expect(idsOf(first)).toHaveLength(25);
+    const cursor = first.body.pagination.next_cursor as string;
+    expect(idsOf(await reader.get(`/v1/webhooks?cursor=${cursor}`))).toHaveLength(5);
+    expect((await reader.getDemo('/v1/webhooks')).body).toMatchObject({
+      data: [],
+      pagination: { next_cursor: null },
+    });
+    for (const path of [
+      `/v1/feeds?cursor=${cursor}`,
+      '/v1/webhooks?cursor=x',
+      '/v1/webhooks?limit=101',
+    ]) {
+      expect((await reader.get(path)).status).toBe(400);
+    }
+    expect((await reader.getDemo(`/v1/webhooks?cursor=${cursor}`)).status).toBe(400);
   });
 
   test('of feeds and sources goes on behind the last one, whatever of the same moment there is', async () => {

@@ -1,0 +1,40 @@
+/**
+ * Times at the edges of the service. Inside, times are `timestamptz` or the one text form that every answer uses:
+ * `YYYY-MM-DDTHH:MM:SS.mmmZ`.
+ */
+
+/** A date, or a date-time with `Z` or an offset written `+01:00`, `+0100` or `+01`. */
+const ISO_8601 =
+  /^(\d{4})-(\d\d)-(\d\d)(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d+))?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?))?$/;
+
+/** The years that four digits can write and Postgres can keep. */
+const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Reads an ISO 8601 date (midnight UTC) or a date-time with a time zone. Postgres and `Date` each refuse or misread a
+ * part of these, so neither is given the text. Digits beyond the millisecond are dropped. Returns the time as
+ * `YYYY-MM-DDTHH:MM:SS.mmmZ`; `'syntax'` for any other text and for days that no calendar has, `'range'` for a time
+ * outside of the years 0001 to 9999 in UTC.
+ */
+export function parseTime(text: string): { time: string } | { problem: 'syntax' | 'range' } {
+  const parts = ISO_8601.exec(text);
+  if (parts === null) return { problem: 'syntax' };
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = ''] = parts;
+  const [sign, offsetHours = '0', offsetMinutes = '0'] = parts.slice(8);
+  const date = new Date(0);
+  // Date.UTC takes the years 0 to 99 for those of the last century.
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  // Days that the month does not have run over into the next one.
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) {
+    return { problem: 'syntax' };
+  }
+  const ms = Number(fraction.slice(0, 3).padEnd(3, '0'));
+  date.setUTCHours(Number(hour), Number(minute), Number(second), ms);
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * MINUTE_MS;
+  const at = date.getTime() + (sign === '-' ? offset : -offset);
+  if (at < EARLIEST || at > LATEST) return { problem: 'range' };
+  return { time: new Date(at).toISOString() };
+}
