@@ -5,7 +5,7 @@ import type {
   ScheduleActivities,
   StepActivities,
 } from '../shared/execution.ts';
-import type { DispatchDeps } from '../shared/operations/dispatch.ts';
+import type { DispatchDeps } from '../shared/operations/executions.ts';
 import { findRunnable } from '../shared/operations/find-runnable.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';

@@ -130,9 +130,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 10 },
     maxHeartbeatThrottleInterval: 2_000,
   });
-  const reconciler = startReconciler({ db, temporal, log, config }, (settled) =>
-    deps.metrics?.settledByReconciler.inc(settled),
-  );
+  const reconciler = startReconciler({ db, temporal, log, config }, deps.metrics?.reconciler);
   const bookkeeping = startBookkeeping({ db, config, log, mailer });
   const telling = startScheduleTelling({ db, temporal, log, config });
   const dispatch = startDeliveryDispatch({ db, temporal, log, config });

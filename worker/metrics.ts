@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { StepMetrics } from '../activities/execute-node.ts';
 import { type Pool, sql } from '../shared/db/pool.ts';
 import { isRebound } from '../shared/platform/known-host.ts';
+import type { ReconcilerMetrics } from '../shared/operations/reconcile.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
 export interface WorkerMetrics {
@@ -12,8 +13,7 @@ export interface WorkerMetrics {
   /** Everything in the text format, with what only the database knows read anew. */
   read(): Promise<string>;
   steps: StepMetrics;
-  /** Runs settled by the reconciler because their execution was gone. */
-  settledByReconciler: Counter;
+  reconciler: ReconcilerMetrics;
 }
 
 /** What a worker counts itself, and what it reads from the database when it is asked. */
@@ -31,6 +31,12 @@ export function createWorkerMetrics(db: Pool): WorkerMetrics {
   const settledByReconciler = new Counter({
     name: 'workflow_runs_settled_without_execution_total',
     help: 'Runs whose Temporal execution was found gone',
+    registers,
+  });
+  const stuckTasks = new Counter({
+    name: 'workflow_tasks_stuck_total',
+    help: 'Looks at executions whose workflow task fails again and again, by what fails it',
+    labelNames: ['cause'],
     registers,
   });
   const open = new Gauge({
@@ -51,7 +57,10 @@ export function createWorkerMetrics(db: Pool): WorkerMetrics {
   });
   return {
     contentType: registry.contentType,
-    settledByReconciler,
+    reconciler: {
+      settled: () => settledByReconciler.inc(),
+      stuck: (cause) => stuckTasks.inc({ cause }),
+    },
     read: async () => {
       const state = await readState(db);
       for (const status of ['pending', 'running', 'paused']) open.set({ status }, 0);

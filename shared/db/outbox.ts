@@ -118,9 +118,14 @@ export async function postpone(db: Db, row: OutboxRow, reason: string): Promise<
   `);
 }
 
-/** Keeps what every further attempt has to repeat exactly. */
-export async function remember(db: Db, row: OutboxRow, payload: JsonObject): Promise<void> {
-  await db.query(sql.prepared('outbox_remember', z.object({}))`
-    UPDATE outbox SET payload = ${JSON.stringify(payload)}::json WHERE id = ${row.id}
+/**
+ * Keeps what every further attempt has to repeat exactly. Returns false, with nothing changed, when the row no longer
+ * holds what it held when it was read, or is gone: another process decides.
+ */
+export async function remember(db: Db, row: OutboxRow, payload: JsonObject): Promise<boolean> {
+  const { rowCount } = await db.query(sql.prepared('outbox_remember', z.object({}))`
+    UPDATE outbox SET payload = ${JSON.stringify(payload)}::json
+    WHERE id = ${row.id} AND payload::jsonb = ${JSON.stringify(row.payload)}::jsonb
   `);
+  return rowCount > 0;
 }

@@ -194,11 +194,13 @@ export async function abandonRun(
     execution?: string;
     /** The history cannot be replayed: a resume starts from the ledger. */
     fromLedger?: boolean;
+    /** Only as long as its execution counts as gone: not when it has been resumed meanwhile. */
+    whileLost?: boolean;
     alerts: boolean;
   },
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const open = await lockOpen(tx, end.runId, end.execution);
+    const open = await lockOpen(tx, end);
     if (!open) return false;
     await endFailed(tx, { ...end, failure: { kind: end.kind } });
     if (end.fromLedger === true) {
@@ -210,11 +212,19 @@ export async function abandonRun(
   });
 }
 
-async function lockOpen(tx: Tx, runId: string, execution: string | undefined): Promise<boolean> {
+async function lockOpen(
+  tx: Tx,
+  {
+    runId,
+    execution,
+    whileLost = false,
+  }: { runId: string; execution?: string; whileLost?: boolean },
+): Promise<boolean> {
   const row = await tx.maybeOne(sql.prepared('lock_open_run', z.object({ id: z.string() }))`
     SELECT id FROM runs
     WHERE id = ${runId} AND status IN ('pending', 'running', 'paused')
-      AND NOT (${execution ?? ''} = ANY(superseded)) AND NOT (resuming AND ${execution !== undefined}) FOR UPDATE
+      AND NOT (${execution ?? ''} = ANY(superseded)) AND NOT (resuming AND ${execution !== undefined})
+      AND NOT (${whileLost} AND lost_since IS NULL) FOR UPDATE
   `);
   return row !== null;
 }

@@ -8,7 +8,7 @@ import {
   takeQueued,
 } from '../db/data/delivery-queue.ts';
 import { DELIVERY_WORKFLOW, type DeliverWebhookInput, searchAttributes } from '../execution.ts';
-import type { DispatchDeps } from './dispatch.ts';
+import type { DispatchDeps } from './executions.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 /** Executions started per look, all at once. */

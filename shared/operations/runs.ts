@@ -7,7 +7,8 @@ import * as resumes from '../db/resumes.ts';
 import type { Override } from '../db/resumes.ts';
 import { notifyFrames } from '../db/frames.ts';
 import type { OutboxRow } from '../db/outbox.ts';
-import { dispatch, type DispatchDeps, dispatchInOrder } from './dispatch.ts';
+import { dispatch, dispatchInOrder } from './dispatch.ts';
+import type { DispatchDeps } from './executions.ts';
 
 /**
  * What people and programs do to runs. Each operation commits first and tells Temporal right after; when Temporal

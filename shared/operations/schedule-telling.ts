@@ -13,7 +13,7 @@ import {
 } from '../db/schedules.ts';
 import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '../execution.ts';
 import { dueTwice, longestPause, cronExpressions } from '../platform/cron.ts';
-import type { DispatchDeps } from './dispatch.ts';
+import type { DispatchDeps } from './executions.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 /**

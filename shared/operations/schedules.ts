@@ -4,7 +4,7 @@ import type { Schedule, ScheduleInput, ScheduleUpdate } from '../contract/schedu
 import * as schedules from '../db/schedules.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { canonicalZone, nextDue, type Timing } from '../platform/cron.ts';
-import type { DispatchDeps } from './dispatch.ts';
+import type { DispatchDeps } from './executions.ts';
 import { type RunDeps, type Told, triggerRun } from './runs.ts';
 import { forgetSchedules, tellSchedule } from './schedule-telling.ts';
 

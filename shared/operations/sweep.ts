@@ -3,7 +3,8 @@ import { notifyFrames } from '../db/frames.ts';
 import * as retention from '../db/retention.ts';
 import type { SweepPart } from '../execution.ts';
 import { type PlanName, plans } from '../plans.ts';
-import { describeCurrent, dispatchInOrder, type DispatchDeps } from './dispatch.ts';
+import { dispatchInOrder } from './dispatch.ts';
+import { describeCurrent, type DispatchDeps } from './executions.ts';
 
 const WORKSPACES_PER_LOOK = 100;
 /** Live runs cancelled, and ending ones asked for at Temporal, at once. */

@@ -1,13 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { describeCurrent } from '../../shared/operations/dispatch.ts';
+import { describeCurrent } from '../../shared/operations/executions.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
 import { setting } from '../support/settings.ts';
+import { stopBefore } from '../support/stop-before.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -42,56 +43,13 @@ const resume = (runId: string) => resumeRun(engine.deps, { actor: engine.actor, 
 const terminals = async (runId: string) =>
   (await engine.frames(runId)).map((frame) => frame.type).filter((type) => type.startsWith('run_'));
 
-/**
- * Makes whoever moves a run to `status` wait inside the transaction, so that a test can do something just before
- * the commit.
- */
-async function stopAt(
-  status: 'success' | 'failed',
-): Promise<{ reached(): Promise<void>; release(): Promise<void> }> {
-  await engine.db.query(sql.unsafe`
-    CREATE OR REPLACE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
-      'BEGIN PERFORM pg_advisory_xact_lock_shared(42); RETURN NEW; END'
-  `);
-  await engine.db.query(sql.unsafe`DROP TRIGGER IF EXISTS wait_for_test ON runs`);
-  let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
+/** Whoever moves a run to `status` waits inside the transaction. */
+const stopAt = (status: 'success' | 'failed') =>
+  stopBefore(engine.db, {
+    change: sql.fragment`UPDATE OF status`,
+    table: 'runs',
+    when: sql.fragment`NEW.status = ${sql.literalValue(status)} AND OLD.status <> ${sql.literalValue(status)}`,
   });
-  let locked: () => void = () => undefined;
-  const ready = new Promise<void>((resolve) => {
-    locked = resolve;
-  });
-  const holding = engine.db.transaction(async (tx) => {
-    await tx.query(sql.unsafe`SELECT pg_advisory_xact_lock(42)`);
-    locked();
-    await released;
-  });
-  await ready;
-  await engine.db.query(
-    status === 'success'
-      ? sql.unsafe`CREATE TRIGGER wait_for_test BEFORE UPDATE OF status ON runs FOR EACH ROW
-                   WHEN (NEW.status = 'success' AND OLD.status <> 'success') EXECUTE FUNCTION wait_for_test()`
-      : sql.unsafe`CREATE TRIGGER wait_for_test BEFORE UPDATE OF status ON runs FOR EACH ROW
-                   WHEN (NEW.status = 'failed' AND OLD.status <> 'failed') EXECUTE FUNCTION wait_for_test()`,
-  );
-  return {
-    reached: () => eventually(async () => (await waiters()) > 0, 20_000),
-    release: async () => {
-      release();
-      await holding;
-      await engine.db.query(sql.unsafe`DROP TRIGGER IF EXISTS wait_for_test ON runs`);
-    },
-  };
-}
-
-/** How many sessions wait at the lock above. */
-async function waiters(): Promise<number> {
-  return engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`
-    SELECT count(*) AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event = 'advisory'
-  `);
-}
 
 describe('a worker that is killed', () => {
   test('in the middle of a step: the step is done again elsewhere, finished ones are not', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { describeCurrent } from '../../shared/operations/dispatch.ts';
+import { describeCurrent } from '../../shared/operations/executions.ts';
 import { deleteWorkflow } from '../../shared/db/workflows.ts';
 import {
   cancelRun,

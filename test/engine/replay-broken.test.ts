@@ -1,10 +1,12 @@
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { describeCurrent } from '../../shared/operations/executions.ts';
+import type { ReconcilerMetrics } from '../../shared/operations/reconcile.ts';
 import { resumeRun } from '../../shared/operations/runs.ts';
-import { createWorker } from '../../worker/create-worker.ts';
+import type { TaskTrouble } from '../../shared/operations/stuck-tasks.ts';
+import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { type Engine, eventually, startEngine } from '../support/engine.ts';
+import { bundleFixture } from '../support/workflow-bundle.ts';
 
 let engine: Engine;
 let tools: ToolServer;
@@ -17,34 +19,86 @@ beforeEach(async () => {
 });
 afterEach(() => tools.close());
 
-describe('a history that the workflow of today cannot replay', () => {
-  test('fails the run with that reason, and a resume goes on from the ledger', async () => {
-    const bundle = await bundleWorkflowCode({
-      workflowsPath: join(import.meta.dirname, '../fixtures/other-workflow.ts'),
-      logger: {
-        ...console,
-        log: () => undefined,
-        trace: () => undefined,
-        info: () => undefined,
-      } as never,
-    });
-    const other = await createWorker({ ...engine.deps, bundle });
-    const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
-    const runId = await engine.trigger(workflowId);
-    await eventually(async () => {
-      const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-      return (await handle.describe()).historyLength >= 8;
-    });
-    await other.stop();
+const handleOf = (runId: string) => engine.deps.temporal.client.workflow.getHandle(runId);
+const define = () => engine.define({ nodes: [tools.node('a')], edges: [] });
 
-    await engine.startWorker();
-    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
-    await handle.signal('decision', { step_key: 'x', round: 1, approved: true });
-    const failed = await engine.until(runId, ['failed'], 60_000);
-    expect(failed.error).toMatch(/cannot be replayed/);
-    expect(failed.failure).toEqual({ kind: 'crash' });
-    await resumeRun(engine.deps, { actor: engine.actor, runId });
-    await engine.until(runId, ['success'], 30_000);
-    expect(tools.calls('a')).toHaveLength(1);
-  }, 120_000);
+/** A run whose history was made by workflow code that commands something else. */
+async function runOfOtherCode(): Promise<string> {
+  const bundle = await bundleFixture('other-workflow');
+  const other = await createWorker({ ...engine.deps, bundle });
+  const runId = await engine.trigger(await define());
+  await eventually(async () => (await handleOf(runId).describe()).historyLength >= 8, 30_000);
+  await other.stop();
+  return runId;
+}
+
+/** Gives its workflow code something to do. */
+const wake = (runId: string) =>
+  handleOf(runId).signal('decision', { step_key: 'x', round: 1, approved: true });
+
+async function cannotBeReplayed(runId: string): Promise<void> {
+  const failed = await engine.until(runId, ['failed'], 120_000);
+  expect(failed.error).toMatch(/cannot be replayed/);
+  expect(failed.failure).toEqual({ kind: 'crash' });
+  await resumeRun(engine.deps, { actor: engine.actor, runId });
+  await engine.until(runId, ['success'], 60_000);
+  expect(tools.calls('a')).toHaveLength(1);
+}
+
+describe('a history that the workflow of today cannot replay', () => {
+  let worker: RunningWorker;
+  afterEach(() => worker.stop());
+
+  test('fails the run with that reason, and a resume goes on from the ledger', async () => {
+    const runId = await runOfOtherCode();
+    worker = await engine.startWorker();
+    await wake(runId);
+    await cannotBeReplayed(runId);
+  }, 240_000);
+
+  test('does so also when a worker has died with the task in hand before', async () => {
+    const runId = await runOfOtherCode();
+    await wake(runId);
+    await takeTaskAndDie();
+    worker = await engine.startWorker();
+    await cannotBeReplayed(runId);
+  }, 240_000);
+
+  /** What the server sees of a worker that is killed while it has a workflow task: it asked, and never answered. */
+  async function takeTaskAndDie(): Promise<void> {
+    const { client, namespace, queues } = engine.deps.temporal;
+    const taken = await client.connection.withDeadline(Date.now() + 30_000, () =>
+      client.workflowService.pollWorkflowTaskQueue({
+        namespace,
+        taskQueue: { name: queues.control },
+        identity: 'dead',
+      }),
+    );
+    expect(taken.taskToken.length).toBeGreaterThan(0);
+  }
+});
+
+describe('workflow code with a bug that fails its tasks', () => {
+  test('ends no run: the failure is told, and the run goes on when the code is mended', async () => {
+    const told: TaskTrouble[] = [];
+    const metrics: ReconcilerMetrics = {
+      settled: () => undefined,
+      stuck: (trouble) => told.push(trouble),
+    };
+    const bundle = await bundleFixture('throwing-workflow');
+    const broken = await createWorker({
+      ...engine.deps,
+      bundle,
+      metrics: { reconciler: metrics } as never,
+    });
+    const runId = await engine.trigger(await define());
+    await eventually(() => told.length >= 1, 120_000);
+    expect(told).toEqual(['failure']);
+    expect((await engine.run(runId)).status).toBe('pending');
+    expect(await describeCurrent(engine.deps, runId)).toMatchObject({ open: true });
+    await broken.stop();
+    const worker = await engine.startWorker();
+    await engine.until(runId, ['success'], 60_000);
+    await worker.stop();
+  }, 240_000);
 });

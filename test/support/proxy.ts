@@ -6,7 +6,9 @@ export interface Proxy {
   address: string;
   /** Bytes from the client wait; connections stay. */
   hold(): void;
-  /** Held bytes go on. */
+  /** Bytes from the server wait; what is sent to it arrives. */
+  holdAnswers(): void;
+  /** Held bytes go on, in both directions. */
   release(): void;
   /** Every connection breaks and new ones are refused: the server is away. */
   cut(): void;
@@ -18,7 +20,9 @@ export interface Proxy {
 export async function startProxy(target: { host: string; port: number }): Promise<Proxy> {
   const sockets = new Set<Socket>();
   const clients = new Set<Socket>();
+  const upstreams = new Set<Socket>();
   let held = false;
+  let answersHeld = false;
   let down = false;
   const track = (socket: Socket): void => {
     sockets.add(socket);
@@ -34,14 +38,17 @@ export async function startProxy(target: { host: string; port: number }): Promis
     track(client);
     track(upstream);
     clients.add(client);
+    upstreams.add(upstream);
     client.on('close', () => {
       clients.delete(client);
+      upstreams.delete(upstream);
       upstream.destroy();
     });
     upstream.on('close', () => client.destroy());
     client.on('data', (chunk) => upstream.write(chunk));
     upstream.on('data', (chunk) => client.write(chunk));
     if (held) client.pause();
+    if (answersHeld) upstream.pause();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -53,9 +60,15 @@ export async function startProxy(target: { host: string; port: number }): Promis
       held = true;
       clients.forEach((client) => client.pause());
     },
+    holdAnswers: () => {
+      answersHeld = true;
+      upstreams.forEach((upstream) => upstream.pause());
+    },
     release: () => {
       held = false;
+      answersHeld = false;
       clients.forEach((client) => client.resume());
+      upstreams.forEach((upstream) => upstream.resume());
     },
     cut: () => {
       down = true;

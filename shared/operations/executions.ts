@@ -1,0 +1,148 @@
+import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { AdmittedRun } from '../db/admission.ts';
+import { readDecisions } from '../db/gates.ts';
+import type { Pool } from '../db/pool.ts';
+import {
+  ENGINE_VERSION,
+  type ResumedSignal,
+  RUN_WORKFLOW,
+  type RunGraphInput,
+  searchAttributes,
+  SIGNAL_RESUMED,
+} from '../execution.ts';
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { TemporalLink } from '../platform/temporal.ts';
+
+/** What carrying out promises to Temporal takes. */
+export interface DispatchDeps {
+  db: Pool;
+  temporal: TemporalLink;
+  log: Logger;
+  config: Config;
+}
+
+/** Whether an outbox row holds. `wait`: it cannot be carried out yet, with the reason. */
+export type Outcome = { done: true; temporalRunId?: string } | { done: false; wait: string };
+
+/**
+ * Starts the execution of a run and returns its Temporal run id. Throws WorkflowExecutionAlreadyStartedError when there
+ * is one: any, or, with `fromLedger`, an open one.
+ */
+export async function startExecution(
+  deps: DispatchDeps,
+  run: AdmittedRun,
+  options: { fromLedger?: boolean },
+): Promise<string> {
+  const { temporal, config } = deps;
+  const input: RunGraphInput = {
+    engine_version: ENGINE_VERSION,
+    run_id: run.runId,
+    workspace_id: run.workspaceId,
+    workflow_id: run.workflowId,
+    workflow_version: run.workflowVersion,
+    steps_task_queue: temporal.queues.steps,
+    limits: {
+      steps_in_flight: config.worker.maxStepsInFlightPerRun,
+      heartbeat_timeout_ms: config.worker.heartbeatTimeoutMs,
+    },
+    graph: run.graph,
+    input: run.input,
+    ...(options.fromLedger === true ? { from_ledger: true } : {}),
+  };
+  const handle = await temporal.client.workflow.start(RUN_WORKFLOW, {
+    workflowId: run.runId,
+    taskQueue: temporal.queues.control,
+    args: [input],
+    // A run's id is used once, so that a start that is repeated finds the first; only a start from the ledger,
+    // whose execution is known to be closed, uses it again.
+    workflowIdReusePolicy:
+      options.fromLedger === true
+        ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+        : WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    staticSummary: `${run.workflowName} v${run.workflowVersion}`.slice(0, 120),
+    staticDetails: details(run),
+    typedSearchAttributes: [
+      { key: keyword(searchAttributes.workspace), value: run.workspaceId },
+      { key: keyword(searchAttributes.workflow), value: run.workflowName },
+      { key: keyword(searchAttributes.trigger), value: run.trigger },
+      { key: keyword(searchAttributes.status), value: 'running' },
+      {
+        key: defineSearchAttributeKey(searchAttributes.version, SearchAttributeType.INT),
+        value: run.workflowVersion,
+      },
+    ],
+  });
+  return handle.firstExecutionRunId;
+}
+
+/** A search attribute of ours that holds one word. */
+export const keyword = (name: string) =>
+  defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+
+function details(run: AdmittedRun): string {
+  return [
+    `**Workflow** ${run.workflowName} (\`${run.workflowId}\`), version ${run.workflowVersion}`,
+    `**Trigger** ${run.trigger}, by ${run.actorName ?? 'no member'}`,
+    `**Workspace** \`${run.workspaceId}\``,
+  ].join('\n\n');
+}
+
+export interface CurrentExecution {
+  runId: string;
+  status: string;
+  open: boolean;
+  /** How often its pending workflow task has been tried; 0: none is pending. Timeouts count as well. */
+  taskAttempts: number;
+}
+
+/** The newest execution of a run, or undefined when Temporal knows none. */
+export async function describeCurrent(
+  deps: Pick<DispatchDeps, 'temporal'>,
+  runId: string,
+): Promise<CurrentExecution | undefined> {
+  try {
+    const description = await deps.temporal.client.workflow.getHandle(runId).describe();
+    return {
+      runId: description.runId,
+      status: description.status.name,
+      open: description.status.name === 'RUNNING',
+      taskAttempts: description.raw.pendingWorkflowTask?.attempt ?? 0,
+    };
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Tells an execution every decision of its run. Signals sent after the cut of a reset are not in its history; one that
+ * has closed is told nothing. To an execution that knows them all it changes nothing.
+ */
+export async function announce(
+  deps: DispatchDeps,
+  runId: string,
+  execution: string,
+): Promise<Outcome> {
+  const message: ResumedSignal = { decisions: await readDecisions(deps.db, runId) };
+  try {
+    await deps.temporal.client.workflow.getHandle(runId, execution).signal(SIGNAL_RESUMED, message);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+  return { done: true, temporalRunId: execution };
+}
+
+/** Ends an execution that cannot come to an end by itself. One that has closed stays as it is. */
+export async function terminate(
+  { temporal }: Pick<DispatchDeps, 'temporal'>,
+  runId: string,
+  execution: string,
+): Promise<void> {
+  try {
+    await temporal.client.workflow.getHandle(runId, execution).terminate('cannot be replayed');
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}

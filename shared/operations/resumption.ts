@@ -1,0 +1,221 @@
+import { randomUUID } from 'node:crypto';
+import {
+  isGrpcServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { z } from 'zod';
+import { readStartable, type StartableRun, supersede } from '../db/ledger.ts';
+import { type OutboxRow, remember } from '../db/outbox.ts';
+import { hasLiveClaim } from '../db/steps.ts';
+import { messageOf } from '../errors.ts';
+import {
+  announce,
+  type CurrentExecution,
+  describeCurrent,
+  type DispatchDeps,
+  type Outcome,
+  startExecution,
+  terminate,
+} from './executions.ts';
+import { findResetPoint } from './reset-point.ts';
+import { lookAtTask } from './stuck-tasks.ts';
+
+/** Which resume of its run a row asks for. */
+const n = z.number().int();
+const base = z.string();
+const cut = z.number().int().positive();
+
+/** Resets the closed execution `base` to the event `cut`. The same request id finds the reset that came through. */
+const resetPlan = z.strictObject({
+  n,
+  plan: z.literal('reset'),
+  base,
+  cut,
+  request_id: z.string(),
+});
+/** Starts a new execution from the ledger. `base` was the newest one then; null: Temporal knew none. */
+const ledgerPlan = z.strictObject({ n, plan: z.literal('ledger'), base: base.nullable() });
+
+/** Rows of earlier versions name no plan: the request id `ledger` told the two apart. */
+const unnamedLedgerPlan = z
+  .strictObject({ n, base, cut: z.literal(0), request_id: z.literal('ledger') })
+  .transform((old) => ({
+    n: old.n,
+    plan: 'ledger' as const,
+    base: old.base === 'none' ? null : old.base,
+  }));
+const unnamedResetPlan = z
+  .strictObject({ n, base, cut, request_id: z.string() })
+  .transform((old) => ({ ...old, plan: 'reset' as const }));
+
+/** What the outbox row of a resume holds: which resume it is, and the plan once it is made. */
+const resumePayload = z.union([
+  resetPlan,
+  ledgerPlan,
+  unnamedLedgerPlan,
+  unnamedResetPlan,
+  z.strictObject({ n }),
+]);
+
+type ResetPlan = z.infer<typeof resetPlan>;
+type LedgerPlan = z.infer<typeof ledgerPlan>;
+type Plan = ResetPlan | LedgerPlan;
+
+/** Two processes hold the row, because the lease of one has ended: the next attempt finds what the other one did. */
+const TAKEN: Outcome = { done: false, wait: 'another process carries it out' };
+
+/**
+ * Makes a resumed run go on: resets its closed execution to just before it failed or was cancelled, or, when there
+ * is nothing to reset, starts a new one from the ledger. Then tells the new execution every decision there is.
+ *
+ * The plan is written down before it is carried out, so that an attempt whose process died, or whose answer was
+ * lost, can be repeated: the next attempt finds the execution that came and announces it, or carries out the same
+ * plan again.
+ */
+export async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
+  const { db } = deps;
+  const asked = resumePayload.parse(row.payload);
+  const run = await readStartable(db, row.run_id);
+  // Cancelled, settled or resumed again since: whatever came later has its own row.
+  if (run === undefined || run.resumedCount !== asked.n) return { done: true };
+  if (run.status !== 'running' && run.status !== 'paused') return { done: true };
+  const current = await describeCurrent(deps, row.run_id);
+  if ('plan' in asked && current !== undefined && hasCome(asked, current, run)) {
+    return announce(deps, row.run_id, current.runId);
+  }
+  if (current?.open === true) {
+    if (await neverCloses(deps, run, current)) await terminate(deps, row.run_id, current.runId);
+    return { done: false, wait: 'the execution has not closed yet' };
+  }
+  if (await hasLiveClaim(db, row.run_id)) {
+    return { done: false, wait: 'a step of the old execution is still at work' };
+  }
+  const plan = await planFor(deps, asked, run, current);
+  if (!(await keepPlan(deps, row, plan))) return TAKEN;
+  // Asked once more, under the run's lock: from here on the execution that comes may work for the run.
+  if (!(await supersede(db, { runId: row.run_id, execution: current?.runId, n: asked.n }))) {
+    return { done: true };
+  }
+  return plan.plan === 'reset' ? reset(deps, row, run, plan) : startFromLedger(deps, row, run);
+}
+
+/** Whether the newest execution is the one that an earlier attempt at the plan brought about. */
+const hasCome = (plan: Plan, current: CurrentExecution, run: StartableRun): boolean =>
+  current.runId !== plan.base && !run.superseded.includes(current.runId);
+
+/** Whether an execution that was put aside cannot come to its end, because its history cannot be replayed. */
+async function neverCloses(
+  deps: DispatchDeps,
+  run: StartableRun,
+  current: CurrentExecution,
+): Promise<boolean> {
+  if (!run.superseded.includes(current.runId)) return false;
+  return run.fromLedger || (await lookAtTask(deps, run.runId, current)).unreplayable;
+}
+
+/** The plan there is, as long as its base is still the newest execution; else a new one. */
+async function planFor(
+  deps: DispatchDeps,
+  asked: z.infer<typeof resumePayload>,
+  run: StartableRun,
+  current: CurrentExecution | undefined,
+): Promise<Plan> {
+  const newest = current?.runId ?? null;
+  if ('plan' in asked && asked.base === newest) return asked;
+  const replayable = !('plan' in asked) && !run.fromLedger;
+  const point =
+    newest !== null && replayable ? await resetPointOf(deps, run.runId, newest) : undefined;
+  return newest === null || point === undefined
+    ? { n: asked.n, plan: 'ledger', base: newest }
+    : { n: asked.n, plan: 'reset', base: newest, cut: point, request_id: randomUUID() };
+}
+
+/** Undefined also when the history has been deleted although the execution is still listed. */
+async function resetPointOf(
+  deps: DispatchDeps,
+  workflowId: string,
+  runId: string,
+): Promise<number | undefined> {
+  try {
+    return await findResetPoint(deps.temporal, { workflowId, runId });
+  } catch (error) {
+    if (!isWithoutHistory(error)) throw error;
+    return undefined;
+  }
+}
+
+/** Returns false when another process has kept a plan of its own since the row was read. */
+async function keepPlan(deps: DispatchDeps, row: OutboxRow, plan: Plan): Promise<boolean> {
+  const kept = await remember(deps.db, row, plan);
+  if (kept) row.payload = plan;
+  return kept;
+}
+
+async function reset(
+  deps: DispatchDeps,
+  row: OutboxRow,
+  run: StartableRun,
+  plan: ResetPlan,
+): Promise<Outcome> {
+  let execution: string;
+  try {
+    execution = await resetExecution(deps, row.run_id, plan);
+  } catch (error) {
+    if (!isWithoutHistory(error)) throw error;
+    deps.log.warn(
+      { runId: row.run_id, execution: plan.base, reason: messageOf(error) },
+      'the history of an execution cannot be reset; the run goes on from the ledger',
+    );
+    const instead: LedgerPlan = { n: plan.n, plan: 'ledger', base: plan.base };
+    return (await keepPlan(deps, row, instead)) ? startFromLedger(deps, row, run) : TAKEN;
+  }
+  return announce(deps, row.run_id, execution);
+}
+
+async function resetExecution(
+  { temporal }: DispatchDeps,
+  workflowId: string,
+  plan: ResetPlan,
+): Promise<string> {
+  const { runId } = await temporal.client.workflowService.resetWorkflowExecution({
+    namespace: temporal.namespace,
+    workflowExecution: { workflowId, runId: plan.base },
+    workflowTaskFinishEventId: plan.cut as unknown as Long,
+    requestId: plan.request_id,
+    reason: 'resumed',
+    identity: 'resume',
+  });
+  return runId;
+}
+
+const GRPC_INVALID_ARGUMENT = 3;
+const GRPC_NOT_FOUND = 5;
+const GRPC_DATA_LOSS = 15;
+
+/**
+ * Whether the server says that there is nothing to reset: the history is gone, or the event is not in it. Asking again
+ * gives the same answer.
+ */
+function isWithoutHistory(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError) return true;
+  if (!isGrpcServiceError(error)) return false;
+  const code: number = error.code;
+  return code === GRPC_INVALID_ARGUMENT || code === GRPC_NOT_FOUND || code === GRPC_DATA_LOSS;
+}
+
+/** The workflow id is used again, with a new execution that finds finished steps in the ledger. */
+async function startFromLedger(
+  deps: DispatchDeps,
+  row: OutboxRow,
+  run: StartableRun,
+): Promise<Outcome> {
+  let execution: string;
+  try {
+    execution = await startExecution(deps, run, { fromLedger: true });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    return TAKEN;
+  }
+  return announce(deps, row.run_id, execution);
+}

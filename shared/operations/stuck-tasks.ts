@@ -1,0 +1,119 @@
+import proto from '@temporalio/proto';
+import type { TemporalLink } from '../platform/temporal.ts';
+import { announce, type CurrentExecution, type DispatchDeps } from './executions.ts';
+
+const { EventType, WorkflowTaskFailedCause: Cause } = proto.temporal.api.enums.v1;
+
+/** Attempts at one workflow task that did not complete it before it counts as in trouble, unless a failure names the cause. */
+const MANY_ATTEMPTS = 3;
+/** Failures on record that name non-determinism before the history counts as one that cannot be replayed. */
+const REPLAY_FAILURES = 3;
+/** Events read per look. More failures than these in a row are not told apart. */
+const PAGE_SIZE = 100;
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 600_000;
+
+/** Why a workflow task does not complete, for logs and metrics. */
+export type TaskTrouble = 'replay' | 'failure' | 'timeout';
+
+interface FailuresOnRecord {
+  /** The workflow of today gives other commands than the history holds. */
+  replay: number;
+  /** Anything else that the worker reported. */
+  failure: number;
+  /** No worker answered in time: it was killed, or is too slow. */
+  timeout: number;
+  /** Milliseconds since 1970; 0: there is none. */
+  latestAt: number;
+  latestMessage?: string;
+}
+
+export interface TaskLook {
+  /** The history cannot be replayed: this has been seen several times in a row. */
+  unreplayable: boolean;
+  /** Set when the task is in trouble and this look is one to be told. */
+  trouble?: TaskTrouble;
+}
+
+/**
+ * Looks why the workflow task of an open execution does not complete, when it has been tried more than once. A timeout
+ * says nothing about the workflow: its workers may have died. Only failures that name non-determinism, several since
+ * the last task that completed, show that the history cannot be replayed.
+ *
+ * Temporal puts the first failure of a row in the history and only counts the others; the SDK does not even report
+ * these and lets them time out. So this sends the execution a signal that changes nothing: the next attempt is then a
+ * first one, and its failure is put on record. The pauses between such signals double from 4 s to ten minutes.
+ */
+export async function lookAtTask(
+  deps: DispatchDeps,
+  runId: string,
+  current: CurrentExecution,
+): Promise<TaskLook> {
+  if (current.taskAttempts <= 1) return { unreplayable: false };
+  const execution = { workflowId: runId, runId: current.runId };
+  const found = await readFailures(deps.temporal, execution);
+  if (found.replay >= REPLAY_FAILURES) return { unreplayable: true, trouble: 'replay' };
+  if (found.replay === 0 && current.taskAttempts <= MANY_ATTEMPTS) return { unreplayable: false };
+  const count = found.replay + found.failure + found.timeout;
+  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count, 20));
+  if (Date.now() - found.latestAt < pauseMs) return { unreplayable: false };
+  await announce(deps, runId, current.runId);
+  const trouble = found.replay > 0 ? 'replay' : found.failure > 0 ? 'failure' : 'timeout';
+  const { replay, failure, timeout, latestMessage } = found;
+  deps.log.warn(
+    {
+      runId,
+      execution: current.runId,
+      attempts: current.taskAttempts,
+      failures: { replay, failure, timeout },
+      reason: latestMessage,
+    },
+    'a workflow task keeps failing',
+  );
+  return { unreplayable: false, trouble };
+}
+
+/** The failures of workflow tasks since the last one that completed. */
+async function readFailures(
+  link: TemporalLink,
+  execution: { workflowId: string; runId: string },
+): Promise<FailuresOnRecord> {
+  const { history } = await link.client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace: link.namespace,
+    execution,
+    maximumPageSize: PAGE_SIZE,
+  });
+  const found: FailuresOnRecord = { replay: 0, failure: 0, timeout: 0, latestAt: 0 };
+  for (const event of history?.events ?? []) {
+    if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED) break;
+    const trouble = troubleOf(event);
+    if (trouble === undefined) continue;
+    found[trouble] += 1;
+    found.latestAt ||= Number(event.eventTime?.seconds ?? 0) * 1000;
+    found.latestMessage ??= event.workflowTaskFailedEventAttributes?.failure?.message ?? undefined;
+  }
+  return found;
+}
+
+/** Causes by which the server itself gives a task back; the workflow has nothing to do with them. */
+const serversOwn = new Set<number | null | undefined>([
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_RESET_STICKY_TASK_QUEUE,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_FAILOVER_CLOSE_COMMAND,
+  Cause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
+]);
+
+/** The SDK's own words for it, should it report another cause. */
+const REPLAY_MESSAGE = /TMPRL1100|non-?determinis/i;
+
+function troubleOf(event: proto.temporal.api.history.v1.IHistoryEvent): TaskTrouble | undefined {
+  if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT) return 'timeout';
+  if (event.eventType !== EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED) return undefined;
+  const { cause, failure } = event.workflowTaskFailedEventAttributes ?? {};
+  if (serversOwn.has(cause)) return undefined;
+  return cause === Cause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR ||
+    REPLAY_MESSAGE.test(failure?.message ?? '')
+    ? 'replay'
+    : 'failure';
+}

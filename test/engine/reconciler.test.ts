@@ -1,0 +1,142 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { describeCurrent } from '../../shared/operations/executions.ts';
+import { reconcileOnce, startReconciler } from '../../shared/operations/reconcile.ts';
+import { decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { startWorkerProcess } from '../support/processes.ts';
+import { stopBefore } from '../support/stop-before.ts';
+
+let tools: ToolServer;
+beforeEach(async () => {
+  tools = await startToolServer();
+});
+afterEach(() => tools.close());
+
+const GRACE_MS = 12_000;
+
+describe('an execution that is ended behind our back', () => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await startEngine({ env: { RECONCILE_GRACE_SECONDS: String(GRACE_MS / 1_000) } });
+  });
+  afterAll(() => engine.close());
+
+  async function pausedRun(): Promise<string> {
+    const workflowId = await engine.define({
+      nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }, tools.node('b')],
+      edges: [edge('a', 'gate'), edge('gate', 'b')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    return runId;
+  }
+  const terminate = (runId: string) =>
+    engine.deps.temporal.client.workflow.getHandle(runId).terminate('by an operator');
+  const remove = (runId: string) =>
+    engine.deps.temporal.client.workflowService.deleteWorkflowExecution({
+      namespace: engine.deps.temporal.namespace,
+      workflowExecution: { workflowId: runId },
+    });
+  const approve = (runId: string) =>
+    decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+
+  test('is settled once the grace period is over, and not a second one, terminated or deleted', async () => {
+    const [terminated, deleted, approved] = [
+      await pausedRun(),
+      await pausedRun(),
+      await pausedRun(),
+    ];
+    await Promise.all([terminate(terminated), remove(deleted), terminate(approved)]);
+    const endedAt = Date.now();
+    // In between a person approves, and is answered: the promise stands until the execution is known to be lost.
+    await approve(approved);
+    expect((await engine.run(approved)).status).toBe('running');
+    const settled = await Promise.all(
+      [terminated, deleted, approved].map(async (runId) => {
+        const run = await engine.until(runId, ['failed'], 3 * GRACE_MS);
+        return { run, afterMs: Date.now() - endedAt };
+      }),
+    );
+    for (const { run, afterMs } of settled) {
+      expect(run).toMatchObject({ failure: { kind: 'crash' }, resumable: true });
+      expect(run.error).toMatch(/^The execution of this run (ended as terminated|is gone)$/);
+      expect(afterMs).toBeGreaterThanOrEqual(GRACE_MS - 100);
+      // Five seconds are promised; a busy machine gets as much again.
+      expect(afterMs).toBeLessThan(GRACE_MS + 10_000);
+    }
+    await resumeRun(engine.deps, { actor: engine.actor, runId: approved });
+    await engine.until(approved, ['success'], 40_000);
+    expect(tools.calls('a')).toHaveLength(3);
+  }, 120_000);
+
+  test('does not count as gone when it is there at the second look', async () => {
+    const runId = await pausedRun();
+    await engine.db.query(sql.type(z.object({}))`
+      UPDATE runs SET lost_since = now() - interval '1 hour', checked_at = now() - interval '1 hour'
+      WHERE id = ${runId}`);
+    await eventually(async () => !(await isLost(runId)));
+    expect((await engine.run(runId)).status).toBe('paused');
+  });
+
+  test('is looked at once in a while, however many look', async () => {
+    const runId = await pausedRun();
+    const looked = () =>
+      engine.db.oneFirst(sql.type(z.object({ at: z.string().nullable() }))`
+        SELECT checked_at AS at FROM runs WHERE id = ${runId}`);
+    await eventually(async () => (await looked()) !== null);
+    const seen = new Set<string | null>();
+    const began = Date.now();
+    while (Date.now() - began < 5_000) {
+      await Promise.all([1, 2, 3].map(() => reconcileOnce(engine.deps)));
+      seen.add(await looked());
+    }
+    // One every three seconds at most.
+    expect(seen.size).toBeLessThanOrEqual(Math.ceil((Date.now() - began) / 3_000) + 1);
+  });
+
+  const isLost = (runId: string) =>
+    engine.db.oneFirst(sql.type(z.object({ lost: z.boolean() }))`
+      SELECT lost_since IS NOT NULL AS lost FROM runs WHERE id = ${runId}`);
+});
+
+describe('workers that are killed one after the other', () => {
+  test('ten with the workflow task of a run in hand: the run goes on with the eleventh', async () => {
+    const engine = await startEngine({ worker: false });
+    const reconciler = startReconciler(engine.deps);
+    try {
+      const runId = await engine.trigger(
+        await engine.define({
+          nodes: [tools.node('a'), { id: 'gate', kind: 'human_gate' }],
+          edges: [edge('a', 'gate')],
+        }),
+      );
+      const attempts: number[] = [];
+      for (let kill = 1; kill <= 10; kill += 1) {
+        // Its transaction is not committed: whoever comes next begins it anew.
+        const stop = await stopBefore(engine.db, {
+          change: sql.fragment`UPDATE OF status`,
+          table: 'runs',
+          when: sql.fragment`NEW.status = 'paused'`,
+        });
+        const worker = await startWorkerProcess(engine.env);
+        await stop.reached();
+        attempts.push((await describeCurrent(engine.deps, runId))?.taskAttempts ?? 0);
+        await worker.kill();
+        await stop.release();
+        expect((await engine.run(runId)).status).toBe('running');
+      }
+      // As many as would once have ended the run.
+      expect(Math.max(...attempts)).toBeGreaterThan(3);
+      const worker = await engine.startWorker();
+      await engine.until(runId, ['paused'], 60_000);
+      expect(tools.calls('a')).toHaveLength(1);
+      await worker.stop();
+    } finally {
+      await reconciler.stop();
+      await engine.close();
+    }
+  }, 500_000);
+});

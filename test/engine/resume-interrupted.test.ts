@@ -1,0 +1,214 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { describeCurrent } from '../../shared/operations/executions.ts';
+import { resumeRun, type RunDeps } from '../../shared/operations/runs.ts';
+import { loadConfig } from '../../shared/platform/config.ts';
+import { connectTemporal } from '../../shared/platform/temporal.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
+import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
+import { setting } from '../support/settings.ts';
+import { stopBefore } from '../support/stop-before.ts';
+
+let engine: Engine;
+let tools: ToolServer;
+let proxy: Proxy;
+/** What the API would hold: the same database, and a wire to Temporal that can be cut. */
+let api: RunDeps;
+const victims: TestProcess[] = [];
+
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+});
+afterAll(() => engine.close());
+beforeEach(async () => {
+  tools = await startToolServer();
+  proxy = await startProxy(hostAndPort(setting('TEST_TEMPORAL_ADDRESS')));
+  const config = loadConfig({ ...engine.env, TEMPORAL_ADDRESS: proxy.address });
+  api = { ...engine.deps, config, temporal: connectTemporal(config, engine.db) };
+});
+afterEach(async () => {
+  await Promise.all(victims.splice(0).map((victim) => victim.kill()));
+  await api.temporal.close();
+  await proxy.close();
+  await tools.close();
+});
+
+const SECONDS = 1_000;
+const counts = () => ['a', 'b'].map((name) => tools.calls(name).length);
+const current = async (runId: string) => (await describeCurrent(engine.deps, runId))?.runId;
+
+/** A run of a -> b! that has failed, with its execution closed; then its tool is mended. */
+async function failedRun(): Promise<string> {
+  const workflowId = await engine.define({
+    nodes: [tools.node('a'), tools.node('b')],
+    edges: [edge('a', 'b')],
+  });
+  tools.answer('b', { status: 500 });
+  const runId = await engine.trigger(workflowId);
+  await engine.until(runId, ['failed'], 40 * SECONDS);
+  await eventually(
+    async () => (await describeCurrent(engine.deps, runId))?.open === false,
+    40 * SECONDS,
+  );
+  tools.answer('b', {});
+  return runId;
+}
+
+/** As if its history could not be replayed: every resume goes through the ledger. */
+const distrustHistory = (runId: string) =>
+  engine.db.query(sql.type(z.object({}))`UPDATE runs SET from_ledger = true WHERE id = ${runId}`);
+
+/** Resumes with Temporal out of reach: the promise is written and nobody has carried it out. */
+async function promiseResume(runId: string): Promise<void> {
+  proxy.cut();
+  const { told } = await resumeRun(api, { actor: engine.actor, runId });
+  expect(await told).toBe(false);
+}
+
+/** The promise as an earlier attempt, perhaps of an earlier version, has left it. */
+const leaveBehind = (runId: string, payload: JsonObject) =>
+  engine.db.query(sql.type(z.object({}))`
+    UPDATE outbox SET payload = ${JSON.stringify(payload)}::json WHERE run_id = ${runId} AND kind = 'resume'`);
+
+const ledgerPlanIsKept = {
+  change: sql.fragment`UPDATE OF payload`,
+  table: 'outbox',
+  when: sql.fragment`NEW.kind = 'resume' AND OLD.payload::text <> NEW.payload::text`,
+};
+
+describe('a process that is killed while it starts an execution from the ledger', () => {
+  /** A run whose resume is about to be carried out by `victim`, which has decided and not yet written its plan. */
+  async function aboutToStart() {
+    const worker = await engine.startWorker();
+    const runId = await failedRun();
+    await worker.stop();
+    await distrustHistory(runId);
+    const base = await current(runId);
+    const stop = await stopBefore(engine.db, ledgerPlanIsKept);
+    await promiseResume(runId);
+    proxy.restore();
+    const victim = await startWorkerProcess({ ...engine.env, TEMPORAL_ADDRESS: proxy.address });
+    victims.push(victim);
+    await stop.reached();
+    return { runId, base, stop, victim };
+  }
+
+  test('before the start has arrived: the next process starts it', async () => {
+    const { runId, base, stop, victim } = await aboutToStart();
+    proxy.hold();
+    await stop.release();
+    await eventually(() => hasPlan(runId));
+    await victim.kill();
+    expect(await current(runId)).toBe(base);
+
+    const worker = await engine.startWorker();
+    await engine.until(runId, ['success'], 60 * SECONDS);
+    expect(counts()).toEqual([1, 2]);
+    await worker.stop();
+  }, 150_000);
+
+  test('before its answer has arrived: the next process finds the execution that came', async () => {
+    const { runId, base, stop, victim } = await aboutToStart();
+    proxy.holdAnswers();
+    await stop.release();
+    await eventually(async () => (await current(runId)) !== base);
+    const came = await current(runId);
+    await victim.kill();
+
+    const worker = await engine.startWorker();
+    await engine.until(runId, ['success'], 60 * SECONDS);
+    expect(counts()).toEqual([1, 2]);
+    expect(await current(runId)).toBe(came);
+    await worker.stop();
+  }, 150_000);
+
+  const hasPlan = (runId: string) =>
+    engine.db.exists(sql.type(z.object({}))`
+      SELECT FROM outbox WHERE run_id = ${runId} AND kind = 'resume' AND payload ->> 'plan' IS NOT NULL`);
+});
+
+describe('a wire to Temporal that breaks while a resume is carried out', () => {
+  test('at any moment, from the ledger or by reset: the run goes on, once', async () => {
+    const worker = await engine.startWorker();
+    for (let round = 0; round < 10; round += 1) {
+      const calls = counts();
+      const runId = await failedRun();
+      if (round % 4 !== 0) await distrustHistory(runId);
+      const { told } = await resumeRun(api, { actor: engine.actor, runId });
+      await new Promise((resolve) => setTimeout(resolve, round * 4));
+      proxy.cut();
+      await told;
+      proxy.restore();
+      await engine.until(runId, ['success'], 40 * SECONDS);
+      await engine.carriedOut(runId);
+      expect(counts()).toEqual([(calls[0] ?? 0) + 1, (calls[1] ?? 0) + 2]);
+    }
+    await worker.stop();
+  }, 300_000);
+});
+
+describe('a promise that an earlier attempt has left behind', () => {
+  const request_id = crypto.randomUUID();
+  const leftBehind: [string, (base: string) => JsonObject][] = [
+    ['a plan of the ledger', (base) => ({ n: 1, plan: 'ledger', base })],
+    ['one of an earlier version', (base) => ({ n: 1, base, cut: 0, request_id: 'ledger' })],
+    [
+      'one of an earlier version that knew no execution',
+      () => ({ n: 1, base: 'none', cut: 0, request_id: 'ledger' }),
+    ],
+    ['a reset of an earlier version', (base) => ({ n: 1, base, cut: 4, request_id })],
+    [
+      'a reset to an event that the history does not have',
+      (base) => ({ n: 1, plan: 'reset', base, cut: 9_999, request_id }),
+    ],
+    [
+      'a reset of an execution that Temporal never had',
+      () => ({ n: 1, plan: 'reset', base: crypto.randomUUID(), cut: 4, request_id }),
+    ],
+  ];
+
+  test('is carried out, whatever its plan was and whoever wrote it', async () => {
+    const first = await engine.startWorker();
+    const runs: string[] = [];
+    for (let made = 0; made < leftBehind.length; made += 1) runs.push(await failedRun());
+    const calls = counts();
+    await first.stop();
+    for (const [i, [, payload]] of leftBehind.entries()) {
+      const runId = runs[i] ?? '';
+      await promiseResume(runId);
+      await leaveBehind(runId, payload((await current(runId)) ?? ''));
+    }
+    const worker = await engine.startWorker();
+    for (const [i, [name]] of leftBehind.entries()) {
+      const runId = runs[i] ?? '';
+      const run = await engine.until(runId, ['success'], 40 * SECONDS);
+      expect([name, run.status]).toEqual([name, 'success']);
+      await engine.carriedOut(runId);
+    }
+    expect(counts()).toEqual([calls[0], (calls[1] ?? 0) + leftBehind.length]);
+    await worker.stop();
+  }, 200_000);
+
+  test('as a reset whose execution has been deleted since goes on from the ledger', async () => {
+    const first = await engine.startWorker();
+    const runId = await failedRun();
+    const base = (await current(runId)) ?? '';
+    await first.stop();
+    await promiseResume(runId);
+    await leaveBehind(runId, { n: 1, plan: 'reset', base, cut: 4, request_id });
+    const { client, namespace } = engine.deps.temporal;
+    await client.workflowService.deleteWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: runId, runId: base },
+    });
+    await eventually(async () => (await current(runId)) === undefined, 60 * SECONDS);
+    const worker = await engine.startWorker();
+    await engine.until(runId, ['success'], 40 * SECONDS);
+    expect(counts()).toEqual([1, 2]);
+    await worker.stop();
+  }, 150_000);
+});
