@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { SignatureMark } from '../shared/db/webhooks.ts';
 import { AppError } from '../shared/errors.ts';
 
 const TIMESTAMP = /^(?:0|[1-9]\d{0,11})$/;
@@ -37,4 +38,12 @@ export function checkSignature(
   if (!isSameSecret(signature, expected.digest('hex'))) {
     throw refused('X-Service-Signature does not match');
   }
+}
+
+/** What a signature is remembered by, whether it is valid or not; undefined when the headers hold none. */
+export function markOf(headers: IncomingHttpHeaders): SignatureMark | undefined {
+  const timestamp = String(headers['x-service-timestamp']);
+  const signature = SIGNATURE.exec(String(headers['x-service-signature']))?.[1];
+  if (signature === undefined || !TIMESTAMP.test(timestamp)) return undefined;
+  return { hash: createHash('sha256').update(signature).digest(), signedAt: Number(timestamp) };
 }

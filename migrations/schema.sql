@@ -928,6 +928,17 @@ CREATE TABLE webhook_events (
 
 CREATE INDEX webhook_events_by_age ON public.webhook_events USING btree (workflow_id, received_at);
 
+CREATE TABLE webhook_signatures (
+  workflow_id text NOT NULL,
+  signature bytea NOT NULL,
+  run_id text NOT NULL,
+  signed_at timestamp with time zone NOT NULL,
+  CONSTRAINT webhook_signatures_pkey PRIMARY KEY (workflow_id, signature),
+  CONSTRAINT webhook_signatures_workflow_id_fkey FOREIGN KEY (workflow_id) REFERENCES workflows(id) ON DELETE CASCADE
+);
+
+CREATE INDEX webhook_signatures_by_age ON public.webhook_signatures USING btree (workflow_id, signed_at);
+
 CREATE TABLE workflow_versions (
   workflow_id text NOT NULL,
   version integer NOT NULL,

@@ -20,6 +20,7 @@ import { thisMonth } from './month.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { type Db, type FragmentSqlToken, type Pool, refusalOf, sql } from './pool.ts';
 import { requireSchedule } from './schedules.ts';
+import type { SignatureMark } from './webhooks.ts';
 import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
 
 export interface RunRequest {
@@ -31,6 +32,8 @@ export interface RunRequest {
   idempotencyKey?: string;
   /** Instead of a key: what the run is started by, which starts no second one within so many seconds. */
   event?: { id: string; windowSeconds: number };
+  /** Of a signed event: the same signature starts no second run, whatever event it names. */
+  signature?: SignatureMark;
   /** Defaults to `run` on the workflow. Other surfaces name their own act (`schedule_run`, `webhook_run`). */
   audit?: { action: string; details: JsonObject };
   /** Whose run it is; `dueAt` when the time had come, null when somebody asked for it. */
@@ -112,6 +115,10 @@ const claimRow = z.object({ run_id: z.string(), fingerprint: z.string() });
 
 /** The run that was started by the request's event, or has its idempotency key, already. */
 async function findReplay(db: Db, request: RunRequest): Promise<string | undefined> {
+  if (request.signature !== undefined) {
+    const signed = await findSignedRun(db, request, request.signature);
+    if (signed !== undefined) return signed;
+  }
   if (request.event !== undefined) return findEventRun(db, request, request.event);
   if (request.idempotencyKey === undefined) return undefined;
   const earlier = await db.maybeOne(sql.prepared('admission_read_key', claimRow)`
@@ -127,6 +134,22 @@ async function findReplay(db: Db, request: RunRequest): Promise<string | undefin
     );
   }
   return earlier.run_id;
+}
+
+async function findSignedRun(
+  db: Db,
+  { actor, workflowId }: RunRequest,
+  { hash }: SignatureMark,
+): Promise<string | undefined> {
+  const earlier = await db.maybeOne(sql.prepared(
+    'admission_read_signature',
+    z.object({ run_id: z.string() }),
+  )`
+    SELECT s.run_id FROM webhook_signatures s JOIN workflows w ON w.id = s.workflow_id
+    WHERE s.workflow_id = ${workflowId} AND s.signature = ${sql.binary(hash)}
+      AND w.workspace_id = ${actor.workspaceId}
+  `);
+  return earlier?.run_id;
 }
 
 async function findEventRun(
@@ -158,13 +181,18 @@ interface Claim {
  * second waits for the first to commit, and gets nothing, or to be refused, and gets it.
  */
 function claimOf(request: RunRequest, runId: string): Claim {
-  const { event, idempotencyKey: key, schedule } = request;
+  const { event, idempotencyKey: key, schedule, signature } = request;
   const refused = sql.fragment``;
   if (schedule !== undefined) {
     return { name: 'admission_insert_scheduled_run', ...scheduleClaim(schedule.id, runId) };
   }
+  if (signature !== undefined) return signedClaim(signature, event, runId);
   if (event !== undefined) {
-    return { name: 'admission_insert_event_run', claim: eventClaim(event, runId), refused };
+    return {
+      name: 'admission_insert_event_run',
+      claim: eventClaim(event, runId, sql.fragment`workflow`),
+      refused,
+    };
   }
   if (key === undefined) {
     const claim = sql.fragment`claim AS (SELECT FROM workflow)`;
@@ -183,19 +211,51 @@ function claimOf(request: RunRequest, runId: string): Claim {
 
 // A row past its window is taken over by an UPDATE of its own: ON CONFLICT DO UPDATE would lock the row for every
 // duplicate too, and each would wait for the disk before the next could look.
-const eventClaim = (event: { id: string; windowSeconds: number }, runId: string) => sql.fragment`
+const eventClaim = (
+  event: { id: string; windowSeconds: number },
+  runId: string,
+  entrant: FragmentSqlToken,
+) => sql.fragment`
     renewed AS (
-      UPDATE webhook_events e SET run_id = ${runId}, received_at = now() FROM workflow w
+      UPDATE webhook_events e SET run_id = ${runId}, received_at = now() FROM ${entrant} w
       WHERE e.workflow_id = w.id AND e.event_id = ${event.id}
         AND e.received_at < now() - ${event.windowSeconds}::int * interval '1 second'
       RETURNING e.run_id
     ), fresh AS (
       INSERT INTO webhook_events (workflow_id, event_id, run_id)
-      SELECT id, ${event.id}, ${runId} FROM workflow WHERE NOT EXISTS (SELECT FROM renewed)
+      SELECT id, ${event.id}, ${runId} FROM ${entrant} WHERE NOT EXISTS (SELECT FROM renewed)
       ON CONFLICT DO NOTHING RETURNING run_id
     ), claim AS (
       SELECT run_id FROM renewed UNION ALL SELECT run_id FROM fresh
     )`;
+
+/**
+ * The signature, then the event, always in this order, so that no two wait for each other. A signature that came first
+ * and an event that did not would leave a signature without a run: that ends the statement, and the run of the event is
+ * found in the next round.
+ */
+function signedClaim(signature: SignatureMark, event: RunRequest['event'], runId: string): Claim {
+  const signed = sql.fragment`
+    signed AS (
+      INSERT INTO webhook_signatures (workflow_id, signature, run_id, signed_at)
+      SELECT id, ${sql.binary(signature.hash)}, ${runId}, to_timestamp(${signature.signedAt}::bigint) FROM workflow
+      ON CONFLICT DO NOTHING RETURNING workflow_id AS id
+    )`;
+  if (event === undefined) {
+    return {
+      name: 'admission_insert_signed_run',
+      claim: sql.fragment`${signed}, claim AS (SELECT FROM signed)`,
+      refused: sql.fragment``,
+    };
+  }
+  return {
+    name: 'admission_insert_signed_event_run',
+    claim: sql.fragment`${signed}, ${eventClaim(event, runId, sql.fragment`signed`)}`,
+    refused: sql.fragment`
+      SELECT refuse('event', '{}') FROM signed WHERE NOT EXISTS (SELECT FROM claim)
+      UNION ALL`,
+  };
+}
 
 /**
  * Runs of a schedule are admitted one at a time. Of those that are at once only the first is seen by this statement:
@@ -249,7 +309,7 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
 
 /**
  * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that
- * it calls may be, when the idempotency key or the event is taken, or when another run of the schedule was admitted
+ * it calls may be, when the idempotency key, the event or the signature is taken, or when another run of the schedule was admitted
  * meanwhile.
  */
 async function insertRun(
@@ -323,6 +383,7 @@ async function insertRun(
   try {
     row = await db.maybeOne(statement);
   } catch (error) {
+    if (refusalOf(error)?.reason === 'event') return undefined;
     const refusal = asRefusal(error, runnable);
     if (refusal instanceof BudgetExceeded) {
       await recordGovernanceEvent(db, {

@@ -121,32 +121,59 @@ const auditWebhook = (
     details: act.details,
   });
 
+/** A signature as it is remembered: SHA-256 of it, and when it was made, in seconds since 1970. */
+export interface SignatureMark {
+  hash: Buffer;
+  signedAt: number;
+}
+
 const enabledRow = settingsRow.extend({
   secret: z.string(),
   workspace_id: z.string(),
   /** Of the event that was asked for, when it has started one within the window. */
   seen_run_id: z.string().nullable(),
+  /** Of the signature that was asked for, when it has come before. */
+  signed_run_id: z.string().nullable(),
 });
 export type EnabledWebhook = z.infer<typeof enabledRow>;
 
 /**
  * The enabled webhook of a workflow of any workspace: whoever asks has nothing but the workflow's id and a secret. With
- * the run that an event, if it is known by now, has started, so that most copies cost one statement.
+ * the runs that an event and a signature, if they are known by now, have started, so that most copies cost one
+ * statement.
  */
 export async function findEnabledWebhook(
   db: Db,
   workflowId: string,
-  eventId?: string,
+  known: { eventId?: string | undefined; signatureHash?: Buffer | undefined } = {},
 ): Promise<EnabledWebhook | undefined> {
+  const { eventId, signatureHash } = known;
   const row = await db.maybeOne(sql.prepared('webhooks_find_enabled', enabledRow)`
-    SELECT h.workspace_id, ${columns}, e.run_id AS seen_run_id
+    SELECT h.workspace_id, ${columns}, e.run_id AS seen_run_id, s.run_id AS signed_run_id
     FROM workflow_webhooks h
     LEFT JOIN webhook_events e ON e.workflow_id = h.workflow_id AND e.event_id = ${eventId ?? null}
       AND h.dedup_window_seconds > 0
       AND e.received_at >= now() - h.dedup_window_seconds * interval '1 second'
+    LEFT JOIN webhook_signatures s ON s.workflow_id = h.workflow_id AND h.require_signature
+      AND s.signature = ${signatureHash === undefined ? null : sql.binary(signatureHash)}
     WHERE h.workflow_id = ${workflowId} AND h.secret IS NOT NULL
   `);
   return row ?? undefined;
+}
+
+/** Remembers the signature of an event that was found to have started a run already. */
+export async function rememberSignature(
+  db: Db,
+  workflowId: string,
+  { hash, signedAt }: SignatureMark,
+  runId: string,
+): Promise<void> {
+  await db.query(sql.prepared('webhook_signatures_remember', z.object({}))`
+    INSERT INTO webhook_signatures (workflow_id, signature, run_id, signed_at)
+    SELECT id, ${sql.binary(hash)}, ${runId}, to_timestamp(${signedAt}::bigint)
+    FROM workflows WHERE id = ${workflowId}
+    ON CONFLICT DO NOTHING
+  `);
 }
 
 /** Forgets events past the window of their webhook, at most `batch`; returns how many. */
@@ -163,6 +190,28 @@ export async function dropPastEvents(db: Db, batch: number): Promise<number> {
     )
     DELETE FROM webhook_events e USING past
     WHERE e.workflow_id = past.workflow_id AND e.event_id = past.event_id
+  `);
+  return rowCount;
+}
+
+/** Beyond the tolerance, since whoever judges a timestamp goes by another clock than this database. */
+const SIGNATURE_MARGIN_SECONDS = 600;
+
+/** Forgets signatures that are too old to be taken again, at most `batch`; returns how many. */
+export async function dropPastSignatures(db: Db, batch: number): Promise<number> {
+  const { rowCount } = await db.query(sql.prepared('webhook_signatures_drop_past', z.object({}))`
+    WITH past AS (
+      SELECT s.workflow_id, s.signature
+      FROM workflow_webhooks h CROSS JOIN LATERAL (
+        SELECT workflow_id, signature FROM webhook_signatures
+        WHERE workflow_id = h.workflow_id
+          AND signed_at < now() - (h.timestamp_tolerance_seconds + ${SIGNATURE_MARGIN_SECONDS}::int)
+                                  * interval '1 second'
+        ORDER BY signed_at LIMIT ${batch} FOR UPDATE SKIP LOCKED
+      ) s LIMIT ${batch}
+    )
+    DELETE FROM webhook_signatures s USING past
+    WHERE s.workflow_id = past.workflow_id AND s.signature = past.signature
   `);
   return rowCount;
 }

@@ -1,7 +1,7 @@
 import { listUnsealedWorkspaces, SEAL_BATCH, sealAuditEntries } from '../db/audit-chain.ts';
 import { reapHolds } from '../db/holds.ts';
 import type { Pool } from '../db/pool.ts';
-import { dropPastEvents } from '../db/webhooks.ts';
+import { dropPastEvents, dropPastSignatures } from '../db/webhooks.ts';
 import { FOLD_BATCH, foldUsage } from '../db/usage.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -48,8 +48,8 @@ const FORGET_BATCH = 1_000;
 
 /**
  * What is written down at once and put in its final place a moment later, so that no transaction waits for it: the
- * seals of the audit log, and what runs came to per day; holds that nobody ended; events that have been told apart for
- * long enough; and invitations that are to be mailed. A loop each, since they have nothing to do with each other.
+ * seals of the audit log, and what runs came to per day; holds that nobody ended; events and signatures that have been told
+ * apart for long enough; and invitations that are to be mailed. A loop each, since they have nothing to do with each other.
  */
 export function startBookkeeping(deps: BookkeepingDeps): Loop {
   const { mailer } = deps;
@@ -64,6 +64,10 @@ export function startBookkeeping(deps: BookkeepingDeps): Loop {
     startLoop(
       { name: 'event reaper', ...deps, everyMs: FORGET_EVERY_MS },
       async () => (await dropPastEvents(deps.db, FORGET_BATCH)) === FORGET_BATCH,
+    ),
+    startLoop(
+      { name: 'signature reaper', ...deps, everyMs: FORGET_EVERY_MS },
+      async () => (await dropPastSignatures(deps.db, FORGET_BATCH)) === FORGET_BATCH,
     ),
   ];
   if (mailer !== undefined) {

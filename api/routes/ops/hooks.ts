@@ -3,7 +3,12 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type HookAnswer, hookAnswerSchema, hookBody } from '../../../shared/contract/webhook.ts';
 import type { Db } from '../../../shared/db/pool.ts';
-import { type EnabledWebhook, findEnabledWebhook } from '../../../shared/db/webhooks.ts';
+import {
+  type EnabledWebhook,
+  findEnabledWebhook,
+  rememberSignature,
+  type SignatureMark,
+} from '../../../shared/db/webhooks.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { triggerRun, type Triggered } from '../../../shared/operations/runs.ts';
@@ -12,7 +17,7 @@ import type { App, HookRequest, RouteContext } from '../../deps.ts';
 import { createEventFlights, type EventFlights } from '../../event-flights.ts';
 import { parseHookAddress } from '../../hook-address.ts';
 import { eventIdOf, eventIdOfHeader, inputOf } from '../../hook-event.ts';
-import { checkSignature, isSameSecret } from '../../hook-signature.ts';
+import { checkSignature, isSameSecret, markOf } from '../../hook-signature.ts';
 import { createSharedReads, type SharedReads } from '../../shared-reads.ts';
 
 const hookParams = z.strictObject({
@@ -109,8 +114,10 @@ async function findHook(
   const address = parseHookAddress(url);
   if (address === undefined) throw nowhere();
   const eventId = eventIdOfHeader(headers['x-service-event-id']);
-  const webhook = await reads.get(JSON.stringify([address.workflowId, eventId]), () =>
-    findEnabledWebhook(db, address.workflowId, eventId),
+  const signatureHash = markOf(headers)?.hash;
+  const asked = JSON.stringify([address.workflowId, eventId, signatureHash?.toString('hex')]);
+  const webhook = await reads.get(asked, () =>
+    findEnabledWebhook(db, address.workflowId, { eventId, signatureHash }),
   );
   const known = isSameSecret(address.secret, webhook?.secret ?? NO_SECRET);
   if (webhook === undefined || !known) throw nowhere();
@@ -124,7 +131,8 @@ async function findHook(
 function readEvent(
   { webhook, body }: HookRequest,
   headers: z.infer<typeof hookHeaders>,
-): { input: JsonObject; eventId: string | undefined } {
+): { input: JsonObject; eventId: string | undefined; signature: SignatureMark | undefined } {
+  const signature = webhook.require_signature ? markOf(headers) : undefined;
   if (webhook.require_signature) {
     const toleranceSeconds = webhook.timestamp_tolerance_seconds;
     const now = Math.floor(Date.now() / 1_000);
@@ -133,6 +141,7 @@ function readEvent(
   const input = inputOf(body);
   return {
     input,
+    signature,
     eventId: eventIdOf(headers['x-service-event-id'], input, webhook.event_id_field),
   };
 }
@@ -141,11 +150,29 @@ function readEvent(
 async function admitEvent(
   { context, flights }: { context: RouteContext; flights: EventFlights },
   { workflowId, webhook }: HookRequest,
-  { input, eventId }: ReturnType<typeof readEvent>,
+  event: ReturnType<typeof readEvent>,
 ): Promise<Triggered> {
-  if (webhook.seen_run_id !== null) {
-    return { runId: webhook.seen_run_id, told: Promise.resolve(true) };
+  const { signature } = event;
+  // A signature is good for one run, also where its sender, or somebody who saw it, names another event.
+  if (signature !== undefined && webhook.signed_run_id !== null) return seen(webhook.signed_run_id);
+  const run =
+    webhook.seen_run_id === null
+      ? await admitOnce({ context, flights }, { workflowId, webhook }, event)
+      : seen(webhook.seen_run_id);
+  if (signature !== undefined && run.admitted === undefined) {
+    await rememberSignature(context.db, workflowId, signature, run.runId);
   }
+  return run;
+}
+
+const seen = (runId: string): Triggered => ({ runId, told: Promise.resolve(true) });
+
+/** Admits an event; of copies at the same moment, the first is admitted and the others get its run. */
+async function admitOnce(
+  { context, flights }: { context: RouteContext; flights: EventFlights },
+  { workflowId, webhook }: Pick<HookRequest, 'workflowId' | 'webhook'>,
+  { input, eventId, signature }: ReturnType<typeof readEvent>,
+): Promise<Triggered> {
   const windowSeconds = webhook.dedup_window_seconds;
   const event =
     eventId === undefined || windowSeconds === 0 ? undefined : { id: eventId, windowSeconds };
@@ -156,12 +183,14 @@ async function admitEvent(
       trigger: 'webhook',
       input,
       event,
+      signature,
       audit: {
         action: 'webhook_run',
         details: eventId === undefined ? {} : { event_id: eventId },
       },
     });
-  return event === undefined ? admit() : flights.board(`${workflowId}/${event.id}`, admit);
+  const copies = event?.id ?? signature?.hash.toString('hex');
+  return copies === undefined ? admit() : flights.board(`${workflowId}/${copies}`, admit);
 }
 
 /** A workflow that is deleted at this moment is not there either. */
