@@ -52,10 +52,13 @@ export async function pauseAtGates(
 async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
   const result = await tx.query(sql.prepared('gates_open', z.object({}))`
     WITH gate AS (
-      INSERT INTO gates (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
       VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${gate.prompt},
               ${gate.fails_on_reject})
-      ON CONFLICT DO NOTHING RETURNING run_id
+      ON CONFLICT (run_id, step_key, round) DO UPDATE
+        SET status = 'open', opened_at = excluded.opened_at, label = excluded.label, prompt = excluded.prompt
+        WHERE g.status = 'cancelled'
+      RETURNING run_id
     )
     INSERT INTO steps (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, input)
     SELECT run_id, ${gate.step_key}, ${gate.node_id}, ${gate.label}, 'human_gate',
@@ -128,7 +131,7 @@ async function decisionsOf(
 export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
   const rows = await db.any(sql.prepared('gates_decisions', decisionRow)`
     SELECT step_key, round, status = 'approved' AS approved, input, reason FROM gates
-    WHERE run_id = ${runId} AND status <> 'open' ORDER BY decided_at, step_key, round
+    WHERE run_id = ${runId} AND status IN ('approved', 'rejected') ORDER BY decided_at, step_key, round
   `);
   return rows.map(toDecision);
 }
@@ -262,7 +265,7 @@ async function decideOpenGate(
 const lastRound = z.object({
   node_id: z.string(),
   step_key: z.string(),
-  status: z.enum(['open', 'approved', 'rejected']),
+  status: z.enum(['open', 'approved', 'rejected', 'cancelled']),
   decided_by_name: z.string().nullable(),
 });
 
@@ -274,12 +277,15 @@ async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Erro
       AND (${asked.stepKey ?? null}::text IS NULL OR step_key = ${asked.stepKey ?? null})
     ORDER BY coalesce(decided_at, opened_at) DESC, step_key, round DESC LIMIT 1
   `);
-  if (gate !== null && gate.status !== 'open') {
+  if (gate?.status === 'approved' || gate?.status === 'rejected') {
     const by = gate.decided_by_name === null ? '' : ` by ${gate.decided_by_name}`;
     return conflict(`Gate '${gate.step_key}' has already been ${gate.status}${by}`);
   }
   if (runStatus !== 'running' && runStatus !== 'paused') {
     return conflict(`Run is ${runStatus}, not paused at a gate`);
+  }
+  if (gate?.status === 'cancelled') {
+    return conflict(`Gate '${gate.step_key}' is not open: the resumed run has not come to it yet`);
   }
   const node = asked.nodeId === undefined ? '' : ` at node '${asked.nodeId}'`;
   const step = asked.stepKey === undefined ? '' : ` with step key '${asked.stepKey}'`;

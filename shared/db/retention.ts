@@ -55,8 +55,7 @@ const expired = (window: Window) => sql.fragment`
 const atRest = sql.fragment`
   runs.status IN ('success', 'failed')
   AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = runs.id AND o.kind <> 'alert')
-  AND NOT EXISTS (SELECT FROM steps s WHERE s.run_id = runs.id AND s.status = 'running'
-                  AND s.claim_until > clock_timestamp())`;
+  AND NOT EXISTS (SELECT FROM steps s WHERE s.run_id = runs.id AND s.claim_until > clock_timestamp())`;
 
 const idRow = z.object({ id: z.string() });
 

@@ -10,7 +10,7 @@ import { closeHolds, stoppedVerdict } from './holds.ts';
 import { enqueue, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
-import { stopClocks, wantsWorkOf } from './run-row.ts';
+import { closeOpenSteps, stopClocks, wantsWorkOf } from './run-row.ts';
 
 /**
  * How runs end other than well. Each end is one compare-and-set on the status, with its terminal frame and, where
@@ -171,11 +171,8 @@ async function endFailed(
     ), ${closeHolds()}
     INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run
   `);
-  // Steps without a live attempt (timers, tries that wait) end with their run; the others say so themselves.
   await tx.query(sql.prepared('end_failed_steps', z.object({}))`
-    UPDATE steps SET status = 'cancelled', finished_at = clock_timestamp()
-    WHERE run_id = ${end.runId} AND status = 'running'
-      AND (claim_until IS NULL OR claim_until < clock_timestamp())
+    WITH run AS (SELECT ${end.runId}::text AS id), ${closeOpenSteps()} SELECT
   `);
   await appendFrames(tx, end.runId, [{ run_id: end.runId, type: 'run_failed', error: end.error }]);
   if (end.alerts) await queueAlert(tx, { runId: end.runId, event: 'failed', text: end.error });

@@ -15,3 +15,19 @@ export const stopClocks = sql.fragment`
   active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
   waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
   phase_since = NULL, finished_at = clock_timestamp(), updated_at = now(), lost_since = NULL`;
+
+/**
+ * CTEs that close the steps and gates that are still open in a run that ends. They expect a CTE `run` with its `id`.
+ * `written`: step keys that another part of the same statement writes, since a statement can change a row only once.
+ *
+ * Claims stay. An attempt that is at work still ends its step with what it has done and cost, for a resume to find;
+ * the claim of a dead worker runs out.
+ */
+export const closeOpenSteps = (written: readonly string[] = []) => sql.fragment`
+  closed_steps AS (
+    UPDATE steps SET status = 'cancelled', finished_at = clock_timestamp() FROM run
+    WHERE steps.run_id = run.id AND steps.status IN ('running', 'paused')
+      AND steps.step_key <> ALL(${sql.array([...written], 'text')})
+  ), closed_gates AS (
+    UPDATE gates SET status = 'cancelled' FROM run WHERE gates.run_id = run.id AND gates.status = 'open'
+  )`;

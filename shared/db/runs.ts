@@ -79,9 +79,9 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
   };
 }
 
-/** What was said in the last round of the gate of step `s`; null while that round is open. */
+/** What was said in the last round of the gate of step `s`; null when nobody has decided it. */
 const lastDecision = sql.fragment`
-  SELECT CASE WHEN g.status <> 'open' THEN json_build_object(
+  SELECT CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason) END
   FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 

@@ -7,7 +7,7 @@ import { toDollars } from '../money.ts';
 import { carriageCtes, controlRows, movedFrames } from './carriage.ts';
 import { closeHolds } from './holds.ts';
 import { type Pool, sql } from './pool.ts';
-import { phaseMs, stopClocks, wantsWorkOf } from './run-row.ts';
+import { closeOpenSteps, phaseMs, stopClocks, wantsWorkOf } from './run-row.ts';
 
 const settling = z.object({
   status: z.string(),
@@ -89,7 +89,7 @@ async function writeSettlement(
       INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
       SELECT workspace_id, created_at::date, 1, ${evals == null ? 0 : 1}::int, ${evals?.passed ?? 0}::int, ${evals?.total ?? 0}::int
       FROM run
-    ), ${carriageCtes(call, control)}, frame_rows AS (
+    ), ${carriageCtes(call, control)}, ${closeOpenSteps(control.map((step) => step.step_key))}, frame_rows AS (
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)}
       UNION ALL
       SELECT run.id, run.base + f.pos, f.frame

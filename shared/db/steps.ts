@@ -80,7 +80,7 @@ export type BeginOutcome =
   | { outcome: 'blocked'; blocked: Blocked }
   /** The run is over, gone, or carried on by another execution. */
   | { outcome: 'refused' }
-  /** The workspace's policies are no longer those the step was judged by. Nothing was written. */
+  /** The workspace's policies are no longer those the step was judged by. Nothing of the step was written. */
   | { outcome: 'stale' };
 
 /**
@@ -90,7 +90,8 @@ export type BeginOutcome =
  * With `done` the step begins and ends well in this one statement: for work without any effect outside, which may
  * be done before it is claimed.
  *
- * The step begins only while the workspace's policies are those it was judged by. Verdicts are told as governance
+ * The step begins only while the workspace's policies are those it was judged by. That is asked again once the run's
+ * row is held, by a function with a snapshot of its own, since the statement may have waited for the row. Verdicts are told as governance
  * events with the beginning, and not again by later attempts.
  */
 export async function beginStep(
@@ -113,9 +114,9 @@ export async function beginStep(
     });
   }
   const row = await db.one(sql.prepared('begin_step', begun)`
-    WITH current_policy AS (
+    WITH known_policy AS (
       SELECT policy_revision AS revision FROM workspaces WHERE id = ${step.judged.workspaceId}
-    ), run AS (
+    ), held AS (
       UPDATE runs SET
         frame_seq = frame_seq + ${frames.length}::int,
         waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
@@ -123,10 +124,14 @@ export async function beginStep(
                            THEN phase_since ELSE clock_timestamp() END,
         started_at = coalesce(started_at, clock_timestamp()),
         status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${step.execution}
-      WHERE id = ${step.carriage.run_id} AND ${wantsWorkOf(step.execution)}
-        AND (SELECT revision FROM current_policy) = ${step.judged.revision}::int
+      WHERE id = ${step.carriage.run_id} AND workspace_id = ${step.judged.workspaceId}
+        AND ${wantsWorkOf(step.execution)}
+        AND (SELECT revision FROM known_policy) = ${step.judged.revision}::int
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base, workspace_id, workflow_id,
-                workflow_version, cost_micros, cost_cap_micros, budget_exempt
+                workflow_version, cost_micros, cost_cap_micros, budget_exempt,
+                policy_revision_now(workspace_id) = ${step.judged.revision}::int AS current
+    ), run AS (
+      SELECT * FROM held WHERE current
     ), blocked AS MATERIALIZED (${blockedRun} LIMIT 1
     ), ${carriageCtes(step.carriage, control)}, claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
@@ -160,7 +165,8 @@ export async function beginStep(
            (SELECT row_to_json(blocked) FROM blocked) AS blocked,
            (SELECT cost_cap_micros IS NOT NULL OR EXISTS (
               SELECT FROM budget_holds h WHERE h.run_id = run.id AND h.status = 'open') FROM run) AS budgeted,
-           coalesce((SELECT revision FROM current_policy) <> ${step.judged.revision}::int, false) AS stale
+           coalesce((SELECT revision FROM known_policy) <> ${step.judged.revision}::int, false)
+             OR EXISTS (SELECT FROM held WHERE NOT current) AS stale
   `);
   if (row.claimed) {
     return {
@@ -262,8 +268,7 @@ async function endStep(
   },
 ): Promise<boolean> {
   const { spending } = end;
-  const waits = sql.fragment`
-    (${result.waitsIfOpen ?? false} AND (SELECT status FROM run) IN ('pending', 'running', 'paused'))`;
+  const waits = sql.fragment`(${result.waitsIfOpen ?? false} AND ${runIsOpen})`;
   const row = await db.one(sql.prepared(paid(end) ? 'end_paid_step' : 'end_step', ended)`
     WITH run AS (${bookCost(end)}
     ), ${charge(end)} won AS (
@@ -298,9 +303,16 @@ const paid = (end: StepEnd): boolean => end.spending.costMicros > 0;
 const charge = (end: StepEnd) =>
   paid(end) ? sql.fragment`${chargeHolds(end.spending.costMicros)},` : sql.fragment``;
 
-/** The step, if this attempt still holds its claim. */
+/**
+ * The step, if this attempt still holds its claim. The end of the run cancels the step and leaves the claim: what the
+ * attempt has done by then is kept all the same.
+ */
 const heldBy = (end: StepEnd) => sql.fragment`
-  run_id = (SELECT id FROM run) AND step_key = ${end.stepKey} AND status = 'running' AND claim = ${end.claim}`;
+  run_id = (SELECT id FROM run) AND step_key = ${end.stepKey} AND status IN ('running', 'cancelled')
+  AND claim = ${end.claim}`;
+
+/** Whether the run, whose row the statement holds, is still to be worked for. */
+const runIsOpen = sql.fragment`((SELECT status FROM run) IN ('pending', 'running', 'paused'))`;
 
 /** What an attempt used that no longer holds the claim is not forgotten. */
 const bookLate = (end: StepEnd) => sql.fragment`
@@ -346,8 +358,8 @@ export async function recordStepError(
         cost_micros = cost_micros + ${end.spending.costMicros}::bigint,
         unpriced = unpriced OR ${end.spending.unpriced ?? false}, errors = errors + 1,
         generation = generation + CASE WHEN ${error.definite} THEN 1 ELSE 0 END, error = ${error.message},
-        status = CASE WHEN ${isFinal} THEN 'failed' ELSE 'running' END,
-        finished_at = CASE WHEN ${isFinal} THEN clock_timestamp() END, claim = NULL, claim_until = NULL
+        status = CASE WHEN ${isFinal} THEN 'failed' WHEN ${runIsOpen} THEN 'running' ELSE 'cancelled' END,
+        finished_at = CASE WHEN ${isFinal} OR NOT ${runIsOpen} THEN clock_timestamp() END, claim = NULL, claim_until = NULL
       WHERE ${heldBy(end)} RETURNING status, errors - forgiven AS tries
     ), late AS (${bookLate(end)}
     ), frame_row AS (
@@ -374,8 +386,7 @@ export async function renewClaim(
 /** Whether some attempt at a step of this run may still be at work. */
 export async function hasLiveClaim(db: Db, runId: string): Promise<boolean> {
   return db.oneFirst(sql.prepared('has_live_claim', z.object({ live: z.boolean() }))`
-    SELECT EXISTS (SELECT FROM steps WHERE run_id = ${runId} AND status = 'running'
-                   AND claim_until > clock_timestamp()) AS live
+    SELECT EXISTS (SELECT FROM steps WHERE run_id = ${runId} AND claim_until > clock_timestamp()) AS live
   `);
 }
 

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { decideGate, pauseAtGates } from '../../shared/db/gates.ts';
+import { supersede } from '../../shared/db/ledger.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { echo, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { resumeRun } from '../../shared/db/resumes.ts';
+import { abandonRun, cancelRun, reportFailure } from '../../shared/db/run-ends.ts';
+import { listApprovals } from '../../shared/db/runs.ts';
+import { settleRun } from '../../shared/db/settlements.ts';
+import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { queueForRun } from '../support/held-run.ts';
 
 let engine: Engine;
 let workflowId: string;
@@ -22,13 +28,13 @@ const opening = (stepKey: string, round = 1) => ({
   fails_on_reject: true,
 });
 
-const ask = (runId: string, gates: ReturnType<typeof opening>[]) =>
+const ask = (runId: string, gates: ReturnType<typeof opening>[], execution = 'e1') =>
   pauseAtGates(engine.db, {
     run_id: runId,
     control: [],
     observed: [],
     gates,
-    execution: 'e1',
+    execution,
     alerts: false,
   });
 
@@ -44,30 +50,6 @@ const waitingAt = async (...stepKeys: string[]): Promise<string> => {
 const decide = (runId: string, nodeId?: string, approved = true) =>
   decideGate(engine.db, { actor: engine.actor, runId, approved, nodeId });
 
-/** Runs `acts` so that all of them wait for the run's row, which another transaction holds until they do. */
-async function queued<T>(
-  runId: string,
-  acts: (() => Promise<T>)[],
-): Promise<PromiseSettledResult<T>[]> {
-  const waiting = () =>
-    engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`
-      SELECT count(*) AS n FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-  const held = Promise.withResolvers<undefined>();
-  const release = Promise.withResolvers<undefined>();
-  const holder = engine.db.transaction(async (tx) => {
-    await tx.query(sql.unsafe`SELECT FROM runs WHERE id = ${runId} FOR UPDATE`);
-    held.resolve(undefined);
-    await release.promise;
-  });
-  await held.promise;
-  const results = Promise.allSettled(acts.map((act) => act()));
-  await eventually(async () => (await waiting()) >= acts.length);
-  release.resolve(undefined);
-  await holder;
-  return results;
-}
-
 const outcomes = (results: PromiseSettledResult<unknown>[]): string[] =>
   results
     .map((result) => (result.status === 'fulfilled' ? 'decided' : String(result.reason.message)))
@@ -81,7 +63,8 @@ const audits = (runId: string) =>
 describe('deciders who wait for the same run', () => {
   test('decide a gate once, and the others are told by whom', async () => {
     const runId = await waitingAt('g1', 'g2');
-    const results = await queued(
+    const results = await queueForRun(
+      engine.db,
       runId,
       [1, 2, 3, 4].map(() => () => decide(runId, 'g1')),
     );
@@ -95,7 +78,8 @@ describe('deciders who wait for the same run', () => {
 
   test('decide one gate each, from the oldest on, where nobody names a gate', async () => {
     const runId = await waitingAt('g1', 'g2', 'g3');
-    const results = await queued(
+    const results = await queueForRun(
+      engine.db,
       runId,
       [1, 2, 3, 4].map(() => () => decide(runId)),
     );
@@ -110,7 +94,7 @@ describe('deciders who wait for the same run', () => {
   test('find a gate that opens while they wait', async () => {
     const runId = await waitingAt('g1');
     // The row goes to whoever asked for it first.
-    const results = await queued<unknown>(runId, [
+    const results = await queueForRun<unknown>(engine.db, runId, [
       async () => ask(runId, [opening('g1'), opening('g2')]),
       async () => {
         await new Promise((resolve) => setTimeout(resolve, 200));
@@ -150,5 +134,81 @@ describe('a gate that is open while its run is at work', () => {
     await engine.carriedOut(runId);
     expect((await decide(runId, 'g1')).first).toBe(true);
     expect((await decide(runId, 'g2')).first).toBe(true);
+  });
+});
+
+describe('a gate that is open when its run ends', () => {
+  const nothing = { control: [], observed: [] };
+  const ends: [string, (runId: string) => Promise<unknown>][] = [
+    ['by a cancel', (runId) => cancelRun(engine.db, { actor: engine.actor, runId, alerts: false })],
+    [
+      'without its execution',
+      (runId) => abandonRun(engine.db, { runId, kind: 'crash', error: 'Gone', alerts: false }),
+    ],
+    [
+      'by the failure of a step',
+      (runId) =>
+        reportFailure(engine.db, {
+          ...nothing,
+          run_id: runId,
+          n: 1,
+          failed: [
+            {
+              step_key: 'a',
+              node_id: 'a',
+              label: 'a',
+              kind: 'tool',
+              iteration: [],
+              error: 'no',
+              reason: 'node',
+            },
+          ],
+          execution: 'e1',
+          alerts: false,
+        }),
+    ],
+    [
+      'well',
+      (runId) =>
+        settleRun(engine.db, { ...nothing, run_id: runId, output: {}, state: {}, execution: 'e1' }),
+    ],
+  ];
+  test.each(ends)('is closed with a run that ends %s', async (_how, end) => {
+    const runId = await waitingAt('g1', 'g2');
+    await decide(runId, 'g1');
+    await end(runId);
+    const run = await engine.run(runId);
+    expect(run.pending_gates).toEqual([]);
+    const gate = (key: string) => run.steps.find((step) => step.step_key === key)!;
+    expect(gate('g1').status).toBe('success');
+    expect(gate('g2')).toMatchObject({ status: 'cancelled', finished_at: expect.any(String) });
+    expect(gate('g2')).not.toHaveProperty('decision');
+    const { approvals } = await listApprovals(engine.db, {
+      workspaceId: engine.actor.workspaceId,
+      limit: 100,
+    });
+    expect(approvals.filter((approval) => approval.run_id === runId)).toEqual([]);
+    await expect(decide(runId, 'g2')).rejects.toMatchObject({
+      message: `Run is ${run.status}, not paused at a gate`,
+    });
+  });
+
+  test('is opened again, and only then decided, when the run is resumed and comes back to it', async () => {
+    const runId = await waitingAt('g1');
+    const [first] = (await engine.run(runId)).pending_gates;
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    await expect(decide(runId, 'g1')).rejects.toMatchObject({
+      message: "Gate 'g1' is not open: the resumed run has not come to it yet",
+    });
+    await supersede(engine.db, { runId, execution: 'e1', n: 1 });
+    expect(await ask(runId, [opening('g1')], 'e2')).toEqual([]);
+    const [again] = (await engine.run(runId)).pending_gates;
+    expect(again).toMatchObject({ step_key: 'g1' });
+    expect(Date.parse(again!.since)).toBeGreaterThan(Date.parse(first!.since));
+    await decide(runId, 'g1');
+    expect(await ask(runId, [opening('g1')], 'e2')).toEqual([
+      { step_key: 'g1', round: 1, approved: true },
+    ]);
   });
 });

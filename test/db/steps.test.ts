@@ -10,9 +10,13 @@ import {
 } from '../../shared/db/steps.ts';
 import { supersede } from '../../shared/db/ledger.ts';
 import { resumeRun } from '../../shared/db/resumes.ts';
+import { unrestricted } from '../../shared/contract/policy.ts';
+import { replacePolicies } from '../../shared/db/policies.ts';
 import { sql } from '../../shared/db/pool.ts';
+import { settleRun } from '../../shared/db/settlements.ts';
 import { abandonRun, cancelRun, reportFailure } from '../../shared/db/run-ends.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { queueForRun } from '../support/held-run.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -129,6 +133,68 @@ describe('a step whose attempt had to stop', () => {
     expect((await engine.run(runId)).steps[0]).toMatchObject({
       ...{ status: 'cancelled', finished_at: expect.any(String) },
     });
+  });
+});
+
+describe('a step that is at work when its run ends', () => {
+  const cancelled = async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    return runId;
+  };
+  const step = async (runId: string) => (await engine.run(runId)).steps[0];
+
+  test('is cancelled with it, also when nobody is left who could say so', async () => {
+    const runId = await cancelled();
+    expect(await step(runId)).toMatchObject({
+      ...{ status: 'cancelled', finished_at: expect.any(String), output: null },
+    });
+    // A resume waits for it all the same: its worker may only be slow.
+    expect(await hasLiveClaim(engine.db, runId)).toBe(true);
+  });
+
+  test('is cancelled as well by the loss of the execution and by an end that came too early', async () => {
+    const lost = await newRun();
+    await begin(lost, 'one');
+    await abandonRun(engine.db, { runId: lost, kind: 'crash', error: 'Gone', alerts: false });
+    expect((await step(lost))?.status).toBe('cancelled');
+    const done = await newRun();
+    await begin(done, 'one');
+    const nothing = { control: [], observed: [], output: {}, state: {} };
+    await settleRun(engine.db, { ...nothing, run_id: done, execution: 'e1' });
+    expect((await step(done))?.status).toBe('cancelled');
+  });
+
+  test('still books its cost and keeps its output, which a resume finds', async () => {
+    const runId = await cancelled();
+    expect(await finishStep(engine.db, end(runId, 'one', 7), 'late')).toBe('late');
+    expect(await step(runId)).toMatchObject({ status: 'success', output: 'late' });
+    expect((await engine.run(runId)).cost_usd).toBe(0.000007);
+    expect(await hasLiveClaim(engine.db, runId)).toBe(false);
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    await supersede(engine.db, { runId, execution: 'e1', n: 1 });
+    expect(await begin(runId, 'two', 'e2')).toEqual({ outcome: 'finished', output: 'late' });
+  });
+
+  test('stays closed when it errs late, and its cost is booked', async () => {
+    const runId = await cancelled();
+    await recordStepError(engine.db, end(runId, 'one', 7), error(3));
+    expect(await step(runId)).toMatchObject({ status: 'cancelled', error: 'no' });
+    expect((await step(runId))?.finished_at).not.toBeNull();
+    expect((await engine.run(runId)).cost_usd).toBe(0.000007);
+  });
+});
+
+describe('policies that change while a step waits to begin', () => {
+  test('hold for that step', async () => {
+    const runId = await newRun();
+    const change = () => replacePolicies(engine.db, engine.actor, unrestricted);
+    const [begun] = await queueForRun(engine.db, runId, [() => begin(runId, 'one')], change);
+    expect(begun).toEqual({ status: 'fulfilled', value: { outcome: 'stale' } });
+    expect((await engine.run(runId)).steps).toEqual([]);
+    await engine.db.query(sql.unsafe`UPDATE workspaces SET policy_revision = 0`);
+    expect(await begin(runId, 'two')).toMatchObject({ outcome: 'begun' });
   });
 });
 

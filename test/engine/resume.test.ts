@@ -160,6 +160,33 @@ describe('a resume repeats only what had not completed', () => {
     expect(counts('a', 'b')).toEqual([1, 1]);
   });
 
+  test('when a gate was rejected beside an open one: both are asked again', async () => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'g1', kind: 'human_gate' },
+        { id: 'g2', kind: 'human_gate' },
+      ],
+      edges: [],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    const answer = (nodeId: string, approved: boolean) =>
+      decideGate(engine.deps, { actor: engine.actor, runId, approved, nodeId });
+    await answer('g1', false);
+    const failed = await engine.until(runId, ['failed']);
+    const statuses = (run: typeof failed) =>
+      Object.fromEntries(run.steps.map(({ step_key, status }) => [step_key, status]));
+    expect(statuses(failed)).toEqual({ g1: 'failed', g2: 'cancelled' });
+    expect(failed.pending_gates).toEqual([]);
+    await resume(runId);
+    const again = await engine.until(runId, ['paused']);
+    expect(again.pending_gates.map(({ node_id }) => node_id).sort()).toEqual(['g1', 'g2']);
+    expect(statuses(again)).toEqual({ g1: 'paused', g2: 'paused' });
+    await answer('g2', true);
+    await answer('g1', true);
+    await engine.until(runId, ['success']);
+  });
+
   test('twice in a row', async () => {
     const workflowId = await engine.define({
       nodes: [tools.node('a'), tools.node('b'), tools.node('c')],

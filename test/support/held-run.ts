@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { type Pool, sql } from '../../shared/db/pool.ts';
+import { eventually } from './engine.ts';
+
+/**
+ * Lets every act wait for the row of a run, which another transaction holds until all of them do. `meanwhile` runs
+ * before it lets go: what it commits is not in the snapshots of the statements that wait.
+ */
+export async function queueForRun<T>(
+  db: Pool,
+  runId: string,
+  acts: (() => Promise<T>)[],
+  meanwhile?: () => Promise<unknown>,
+): Promise<PromiseSettledResult<T>[]> {
+  const held = Promise.withResolvers<undefined>();
+  const release = Promise.withResolvers<undefined>();
+  const holder = db.transaction(async (tx) => {
+    await tx.query(sql.unsafe`SELECT FROM runs WHERE id = ${runId} FOR UPDATE`);
+    held.resolve(undefined);
+    await release.promise;
+  });
+  await held.promise;
+  const results = Promise.allSettled(acts.map((act) => act()));
+  await eventually(async () => (await countWaiting(db)) >= acts.length);
+  await meanwhile?.();
+  release.resolve(undefined);
+  await holder;
+  return results;
+}
+
+/** Sessions of this test's database that wait for a lock. */
+const countWaiting = (db: Pool): Promise<number> =>
+  db.oneFirst(sql.type(z.object({ n: z.number() }))`
+    SELECT count(*) AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
