@@ -73,7 +73,10 @@ export const carriageCtes = (carriage: Carriage, control: readonly ControlRow[])
               new.status IN ('success', 'failed') AS closed
   )`;
 
-/** The frames, numbered from `base`, whose step made the move they tell of according to `moved`. */
+/**
+ * The frames, numbered from `base`, whose step made the move they tell of according to `moved`. Whoever inserts
+ * them sorts them by that number: each is given its time as it is inserted.
+ */
 export const movedFrames = (frames: readonly StepFrame[], moved: FragmentSqlToken) => sql.fragment`
   SELECT run.id, run.base + f.pos, f.frame
   FROM run, json_to_recordset(${JSON.stringify(frames.map((frame, i) => ({ pos: i + 1, ...frame })))}::json)

@@ -32,7 +32,7 @@ export async function writeCarriage(db: Db, carriage: Carriage): Promise<void> {
       UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int, updated_at = now() WHERE id = ${carriage.run_id}
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
     ), ${carriageCtes(carriage, control)}
-    INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)}
+    INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)} ORDER BY 2
   `);
 }
 

@@ -94,6 +94,7 @@ async function writeSettlement(
       UNION ALL
       SELECT run.id, run.base + f.pos, f.frame
       FROM run, json_to_recordset(${JSON.stringify(lastRows)}::json) AS f (pos bigint, frame json)
+      ORDER BY 2
     )
     SELECT (SELECT 'success' FROM run) AS status, (SELECT cost_micros FROM run) AS cost_micros
   `);

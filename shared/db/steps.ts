@@ -158,7 +158,7 @@ export async function beginStep(
                 new.node_id, old.policy::jsonb AS judged
     ), told AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}
     ), frame_rows AS (
-      INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, controlAndClaimed)}
+      INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, controlAndClaimed)} ORDER BY 2
     )
     SELECT ${syncCommit(done !== undefined)}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
            (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed),
