@@ -63,7 +63,7 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
  * In memory where there is room for it: a database is hundreds of files, and making a clone of one takes a disk ten times
  * as long. Containers often have a few megabytes there.
  */
-function temporaryPlace(): string {
+export function temporaryPlace(): string {
   if (!existsSync(memoryFolder) || freemem() < 2 * memoryNeeded) return tmpdir();
   const { bavail, bsize } = statfsSync(memoryFolder);
   return bavail * bsize >= memoryNeeded ? memoryFolder : tmpdir();

@@ -1,0 +1,374 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Child, describeExit, startChild } from '../../scripts/stack/children.ts';
+import type { Claim } from '../../scripts/stack/claim.ts';
+import { cleanEnvironment } from '../../scripts/stack/environment.ts';
+import { nodeFlags } from '../../scripts/stack/node-flags.ts';
+import { messageOf } from '../../scripts/stack/output.ts';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { startPostgres } from '../../scripts/stack/postgres.ts';
+import { readyMessage } from '../../scripts/stack/supervisor.ts';
+import { startTemporal } from '../../scripts/stack/temporal.ts';
+import { watchTemporal } from '../../scripts/stack/temporal-watch.ts';
+import { cachedWorkflowBundle } from '../../scripts/stack/workflow-bundle.ts';
+import { migrate } from '../../shared/db/migrate.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+import { type EventFile, openEventFile } from './events.ts';
+import type { Random } from './random.ts';
+
+const projectDir = join(import.meta.dirname, '../..');
+const host = '127.0.0.1';
+
+export const partNames = [
+  'postgres',
+  'temporal',
+  'api-1',
+  'api-2',
+  'worker-1',
+  'worker-2',
+] as const;
+export type PartName = (typeof partNames)[number];
+
+/** Every connection between two parts, and the clients' to the API, goes over one of these. */
+export type WireName =
+  | `${'api-1' | 'api-2' | 'worker-1' | 'worker-2'}>${'postgres' | 'temporal'}`
+  | `client>${'api-1' | 'api-2'}`;
+
+/** The end of a process. */
+export interface Death {
+  at: number;
+  part: PartName;
+  /** What the storm did to it, or `by itself`. */
+  how: string;
+  /** Whether it had come up. */
+  phase: 'starting' | 'ready';
+  exit: string;
+}
+
+export interface Part {
+  name: PartName;
+  up(): boolean;
+  /** Sends the signal to the running process; false when there is none. */
+  kill(signal: NodeJS.Signals, how: string): boolean;
+  /** Kills the next process of this part so many ms after it was started. */
+  killNext(afterMs: number): void;
+  /** Stops the process in its tracks until `thaw`. */
+  freeze(): boolean;
+  thaw(): void;
+}
+
+export interface Cluster {
+  folder: string;
+  parts: ReadonlyMap<PartName, Part>;
+  wires: ReadonlyMap<WireName, Proxy>;
+  deaths: Death[];
+  /** Where clients reach the two API processes, over wires. */
+  apiUrls: readonly [string, string];
+  /** Past all wires, for the oracle. */
+  directApiUrl: string;
+  databaseUrl: string;
+  temporalAddress: string;
+  secrets: { ownerEmail: string; ownerPassword: string };
+  /** Mends wires, continues what was stopped, and waits until every part is up. False: not within the time. */
+  heal(timeoutMs: number): Promise<boolean>;
+  stop(): Promise<void>;
+  killAll(): void;
+}
+
+/** What the receivers of alerts are told; see effects.ts. */
+export interface ClusterOptions {
+  folder: string;
+  claim: Claim;
+  random: Random;
+  chatWebhookUrl: string;
+}
+
+const READY_MS = 60_000;
+/** Longer than the product's own time for stopping. */
+const TERM_GRACE_MS = 12_000;
+
+/** Starts all parts and keeps each of them up, as a supervisor would, until `stop`. */
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { folder, claim, random } = options;
+  const timeline = openEventFile(folder, 'cluster.ndjson');
+  const deaths: Death[] = [];
+  const parts = new Map<PartName, Supervised>();
+  const wires = new Map<WireName, Proxy>();
+  const bundling = cachedWorkflowBundle(projectDir);
+  bundling.catch(() => undefined);
+  const [postgresPort = 0, temporalPort = 0, ...apiPorts] = await freePorts(4);
+
+  const supervise = (name: PartName, start: Start): Supervised => {
+    const part = createPart(name, start, { claim, deaths, timeline, random: random.fork(name) });
+    parts.set(name, part);
+    return part;
+  };
+
+  let databaseUrl = '';
+  const postgres = supervise('postgres', async (onSpawn) => {
+    // Not a throwaway one: what was answered has to survive its crash.
+    const server = await startPostgres({
+      dataDir: folder,
+      port: postgresPort,
+      database: 'workflows',
+      onSpawn,
+    });
+    databaseUrl = server.url;
+  });
+  const temporal = supervise('temporal', async (onSpawn) => {
+    await startTemporal({ dataDir: folder, projectDir, port: temporalPort, onSpawn });
+  });
+  await Promise.all([postgres.firstUp, temporal.firstUp]);
+  await migrate(databaseUrl);
+
+  const wire = async (name: WireName, port: number): Promise<Proxy> => {
+    const proxy = await startProxy({ host, port });
+    wires.set(name, proxy);
+    return proxy;
+  };
+  const shared = {
+    ...cleanEnvironment(),
+    NODE_ENV: 'test',
+    NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
+    no_grpc_proxy: `${host},localhost`,
+    DATA_DIR: folder,
+    SEED: 'off',
+    LOG_LEVEL: 'info',
+    TASK_QUEUE_PREFIX: 'storm',
+    TEMPORAL_CONFIG_FILE: writeProfile(folder, `${host}:${temporalPort}`),
+    WORKFLOW_BUNDLE: await bundling,
+    AUTH_MODE: 'required',
+    OWNER_EMAIL: 'owner@storm.test',
+    OWNER_PASSWORD: 'a password of the storm',
+    SECRET_KEY: 'the storm signs sessions with this',
+    ENCRYPTION_KEY: 'the storm seals secrets with this',
+    EGRESS_ALLOW: '127.0.0.0/8',
+    CHAT_WEBHOOK_URL: options.chatWebhookUrl,
+    // What is lost is to be found, and what failed tried again, within the time that a storm has to come to rest.
+    HEARTBEAT_TIMEOUT_SECONDS: '5',
+    RECONCILE_GRACE_SECONDS: '5',
+    DELIVERY_BACKOFF_SECONDS: '0.15',
+  };
+  const startNode = async (name: PartName, own: NodeJS.ProcessEnv): Promise<Start> => {
+    const [kind = ''] = name.split('-');
+    const toPostgres = await wire(`${name}>postgres` as WireName, postgresPort);
+    const toTemporal = await wire(`${name}>temporal` as WireName, temporalPort);
+    const url = new URL(databaseUrl);
+    url.port = String(toPostgres.port);
+    const env = { ...shared, ...own, DATABASE_URL: url.href, TEMPORAL_ADDRESS: toTemporal.address };
+    return async (onSpawn) => {
+      const child = await startChild({
+        name,
+        command: process.execPath,
+        args: [...nodeFlags, join(projectDir, kind, 'main.ts')],
+        cwd: projectDir,
+        env,
+        logFile: join(folder, 'logs', `${name}.log`),
+        ipc: true,
+      });
+      onSpawn(child);
+      await readyMessage(child, READY_MS);
+    };
+  };
+  const apiUrls: string[] = [];
+  const first: Promise<void>[] = [];
+  for (const number of [1, 2] as const) {
+    const port = apiPorts[number - 1] ?? 0;
+    apiUrls.push(`http://${(await wire(`client>api-${number}`, port)).address}`);
+    const api = await startNode(`api-${number}`, { API_PORT: String(port) });
+    const worker = await startNode(`worker-${number}`, {});
+    first.push(
+      supervise(`api-${number}`, api).firstUp,
+      supervise(`worker-${number}`, worker).firstUp,
+    );
+  }
+  await Promise.all(first);
+  // It can come back from a crash answering nothing but errors, which whoever runs one has to notice.
+  const watch = watchTemporal({
+    address: `${host}:${temporalPort}`,
+    namespace: 'default',
+    restart: async (reason) => {
+      timeline.write({ part: 'temporal', event: 'no answer', reason });
+      if (temporal.up()) temporal.kill('SIGKILL', 'answered nothing any more');
+    },
+    onGiveUp: () => undefined,
+    everyMs: 2_000,
+    deadlineMs: 3_000,
+    failures: 4,
+  });
+
+  return {
+    folder,
+    parts,
+    wires,
+    deaths,
+    apiUrls: apiUrls as [string, string],
+    directApiUrl: `http://${host}:${apiPorts[0]}`,
+    get databaseUrl() {
+      return databaseUrl;
+    },
+    temporalAddress: `${host}:${temporalPort}`,
+    secrets: { ownerEmail: shared.OWNER_EMAIL, ownerPassword: shared.OWNER_PASSWORD },
+    heal: async (timeoutMs) => {
+      for (const proxy of wires.values()) {
+        proxy.restore();
+        proxy.release();
+      }
+      for (const part of parts.values()) part.spare();
+      const deadline = Date.now() + timeoutMs;
+      while (![...parts.values()].every((part) => part.up())) {
+        if (Date.now() > deadline) return false;
+        await sleep(50);
+      }
+      return true;
+    },
+    stop: async () => {
+      watch.stop();
+      // Nobody is left to be told, so there is no order to keep but the database's.
+      const servers = [...parts.values()].filter(({ name }) => name !== 'postgres');
+      await Promise.all(servers.map((part) => part.end([['SIGKILL', 2_000]])));
+      await postgres.end([
+        ['SIGINT', 3_000],
+        ['SIGQUIT', 2_000],
+      ]);
+      await Promise.all([...wires.values()].map((proxy) => proxy.close()));
+    },
+    killAll: () => {
+      for (const part of parts.values()) part.killNow();
+    },
+  };
+}
+
+type Start = (onSpawn: (child: Child) => void) => Promise<void>;
+
+interface Supervised extends Part {
+  firstUp: Promise<void>;
+  /** Takes back what `freeze` and `killNext` did. */
+  spare(): void;
+  /** The storm is over: the process is stopped and stays so. */
+  end(steps: [NodeJS.Signals, number][]): Promise<void>;
+  killNow(): void;
+}
+
+function createPart(
+  name: PartName,
+  start: Start,
+  context: { claim: Claim; deaths: Death[]; timeline: EventFile; random: Random },
+): Supervised {
+  const { claim, deaths, timeline, random } = context;
+  let child: Child | undefined;
+  let ready = false;
+  let over = false;
+  let doom: string | undefined;
+  let killNextAfter: number | undefined;
+  let resolveFirst: () => void = () => undefined;
+  const firstUp = new Promise<void>((resolve) => {
+    resolveFirst = resolve;
+  });
+
+  const send = (signal: NodeJS.Signals): boolean => {
+    if (child === undefined || child.exit !== undefined) return false;
+    try {
+      process.kill(child.pid, signal);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const kill = (signal: NodeJS.Signals, how: string): boolean => {
+    const target = child;
+    if (!send(signal)) return false;
+    doom ??= how;
+    if (signal === 'SIGTERM' || signal === 'SIGINT') {
+      const timer = setTimeout(() => {
+        if (target === child && target?.exit === undefined) kill('SIGKILL', how);
+      }, TERM_GRACE_MS);
+      timer.unref();
+    }
+    return true;
+  };
+
+  const onSpawn = (spawned: Child): void => {
+    child = spawned;
+    claim.record(name === 'postgres' ? 'postgres' : name, spawned.pid);
+    timeline.write({ part: name, event: 'started', pid: spawned.pid });
+    if (over) spawned.kill();
+    if (killNextAfter === undefined) return;
+    const afterMs = killNextAfter;
+    killNextAfter = undefined;
+    setTimeout(() => {
+      if (child === spawned) kill('SIGKILL', 'SIGKILL in start-up');
+    }, afterMs).unref();
+  };
+
+  const keepUp = async (): Promise<void> => {
+    while (!over) {
+      doom = undefined;
+      ready = false;
+      child = undefined;
+      try {
+        await start(onSpawn);
+        ready = true;
+        timeline.write({ part: name, event: 'ready' });
+        resolveFirst();
+      } catch (error) {
+        if (!over) timeline.write({ part: name, event: 'not ready', error: messageOf(error) });
+      }
+      // Assigned by the callback meanwhile.
+      const started = child as Child | undefined;
+      if (started !== undefined) {
+        if (!ready && started.exit === undefined) started.kill();
+        const exit = describeExit(await started.exited);
+        const death: Death = {
+          at: Date.now(),
+          part: name,
+          how: (doom as string | undefined) ?? 'by itself',
+          phase: ready ? 'ready' : 'starting',
+          exit,
+        };
+        if (!over) {
+          deaths.push(death);
+          timeline.write({ event: 'died', ...death });
+        }
+      }
+      ready = false;
+      if (!over) await sleep(random.int(100, 1_200));
+    }
+  };
+  const kept = keepUp();
+
+  return {
+    name,
+    firstUp,
+    up: () => ready && child?.exit === undefined,
+    kill,
+    killNext: (afterMs) => {
+      killNextAfter = afterMs;
+    },
+    freeze: () => send('SIGSTOP'),
+    thaw: () => void send('SIGCONT'),
+    spare: () => {
+      killNextAfter = undefined;
+      send('SIGCONT');
+    },
+    end: async (steps) => {
+      over = true;
+      send('SIGCONT');
+      await child?.stop(steps);
+      await Promise.race([kept, sleep(3_000)]);
+    },
+    killNow: () => {
+      over = true;
+      child?.kill();
+    },
+  };
+}
+
+/** In place of the person's own profile file, which describes other servers. */
+function writeProfile(folder: string, address: string): string {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, 'temporal.toml');
+  writeFileSync(path, `[profile.default]\naddress = "${address}"\nnamespace = "default"\n`);
+  return path;
+}

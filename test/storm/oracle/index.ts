@@ -1,0 +1,64 @@
+import type { Check, Violation } from './check.ts';
+import { credits, deliveries, events, posts, records } from './data.ts';
+import { effects, processes } from './effects.ts';
+import { crashes, executions, frames, rest, shown, steps, streams } from './engine.ts';
+import type { Evidence } from './evidence.ts';
+import { budgets, caps, costs } from './money.ts';
+import {
+  admissions,
+  answers,
+  decisions,
+  definitions,
+  refusedDecisions,
+  runActs,
+  schedules,
+  triggers,
+} from './requests.ts';
+
+export type { Violation } from './check.ts';
+
+const checks: Readonly<Record<string, Check>> = {
+  triggers,
+  admissions,
+  decisions,
+  'refused decisions': refusedDecisions,
+  'cancels and resumes': runActs,
+  definitions,
+  answers,
+  schedules,
+  rest,
+  crashes,
+  steps,
+  frames,
+  executions,
+  'what the API shows': shown,
+  streams,
+  costs,
+  budgets,
+  caps,
+  records,
+  events,
+  deliveries,
+  posts,
+  credits,
+  effects,
+  processes,
+};
+
+export interface Judgement {
+  /** How much each check has looked at. */
+  looked: Record<string, number>;
+  violations: Violation[];
+}
+
+/** Holds what was found against what was promised. */
+export function judge(evidence: Evidence): Judgement {
+  const looked: Judgement['looked'] = {};
+  const violations: Violation[] = [];
+  for (const [name, check] of Object.entries(checks)) {
+    const finding = check(evidence);
+    looked[name] = finding.looked;
+    violations.push(...finding.violations.map((violation) => ({ check: name, ...violation })));
+  }
+  return { looked, violations };
+}

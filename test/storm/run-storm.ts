@@ -1,0 +1,186 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Claim } from '../../scripts/stack/claim.ts';
+import { createActs } from './acts.ts';
+import { planChaos, runChaos } from './chaos.ts';
+import { type Cluster, type Death, startCluster } from './cluster.ts';
+import { type Outside, startOutside } from './effects.ts';
+import { type Judgement, judge } from './oracle/index.ts';
+import { type Evidence, readApi, readExecutions, readStored } from './oracle/evidence.ts';
+import { createCaller } from './people.ts';
+import { createRandom } from './random.ts';
+import { createFollower } from './streams.ts';
+import { runWorkload } from './workload/index.ts';
+import { furnish, type World } from './world.ts';
+
+export interface StormOptions {
+  seed: string;
+  seconds: number;
+  /** False: the same workload in fair weather. */
+  chaos: boolean;
+  claim: Claim;
+  /** When the judgement has to be there, ms since 1970: what is not at rest by then is a violation. */
+  deadline: number;
+  /** Told what goes on, a line at a time. */
+  say(line: string): void;
+}
+
+export interface StormResult {
+  judgement: Judgement;
+  acknowledged: Record<string, number>;
+  /** By part and kind. */
+  deaths: Record<string, number>;
+  runs: number;
+}
+
+const HEAL_MS = 25_000;
+/** What reading the evidence may take. */
+const READ_MS = 10_000;
+/** After this no client begins anything; what is under way may end. */
+const LAST_ANSWERS_MS = 12_000;
+
+/** One storm from the first start of a process to the judgement. The caller removes the folder. */
+export async function runStorm(options: StormOptions): Promise<StormResult> {
+  const { seed, claim, say } = options;
+  const random = createRandom(seed);
+  const outside = await startOutside(claim.folder, random.fork('outside'));
+  const cluster = await startCluster({
+    folder: claim.folder,
+    claim,
+    random: random.fork('cluster'),
+    chatWebhookUrl: outside.chatUrl,
+  });
+  process.once('exit', () => cluster.killAll());
+  try {
+    const evidence = await weather(options, cluster, outside);
+    writeFileSync(join(claim.folder, 'evidence.json'), JSON.stringify(evidence));
+    const judgement = judge(evidence);
+    return {
+      judgement,
+      acknowledged: count(
+        evidence.acts.filter(({ outcome }) => outcome === 'acknowledged').map(({ kind }) => kind),
+      ),
+      deaths: count(evidence.deaths.map(describeDeath)),
+      runs: evidence.db.runs.length,
+    };
+  } finally {
+    say('stopping');
+    await cluster.stop();
+    await outside.close();
+  }
+}
+
+const describeDeath = ({ part, how, phase }: Death): string =>
+  `${part.replace(/-\d$/, '')}, ${how}${phase === 'starting' && !how.includes('start-up') ? ' in start-up' : ''}`;
+
+function count(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+async function weather(
+  options: StormOptions,
+  cluster: Cluster,
+  outside: Outside,
+): Promise<Evidence> {
+  const { seed, say } = options;
+  const random = createRandom(seed);
+  const acts = createActs(cluster.folder);
+  const caller = createCaller(cluster.apiUrls, acts, random.fork('caller'));
+  const follower = createFollower(cluster.apiUrls, caller, random.fork('follower'));
+  const fixtures = await furnish(cluster, outside);
+  const startedAt = Date.now();
+  const over = startedAt + options.seconds * 1_000;
+  const world: World = {
+    ...fixtures,
+    apiUrls: cluster.apiUrls,
+    caller,
+    acts,
+    outside,
+    follower,
+    running: () => Date.now() < over,
+  };
+  say(`the storm begins: ${options.seconds} s, seed ${seed}`);
+  const mishaps = options.chaos ? planChaos(random.fork('chaos'), options.seconds * 1_000) : [];
+  const ending = AbortSignal.timeout(options.seconds * 1_000);
+  const working = runWorkload(world, random.fork('workload'));
+  await Promise.all([
+    runChaos(cluster, mishaps, ending),
+    Promise.race([working, sleep(options.seconds * 1_000)]),
+  ]);
+  say(`healing; ${cluster.deaths.length} deaths so far, ${acts.all.length} acts`);
+  outside.calm();
+  const healed = await cluster.heal(HEAL_MS);
+  if (!healed) say('not every part came up again in time');
+  await Promise.race([working, sleep(LAST_ANSWERS_MS)]);
+  const healedAt = Date.now();
+  const quiet = await comeToRest(cluster, options.deadline - READ_MS, say);
+  const follows = follower.follows;
+  await follower.stop();
+  // Only now: the API may have been asked by the followers until here.
+  const db = await readStored(cluster.databaseUrl);
+  return {
+    seed,
+    startedAt,
+    healedAt,
+    takenAt: Date.now(),
+    quiet,
+    acts: acts.all,
+    deaths: cluster.deaths,
+    effects: outside.effects,
+    received: outside.received,
+    follows,
+    schedules: fixtures.schedules,
+    db,
+    executions: await readExecutions(cluster.temporalAddress),
+    api: await readApi(
+      cluster.directApiUrl,
+      fixtures.people.owner,
+      db.runs.map(({ id }) => id),
+    ),
+  };
+}
+
+const restless = `
+  SELECT (SELECT count(*) FROM runs r WHERE status IN ('pending', 'running')
+            OR (status = 'paused' AND NOT EXISTS (
+                  SELECT FROM gates g WHERE g.run_id = r.id AND g.status = 'open')))::int AS runs,
+         (SELECT count(*) FROM outbox)::int AS promises,
+         (SELECT count(*) FROM audit_unsealed)::int AS unsealed,
+         (SELECT count(*) FROM data_deliveries WHERE status = 'pending')::int AS deliveries`;
+
+/** Waits until nothing is on its way any more. False: something still is when the time is up. */
+async function comeToRest(
+  cluster: Cluster,
+  deadline: number,
+  say: (line: string) => void,
+): Promise<boolean> {
+  let last = '';
+  for (;;) {
+    const left = await readRestless(cluster.databaseUrl);
+    const open = Object.entries(left).filter(([, number]) => number > 0);
+    if (open.length === 0) return true;
+    const text = open.map(([name, number]) => `${number} ${name}`).join(', ');
+    if (text !== last) say(`waiting for ${text}`);
+    last = text;
+    if (Date.now() > deadline) {
+      return left['runs'] === 0 && left['promises'] === 0 && left['unsealed'] === 0;
+    }
+    await sleep(1_000);
+  }
+}
+
+async function readRestless(databaseUrl: string): Promise<Record<string, number>> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, number>>(restless);
+    return rows[0] ?? {};
+  } finally {
+    await client.end();
+  }
+}

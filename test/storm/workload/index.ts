@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../random.ts';
+import type { Feature, World } from '../world.ts';
+import { gates, parallelGates } from './gates.ts';
+import { budgets, caps } from './money.ts';
+import { exports, ingest, reads } from './records.ts';
+import { cancels, failures, plainRuns } from './runs.ts';
+import { hooks, mcp, schedules } from './triggers.ts';
+import { workflows } from './workflows.ts';
+
+export const features: readonly Feature[] = [
+  plainRuns,
+  failures,
+  cancels,
+  gates,
+  parallelGates,
+  budgets,
+  caps,
+  hooks,
+  schedules,
+  mcp,
+  ingest,
+  reads,
+  exports,
+  workflows,
+];
+
+/** Clients at once. More would only wait for the processors of a small machine. */
+const CLIENTS = 10;
+const PAUSE_MS = [100, 1_200] as const;
+
+/** Clients that do one thing after the other for as long as the world runs. An error of the workload itself is thrown. */
+export async function runWorkload(world: World, random: Random): Promise<void> {
+  const choices = features.map((feature) => [feature.weight, feature] as const);
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, client) => {
+      const own = random.fork(`client ${client}`);
+      for (let turn = 0; world.running(); turn += 1) {
+        await own.weighted(choices).run(world, own.fork(`turn ${turn}`), `c${client}t${turn}`);
+        await sleep(own.int(...PAUSE_MS));
+      }
+    }),
+  );
+}
