@@ -38,3 +38,16 @@ export function parseTime(text: string): { time: string } | { problem: 'syntax' 
   if (at < EARLIEST || at > LATEST) return { problem: 'range' };
   return { time: new Date(at).toISOString() };
 }
+
+/** As Postgres writes a time of a session in UTC, by itself or inside of JSON, in years of four digits. */
+const STORED = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00(?::00)?$/;
+
+/**
+ * A time as Postgres wrote it to `YYYY-MM-DDTHH:MM:SS.mmmZ`. Rearranged, not parsed: pages and exports hold tens of
+ * thousands of times. Throws RangeError for what is no time.
+ */
+export function storedTime(text: string): string {
+  const [, day, time, fraction = ''] = STORED.exec(text) ?? [];
+  if (day === undefined) return new Date(text).toISOString();
+  return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+}

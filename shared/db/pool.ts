@@ -9,6 +9,7 @@ import {
 } from 'slonik';
 import type { z } from 'zod';
 import { AppError } from '../errors.ts';
+import { storedTime } from '../time.ts';
 
 /** Anything that runs statements: the pool, or a transaction the caller owns. */
 export type Db = CommonQueryMethods;
@@ -42,16 +43,6 @@ function withSessionOptions(url: string): string {
   const dsn = new URL(url);
   if (!dsn.searchParams.has('options')) dsn.searchParams.set('options', SESSION_OPTIONS);
   return dsn.href;
-}
-
-/** As Postgres writes a time of our session in years of four digits; anything else is left to Date. */
-const POSTGRES_UTC = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
-
-/** ISO 8601 UTC with milliseconds. Rearranged, not parsed: pages and exports hold tens of thousands of times. */
-function isoTime(value: string): string {
-  const [, day, time, fraction = ''] = POSTGRES_UTC.exec(value) ?? [];
-  if (day === undefined) return new Date(value).toISOString();
-  return `${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
 }
 
 /** What a statement that called `refuse` says, or undefined for any other error. */
@@ -129,7 +120,7 @@ export async function connectDatabase(
     resetConnection: async () => undefined,
     interceptors: [parseRows, quoteNoRows],
     typeParsers: [
-      { name: 'timestamptz', parse: isoTime },
+      { name: 'timestamptz', parse: storedTime },
       { name: 'int8', parse: Number },
       { name: 'numeric', parse: Number },
     ],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storedTime } from '../time.ts';
 import {
   type Approval,
   type PendingGate,
@@ -110,7 +111,7 @@ export async function readRun(
     WHERE r.id = ${scope.runId} AND r.workspace_id = ${scope.workspaceId}
   `);
   if (row === null) return undefined;
-  const gates = row.gates.map((gate) => ({ ...gate, since: iso(gate.since) }));
+  const gates = row.gates.map((gate) => ({ ...gate, since: storedTime(gate.since) }));
   const { steps, temporal_run_id, gates: _gates, ...rest } = row;
   return {
     ...toSummary(rest),
@@ -140,13 +141,6 @@ function temporalPage(
   return temporalRunId === null ? page : `${page}/${temporalRunId}/history`;
 }
 
-/** Postgres's JSON form of a time to ours: `Z`, three digits. Sessions are in UTC, so mostly by cutting alone. */
-function iso(value: string): string {
-  if (!value.endsWith('+00:00')) return new Date(value).toISOString();
-  const fraction = value.slice(19, -6);
-  return `${value.slice(0, 19)}${fraction === '' ? '.000' : fraction.slice(0, 4).padEnd(4, '0')}Z`;
-}
-
 function toStep(row: StepRow): Step {
   const started = Date.parse(row.started_at);
   return {
@@ -157,8 +151,8 @@ function toStep(row: StepRow): Step {
     iteration: row.iteration,
     attempt: row.attempts,
     status: row.status,
-    started_at: iso(row.started_at),
-    finished_at: row.finished_at === null ? null : iso(row.finished_at),
+    started_at: storedTime(row.started_at),
+    finished_at: row.finished_at === null ? null : storedTime(row.finished_at),
     duration_ms:
       row.finished_at === null ? null : Math.max(0, Date.parse(row.finished_at) - started),
     queued_ms: row.queued_at === null ? null : Math.max(0, started - Date.parse(row.queued_at)),
@@ -171,7 +165,9 @@ function toStep(row: StepRow): Step {
     output: row.output,
     error: row.error,
     policy: row.policy,
-    ...(row.decision === null ? {} : { decision: { ...row.decision, at: iso(row.decision.at) } }),
+    ...(row.decision === null
+      ? {}
+      : { decision: { ...row.decision, at: storedTime(row.decision.at) } }),
   };
 }
 
@@ -183,7 +179,7 @@ function retriedMs(row: StepRow, started: number): number | null {
 function toCheckpoint(row: StepRow): Checkpoint {
   return {
     step_key: row.step_key,
-    at: iso(row.finished_at ?? row.started_at),
+    at: storedTime(row.finished_at ?? row.started_at),
     event_id: row.event_id,
   };
 }

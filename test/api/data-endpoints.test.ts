@@ -213,7 +213,7 @@ describe('deliveries', () => {
       status: 200,
       body: { id: ping.body.id, status: 'pending' },
     });
-    const since = '2026-01-01T00:00:00Z';
+    const since = '2026-01-01T00:00:00.000Z';
     const all = await api.call('POST', `${base}/${id}/redeliver`, { since });
     expect([all.status, all.body]).toEqual([200, { redelivered: 2, left: 0 }]);
     expect((await deliveriesOf(id, 'status=dead')).deliveries).toEqual([]);
@@ -282,7 +282,7 @@ test('every change leaves one entry in the audit log, by the member who made it'
   const { body: ping } = await api.call('POST', `${base}/${id}/ping`);
   await run(sql.fragment`UPDATE data_deliveries SET status = 'dead' WHERE id = ${ping.id}`);
   await api.call('POST', `${base}/${id}/deliveries/${ping.id}/redeliver`);
-  const since = '2026-01-01T00:00:00Z';
+  const since = '2026-01-01T00:00:00.000Z';
   await api.call('POST', `${base}/${id}/redeliver`, { since });
   await api.call('POST', `${base}/${id}/rotate-secret`);
   await api.call('DELETE', `${base}/${id}`);

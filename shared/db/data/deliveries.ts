@@ -7,6 +7,7 @@ import {
   type Redelivered,
 } from '../../contract/data/outbound.ts';
 import { conflict, notFound } from '../../errors.ts';
+import { storedTime } from '../../time.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { auditEndpoint, type EndpointCaller, lockEndpoint, readEndpoint } from './endpoints.ts';
 import { type Page, pageOf, type PageRequest } from './lists.ts';
@@ -16,12 +17,16 @@ const deliveryColumns = sql.fragment`
   d.id, d.event_id, e.type, d.status, d.reason, d.attempts, d.created_at, d.ended_at,
   CASE WHEN d.status = 'pending' THEN coalesce(d.next_attempt_at, d.queued_at) END AS next_attempt_at,
   (SELECT coalesce(json_agg(json_build_object(
-            'round', a.round, 'attempt', a.attempt, 'started_at', to_json(date_trunc('milliseconds', a.started_at)),
+            'round', a.round, 'attempt', a.attempt, 'started_at', a.started_at,
             'duration_ms', a.duration_ms, 'status_code', a.status_code, 'error', a.error)
             ORDER BY a.started_at, a.round, a.attempt), '[]')
    FROM data_delivery_attempts a WHERE a.delivery_id = d.id) AS log`;
 
-const listed = deliverySchema.extend({ at: z.number(), tie: z.string() });
+const attempt = deliverySchema.shape.log.element.extend({
+  started_at: z.string().transform(storedTime),
+});
+const deliveryRow = deliverySchema.extend({ log: z.array(attempt) });
+const listed = deliveryRow.extend({ at: z.number(), tie: z.string() });
 
 /** The deliveries of an endpoint, newest first, with their logs. Throws AppError `not_found`. */
 export async function listDeliveries(
@@ -66,7 +71,7 @@ async function readDelivery(
   db: Db,
   scope: { workspaceId: string; endpointId: string; deliveryId: string },
 ): Promise<Delivery> {
-  const delivery = await db.maybeOne(sql.prepared('data_deliveries_read', deliverySchema)`
+  const delivery = await db.maybeOne(sql.prepared('data_deliveries_read', deliveryRow)`
     SELECT ${deliveryColumns} FROM data_deliveries d JOIN outbound_events e ON e.id = d.event_id
     WHERE d.id = ${scope.deliveryId} AND d.endpoint_id = ${scope.endpointId}
       AND d.workspace_id = ${scope.workspaceId}

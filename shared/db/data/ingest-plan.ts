@@ -5,6 +5,7 @@ import { newId } from '../../platform/ids.ts';
 import type { OutboundEvent } from './outbound-events.ts';
 import {
   contentHash,
+  type Difference,
   differences,
   entityContent,
   type EntityContent,
@@ -65,7 +66,7 @@ export interface BatchPlan {
     changed: string[];
   }[];
   changes: ChangeRow[];
-  seen: { id: string; last_observed_at: string }[];
+  seen: { id: string; hash: string; last_observed_at: string }[];
   events: EventRow[];
   promises: OutboundEvent[];
 }
@@ -162,10 +163,10 @@ export function planBatch(
       record.type === 'entity' ? applyEntity(batch, record) : applyEvent(batch, record);
     if (reason !== undefined) batch.plan.outcome.refusals.push({ line, reason });
   }
-  for (const { id, row, lastObservedAt } of batch.entities.values()) {
+  for (const { id, hash, row, lastObservedAt } of batch.entities.values()) {
     if (row !== undefined) row.last_observed_at = lastObservedAt ?? row.last_observed_at;
     else if (lastObservedAt !== undefined) {
-      batch.plan.seen.push({ id, last_observed_at: lastObservedAt });
+      batch.plan.seen.push({ id, hash, last_observed_at: lastObservedAt });
     }
   }
   return batch.plan;
@@ -210,24 +211,34 @@ function applyEntity(batch: Batch, record: EntityRecord): string | undefined {
     return undefined;
   }
   state.lastObservedAt = later(state.lastObservedAt, observedAt);
-  if (state.hash === hash) {
-    state.content = content;
+  // What was kept before times had one form has the hash of the text as it was sent then.
+  const found = state.hash === hash ? [] : differencesOf(state, content);
+  if (found.length === 0) {
+    Object.assign(state, { content, hash });
     plan.outcome.unchanged += 1;
     return undefined;
   }
   plan.outcome.updated += 1;
   state.version += 1;
-  const changed = noteChanges(batch, state, content);
+  const changed = noteChanges(batch, state, content, found);
   writeVersion(batch, external_key, state, { content, hash, changed });
   return undefined;
 }
 
 const later = (a: string | undefined, b: string): string => (a !== undefined && a > b ? a : b);
 
+function differencesOf({ id, content }: EntityState, after: EntityContent): Difference[] {
+  if (content === null) throw new Error(`Nothing is known of what ${id} was like`);
+  return differences(content, after);
+}
+
 /** Returns the names of what is different in `content`. */
-function noteChanges({ plan }: Batch, state: EntityState, content: EntityContent): string[] {
-  if (state.content === null) throw new Error(`Nothing is known of what ${state.id} was like`);
-  const found = differences(state.content, content);
+function noteChanges(
+  { plan }: Batch,
+  state: EntityState,
+  content: EntityContent,
+  found: readonly Difference[],
+): string[] {
   const source_id = sourceOf(content);
   for (const { attribute, before, after } of found) {
     plan.changes.push({

@@ -174,9 +174,11 @@ async function writeEntities(tx: Tx, place: Place, plan: BatchPlan): Promise<voi
           updated_at = ${stamp}::timestamptz
       FROM written w WHERE NOT w.is_new AND e.id = w.id AND e.workspace_id = ${workspaceId}
     ), seen AS (
-      UPDATE data_entities e SET last_observed_at = s.last_observed_at
-      FROM json_to_recordset(${JSON.stringify(plan.seen)}::json) AS s(id text, last_observed_at timestamptz)
-      WHERE e.id = s.id AND e.workspace_id = ${workspaceId} AND e.last_observed_at < s.last_observed_at
+      UPDATE data_entities e
+      SET last_observed_at = greatest(e.last_observed_at, s.last_observed_at), content_hash = decode(s.hash, 'hex')
+      FROM json_to_recordset(${JSON.stringify(plan.seen)}::json) AS s(id text, hash text, last_observed_at timestamptz)
+      WHERE e.id = s.id AND e.workspace_id = ${workspaceId}
+        AND (e.last_observed_at < s.last_observed_at OR e.content_hash <> decode(s.hash, 'hex'))
     ), versions AS (
       INSERT INTO data_entity_versions (entity_id, version, workspace_id, changed_at, attributes, changed)
       SELECT entity_id, version, ${workspaceId}, ${stamp}::timestamptz, attributes, changed
