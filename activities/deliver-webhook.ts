@@ -71,6 +71,7 @@ async function attempt(deps: DeliveryDeps, scope: DeliveryRound, signal: AbortSi
   const claim = randomUUID();
   const delivery = await claimDelivery(deps.db, scope, claim);
   if (delivery === undefined) return 'gone';
+  if (delivery.due_in_ms > 0) throw postponed('The retry is not due yet', delivery.due_in_ms);
   if (!delivery.permitted) {
     throw postponed('As many as may be are under way to this endpoint', returnMs(delivery.waits));
   }
@@ -91,7 +92,8 @@ async function attempt(deps: DeliveryDeps, scope: DeliveryRound, signal: AbortSi
       nextInMs,
     }),
   );
-  if (recorded === undefined) return 'gone';
+  // Somebody else's attempt has counted, or this one, whose first answer was lost: the row knows what is next.
+  if (recorded === undefined) throw postponed('The delivery has moved on', FIRST_RETURN_MS);
   if (recorded.status === 'delivered') return 'delivered';
   const message = outcome.error ?? 'Not delivered';
   if (recorded.status === 'dead') {

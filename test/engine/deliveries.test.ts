@@ -662,6 +662,7 @@ describe('what goes wrong here', () => {
     });
     const late = await recordAttempt(engine.db, scope(1), {
       ...end,
+      nextInMs: 0,
       claim: 'older',
       startedAt: older!.started_at,
       error: 'timed out',
@@ -675,6 +676,83 @@ describe('what goes wrong here', () => {
     await claimDelivery(engine.db, scope(1), 'third');
     const overtaken = { ...end, claim: 'older', startedAt: older!.started_at, error: 'again' };
     expect(await recordAttempt(engine.db, scope(1), overtaken)).toBeUndefined();
+  });
+
+  describe('an attempt that Temporal takes for lost', () => {
+    const { round, end } = {
+      round: 1,
+      end: { durationMs: 1, statusCode: 500, error: 'the endpoint answered 500' },
+    };
+    /** A delivery that no execution works at, with its attempt `first` under way. */
+    const underWay = async (name: string) => {
+      const { engine, workspaceId } = outbound;
+      const { id } = await outbound.register(address().url, ['entity.updated']);
+      await engine.db.query(sql.unsafe`
+        INSERT INTO outbound_events (id, workspace_id, type, data)
+        VALUES (${`oevt_${name}`}, ${workspaceId}, 'entity.updated', '{}')`);
+      await engine.db.query(sql.unsafe`
+        INSERT INTO data_deliveries (id, workspace_id, endpoint_id, event_id, started, next_attempt_at)
+        VALUES (${`dlv_${name}`}, ${workspaceId}, ${id}, ${`oevt_${name}`}, true, now())`);
+      const scope = { workspaceId, deliveryId: `dlv_${name}`, round };
+      const first = await claimDelivery(engine.db, scope, 'first');
+      return { scope, startedAt: first!.started_at };
+    };
+
+    test('and that records its failure after all leaves the next one its pause', async () => {
+      const { db } = outbound.engine;
+      const { scope, startedAt } = await underWay('stalled');
+      await recordAttempt(db, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
+      const early = await claimDelivery(db, scope, 'second');
+      expect(early).toMatchObject({ permitted: false, attempts: 0 });
+      expect(early!.due_in_ms).toBeGreaterThan(20_000);
+      expect(early!.due_in_ms).toBeLessThanOrEqual(30_000);
+      await db.query(sql.unsafe`
+        UPDATE data_deliveries SET next_attempt_at = now() WHERE id = ${scope.deliveryId}`);
+      expect(await claimDelivery(db, scope, 'second')).toMatchObject({
+        due_in_ms: 0,
+        permitted: true,
+        attempts: 1,
+      });
+    });
+
+    test('counts or is overtaken, never both, whoever has the row first', async () => {
+      const { db } = outbound.engine;
+      const seen = { early: 0, overtaken: 0 };
+      for (let n = 0; n < 60; n += 1) {
+        const { scope, startedAt } = await underWay(`race_${n}`);
+        const record = () =>
+          recordAttempt(db, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
+        const claim = () => claimDelivery(db, scope, 'second');
+        const [recorded, second] =
+          n % 2 === 0
+            ? await Promise.all([record(), claim()])
+            : ((await Promise.all([claim(), record()])).toReversed() as [
+                Awaited<ReturnType<typeof record>>,
+                Awaited<ReturnType<typeof claim>>,
+              ]);
+        expect([recorded !== undefined, second!.due_in_ms > 0]).toEqual(
+          second!.permitted ? [false, false] : [true, true],
+        );
+        seen[second!.permitted ? 'overtaken' : 'early'] += 1;
+        await outbound.call('DELETE', `/${second!.endpoint_id}`);
+      }
+      expect(seen.early + seen.overtaken).toBe(60);
+      // A record that commits while the next attempt waits for the row.
+      const { scope, startedAt } = await underWay('waiting');
+      const recorded = Promise.withResolvers<void>();
+      const commit = Promise.withResolvers<void>();
+      const held = db.transaction(async (tx) => {
+        await recordAttempt(tx, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
+        recorded.resolve();
+        await commit.promise;
+      });
+      await recorded.promise;
+      const waiting = claimDelivery(db, scope, 'second');
+      await pause(200);
+      commit.resolve();
+      await held;
+      expect((await waiting)!.due_in_ms).toBeGreaterThan(20_000);
+    }, 60_000);
   });
 
   test('a delivery whose execution is gone gets another one', async () => {

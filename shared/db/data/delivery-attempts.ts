@@ -20,6 +20,8 @@ const PERMIT_MS = 30_000;
 const BACK_SECONDS = 60;
 
 const claimedRow = z.object({
+  /** How long it still is until the retry is due; 0 when it is. */
+  due_in_ms: z.number(),
   permitted: z.boolean(),
   waits: z.number(),
   faults: z.number(),
@@ -40,8 +42,12 @@ export type ClaimedDelivery = z.infer<typeof claimedRow>;
 
 /**
  * Takes a place of the endpoint, the one that was kept for this delivery if there is one, and makes `claim` the attempt
- * under way. Without a place (`permitted` false) nothing is to be sent. Undefined when nobody wants the delivery any
- * more: it has ended, was begun anew, or its endpoint is gone.
+ * under way. Without a place (`permitted` false) nothing is to be sent, nor before the retry is due (`due_in_ms` above 0,
+ * `permitted` false). Undefined when nobody wants the delivery any more: it has ended, was begun anew, or its endpoint
+ * is gone.
+ *
+ * Whether it is due is asked of the row as it is locked. Temporal alone cannot say it: it may have given an attempt up
+ * for lost, and made the next one from its own count, before that attempt recorded its failure.
  */
 export async function claimDelivery(
   db: Db,
@@ -50,11 +56,16 @@ export async function claimDelivery(
 ): Promise<ClaimedDelivery | undefined> {
   const row = await db.maybeOne(sql.prepared('data_deliveries_claim', claimedRow)`
     WITH wanted AS MATERIALIZED (
-      SELECT id, endpoint_id FROM data_deliveries
+      SELECT id, endpoint_id, event_id, CASE
+        -- Just as a recorded failure leaves it; only then does next_attempt_at say when the retry is due.
+        WHEN attempts > 0 AND claim IS NULL AND waits = 0 AND faults = 0
+        THEN greatest(0, ceil(extract(epoch FROM next_attempt_at - clock_timestamp()) * 1000)) ELSE 0 END AS due_in_ms
+      FROM data_deliveries
       WHERE id = ${deliveryId} AND workspace_id = ${workspaceId} AND round = ${round}::int AND status = 'pending'
+      FOR NO KEY UPDATE
     ), free AS MATERIALIZED (
       SELECT p.endpoint_id, p.slot FROM wanted w JOIN data_permits p ON p.endpoint_id = w.endpoint_id
-      WHERE p.until < clock_timestamp() OR p.delivery_id = w.id
+      WHERE w.due_in_ms = 0 AND (p.until < clock_timestamp() OR p.delivery_id = w.id)
       ORDER BY p.delivery_id = w.id DESC NULLS LAST, p.slot LIMIT 1 FOR UPDATE OF p SKIP LOCKED
     ), permit AS (
       UPDATE data_permits p
@@ -68,14 +79,17 @@ export async function claimDelivery(
           waits = CASE WHEN t.permitted THEN 0 ELSE d.waits + 1 END,
           next_attempt_at = now() + CASE WHEN t.permitted THEN 0 ELSE ${BACK_SECONDS}::int END * interval '1 second'
       FROM wanted w, (SELECT count(*) > 0 AS permitted FROM permit) t
-      WHERE d.id = w.id AND d.round = ${round}::int AND d.status = 'pending'
-      RETURNING d.id, d.endpoint_id, d.event_id, d.waits, d.faults, d.attempts, t.permitted
+      WHERE d.id = w.id AND w.due_in_ms = 0 AND d.round = ${round}::int AND d.status = 'pending'
+      RETURNING d.id, d.waits, d.faults, d.attempts, t.permitted
     )
-    SELECT c.permitted, c.waits, c.faults, c.attempts, c.endpoint_id, p.url, p.secret,
+    SELECT w.due_in_ms::int, coalesce(c.permitted, false) AS permitted, coalesce(c.waits, 0) AS waits,
+           coalesce(c.faults, 0) AS faults, coalesce(c.attempts, 0) AS attempts, w.endpoint_id, p.url, p.secret,
            CASE WHEN p.previous_secret_until > now() THEN p.previous_secret END AS previous_secret,
-           c.event_id, e.type, e.data::text AS data, e.created_at, clock_timestamp() AS started_at
-    FROM claimed c JOIN data_endpoints p ON p.id = c.endpoint_id AND p.workspace_id = ${workspaceId}
-    JOIN outbound_events e ON e.id = c.event_id
+           w.event_id, e.type, e.data::text AS data, e.created_at, clock_timestamp() AS started_at
+    FROM wanted w LEFT JOIN claimed c ON c.id = w.id
+    JOIN data_endpoints p ON p.id = w.endpoint_id AND p.workspace_id = ${workspaceId}
+    JOIN outbound_events e ON e.id = w.event_id
+    WHERE c.id IS NOT NULL OR w.due_in_ms > 0
   `);
   return row ?? undefined;
 }
