@@ -262,6 +262,8 @@ const untoldRow = z.object({
   enabled: z.boolean(),
   name: z.string().nullable(),
   revision: z.number(),
+  /** How many schedules are enabled in all. */
+  enabled_schedules: z.number(),
 });
 export type UntoldSchedule = z.infer<typeof untoldRow>;
 
@@ -280,7 +282,8 @@ export async function takeUntold(
       WHERE told_revision < revision AND (leased_until IS NULL OR leased_until < now())
         AND (${only}::text IS NULL OR id = ${only})
       ORDER BY id LIMIT ${limit} FOR UPDATE SKIP LOCKED)
-    RETURNING id, workspace_id, cron, timezone, enabled, name, revision
+    RETURNING id, workspace_id, cron, timezone, enabled, name, revision,
+              (SELECT count(*) FROM schedules WHERE enabled) AS enabled_schedules
   `);
 }
 

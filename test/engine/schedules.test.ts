@@ -8,7 +8,7 @@ import { deleteWorkflow } from '../../shared/db/workflows.ts';
 import { SCHEDULE_WORKFLOW, type TickResult } from '../../shared/execution.ts';
 import { cancelRun } from '../../shared/operations/runs.ts';
 import { runTick } from '../../shared/operations/schedule-ticks.ts';
-import { compareOnce, tellOnce } from '../../shared/operations/schedule-telling.ts';
+import { compareOnce, spreadSeconds, tellOnce } from '../../shared/operations/schedule-telling.ts';
 import {
   createSchedule,
   deleteSchedule,
@@ -348,6 +348,21 @@ describe('Temporal', () => {
     ).told;
     expect(await there(id)).toBe(false);
   }, 60_000);
+
+  test('is told to start within a second of the minute, and to spread starts only where there are many', async () => {
+    expect([0, 1, 15, 16, 60, 300, 5_000].map(spreadSeconds)).toEqual([1, 1, 1, 2, 4, 20, 20]);
+    const { id } = await schedule({ cron: '30 8 * * 1-5' });
+    await engine.db.query(sql.type(row)`
+      UPDATE schedules SET told_revision = CASE WHEN id = ${id} THEN 0 ELSE revision END,
+        enabled = id = ${id}, leased_until = NULL`);
+    await tellOnce(engine.deps);
+    const { spec, info } = await handleOf(id).describe();
+    expect(spec.jitter).toBe(1_000);
+    const next = Date.parse((await read(id)).next_run_at!);
+    const late = info.nextActionTimes[0]!.getTime() - next;
+    expect(late).toBeGreaterThanOrEqual(0);
+    expect(late).toBeLessThanOrEqual(1_000);
+  });
 
   test('that is away keeps nobody from changing schedules, and is told when it is back', async () => {
     const other = await startEngine({
