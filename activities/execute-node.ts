@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
 import type { AgentNode, ToolNode } from '../shared/contract/graph.ts';
 import { type CustomTool, findCustomTool } from '../shared/db/custom-tools.ts';
 import { recordStepVerdict } from '../shared/db/governance.ts';
-import { blockedEvidence, blockedText } from '../shared/db/holds.ts';
+import { blockedEvidence, blockedText, lastCost } from '../shared/db/holds.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import {
   type BeginOutcome,
@@ -20,6 +21,8 @@ import {
   FAILURE_BUDGET,
   FAILURE_NODE,
   FAILURE_RUN_GONE,
+  FAILURE_WAITS,
+  INFRASTRUCTURE_ATTEMPTS,
   type StepActivities,
   type StepCall,
 } from '../shared/execution.ts';
@@ -28,6 +31,9 @@ import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { type Judgement, judgeStep } from '../shared/policy/judge.ts';
 import { customToolName, pureTools } from '../shared/tools.ts';
+import { FREE, type StepCost } from '../shared/spending.ts';
+import type { PriceOverrides } from '../shared/prices.ts';
+import { agentCost } from './nodes/agent-cost.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import { type Consumption, NodeError, type NodeRunner } from './nodes/node.ts';
 import type { PolicyCache } from './policies.ts';
@@ -54,6 +60,8 @@ export interface ExecuteNodeDeps {
   log: Logger;
   frames: FrameNotifier;
   policies: PolicyCache;
+  /** What a workspace pays where that differs from the price table. */
+  priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;
   runners: { agent: NodeRunner<AgentNode>; tool: NodeRunner<ToolNode> };
 }
 
@@ -78,6 +86,8 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
         return begun.output;
       case 'failed':
         throw ApplicationFailure.nonRetryable(begun.error, FAILURE_NODE);
+      case 'waits':
+        throw waiting(context.info.attempt);
       case 'refused':
         throw ApplicationFailure.nonRetryable(
           'The run no longer wants this work',
@@ -101,6 +111,36 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
         });
     }
   };
+}
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+
+/** Temporal asks again soon; until then no worker is kept busy. Nothing has failed: it is not logged as if it had. */
+const waiting = (attempt: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    message:
+      'Waits until steps at work have ended: what they may cost leaves no room under a cap or a budget',
+    type: FAILURE_WAITS,
+    nextRetryDelay: Math.round(
+      Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.5 ** Math.min(attempt, 20)) *
+        (0.75 + Math.random() / 2),
+    ),
+    category: ApplicationFailureCategory.BENIGN,
+  });
+
+/** What the step may cost. Only agents cost anything. */
+function costOfStep(deps: ExecuteNodeDeps, call: StepCall): StepCost | (() => Promise<StepCost>) {
+  const { node, run_id: runId, workspace_id: workspaceId } = call;
+  if (node.kind !== 'agent') return FREE;
+  return () =>
+    agentCost(
+      { ...call, node },
+      {
+        prices: () => deps.priceOverrides(workspaceId),
+        lastCost: () => lastCost(deps.db, { runId, nodeId: node.id }),
+      },
+    );
 }
 
 /**
@@ -165,6 +205,7 @@ async function beginJudged(
         outputKey: outputKey(node),
         input: toStorable(inputOf(call, judgement)),
         queuedAt: new Date(context.info.currentAttemptScheduledTimestampMs),
+        cost: costOfStep(deps, permitted(call, judgement)),
         judged: { workspaceId, revision, verdicts: judgement.verdicts },
       },
       computed,
@@ -212,6 +253,8 @@ interface Claim {
   errors: number;
   generation: number;
   budgeted: boolean;
+  counted: boolean;
+  attempts: number;
 }
 
 async function attemptStep(
@@ -226,6 +269,7 @@ async function attemptStep(
     stepKey: call.step_key,
     nodeId: call.node.id,
     claim: claim.claim,
+    counted: claim.counted,
     spending: amountOf(spending),
   });
   const mayFallBack = async (model: string): Promise<boolean> => {
@@ -243,6 +287,10 @@ async function attemptStep(
     try {
       if (judgement.refusal !== undefined) {
         throw new NodeError(judgement.refusal, { retryable: false });
+      }
+      if ((claim.attempts - claim.errors) % INFRASTRUCTURE_ATTEMPTS === 0) {
+        const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
+        throw new NodeError(message, { retryable: false });
       }
       result = await runNode(deps, context, call, claim, mayFallBack);
     } catch (error) {
@@ -272,7 +320,7 @@ async function runNode(
   deps: ExecuteNodeDeps,
   context: Context,
   call: StepCall,
-  claim: Omit<Claim, 'claim'>,
+  claim: Pick<Claim, 'errors' | 'generation' | 'budgeted' | 'customTool'>,
   mayFallBack?: (model: string) => Promise<boolean>,
 ): Promise<{ output: Json } & Consumption> {
   const { node } = call;

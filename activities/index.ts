@@ -9,6 +9,7 @@ import type { DispatchDeps } from '../shared/operations/executions.ts';
 import { findRunnable } from '../shared/operations/find-runnable.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
+import type { PriceOverrides } from '../shared/prices.ts';
 import type { Sealer } from '../shared/platform/sealing.ts';
 import { createControlActivities } from './control.ts';
 import { createDeliverAlert } from './deliver-alert.ts';
@@ -26,6 +27,8 @@ export interface ActivityDeps extends DispatchDeps {
   mailer: Mailer | undefined;
   sealer: Sealer | undefined;
   metrics?: StepMetrics;
+  /** What a workspace pays where that differs from the price table. */
+  priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;
 }
 
 export interface Activities {

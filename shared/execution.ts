@@ -309,5 +309,9 @@ export const FAILURE_DELIVERY_POSTPONED = 'DeliveryPostponed';
 export const FAILURE_NODE = 'NodeFailed';
 /** Its first detail is the evidence of a FailedStep. */
 export const FAILURE_BUDGET = 'BudgetExhausted';
+/** A killed worker is made up for this often beyond the node's own attempts. */
+export const INFRASTRUCTURE_ATTEMPTS = 100;
+/** The step waits for room under a cap or a budget, and is asked for again soon. */
+export const FAILURE_WAITS = 'StepWaits';
 export const FAILURE_RUN_GONE = 'RunNotActive';
 export const FAILURE_RUN = 'RunFailed';

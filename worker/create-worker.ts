@@ -68,6 +68,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     allow: config.egressAllow,
     own: [...ownServices(config), ...(deps.ownServices ?? [])],
   });
+  const ofWorkspace = (workspaceId: string) => priceOverrides(db, workspaceId);
   const mailer = createMailer(config.email, egress);
   const activities = createActivities({
     db,
@@ -78,13 +79,8 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     mailer,
     sealer: createSealer(config.encryptionKey),
     metrics: deps.metrics?.steps,
-    runners: createNodeRunners({
-      db,
-      config,
-      egress,
-      mailer,
-      priceOverrides: (workspaceId) => priceOverrides(db, workspaceId),
-    }),
+    priceOverrides: ofWorkspace,
+    runners: createNodeRunners({ db, config, egress, mailer, priceOverrides: ofWorkspace }),
   });
   const shared = {
     connection,

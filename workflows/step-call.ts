@@ -8,8 +8,11 @@ import type { Carriage, FailedStep, RunGraphInput, StepActivities } from '../sha
 import type { Json, JsonObject } from '../shared/json.ts';
 import { customToolName, MAX_TOOL_TIMEOUT_SECONDS, renderUrl } from '../shared/tools.ts';
 
-/** A killed worker or an unreachable database is tried again this often beyond the node's own attempts. */
-const INFRASTRUCTURE_ATTEMPTS = 100;
+/**
+ * Temporal asks for a step this often beyond the node's own attempts: while it waits for room under a cap or a budget,
+ * or the database is away. How often its worker may die is counted in the ledger.
+ */
+const ASKED_AGAIN = 10_000;
 const DEFAULT_TIMEOUT_SECONDS = { agent: 600, tool: 60 } as const;
 /** What an attempt may take beyond the node's own timeout, which it enforces itself, before its worker counts as lost. */
 const GRACE_MS = 15_000;
@@ -102,7 +105,7 @@ export function executeStep(
       initialInterval: '1s',
       backoffCoefficient: 2,
       maximumInterval: '30s',
-      maximumAttempts: (node.retry?.max_attempts ?? 1) + INFRASTRUCTURE_ATTEMPTS,
+      maximumAttempts: (node.retry?.max_attempts ?? 1) + ASKED_AGAIN,
     },
   });
   return executeNode({

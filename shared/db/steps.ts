@@ -6,8 +6,16 @@ import type { Carriage } from '../execution.ts';
 import type { Json } from '../json.ts';
 import { carriageCtes, controlRows, movedFrames, startedFrame } from './carriage.ts';
 import { verdictEvents } from './governance.ts';
-import { type Db, sql, syncCommit } from './pool.ts';
-import { type Blocked, blockedRun, chargeHolds } from './holds.ts';
+import { type Db, type Pool, sql, syncCommit } from './pool.ts';
+import {
+  admitStep,
+  type Blocked,
+  blockedRun,
+  chargeHolds,
+  limitedRun,
+  recountHolds,
+} from './holds.ts';
+import { type StepCost, type Stop, UNKNOWN_COST } from '../spending.ts';
 import { phaseMs, wantsWorkOf } from './run-row.ts';
 
 /**
@@ -31,6 +39,8 @@ export interface StepBeginning {
   outputKey: string | null;
   input: Json;
   queuedAt: Date;
+  /** What the attempt may cost: asked only where a cap or a budget has to know. Absent: nobody can say. */
+  cost?: StepCost | (() => Promise<StepCost>);
   /** What the workspace's policies of this revision say of the step. */
   judged: { workspaceId: string; revision: number; verdicts: readonly PolicyVerdict[] };
 }
@@ -52,6 +62,7 @@ const begun = z.object({
   attempts: z.number().nullable(),
   generation: z.number().nullable(),
   budgeted: z.boolean().nullable(),
+  counted: z.boolean().nullable(),
   blocked: z
     .object({
       budget_id: z.string().nullable(),
@@ -60,6 +71,7 @@ const begun = z.object({
       limit_micros: z.number(),
     })
     .nullable(),
+  limited: z.boolean(),
   stale: z.boolean(),
 });
 
@@ -71,11 +83,15 @@ export type BeginOutcome =
       generation: number;
       /** A cap or a budget applies: what has no price must not be used. */
       budgeted: boolean;
+      /** What it may cost is counted until it ends. */
+      counted: boolean;
     }
   /** The step is finished: here is what it gave. */
   | { outcome: 'finished'; output: Json }
   /** The step used up its tries before this attempt asked. */
   | { outcome: 'failed'; error: string }
+  /** What other steps at work may cost leaves no room under a cap or a budget: to be asked again soon. */
+  | { outcome: 'waits' }
   /** The run's cap or a budget is used up. */
   | { outcome: 'blocked'; blocked: Blocked }
   /** The run is over, gone, or carried on by another execution. */
@@ -93,12 +109,47 @@ export type BeginOutcome =
  * The step begins only while the workspace's policies are those it was judged by. That is asked again once the run's
  * row is held, by a function with a snapshot of its own, since the statement may have waited for the row. Verdicts are told as governance
  * events with the beginning, and not again by later attempts.
+ *
+ * Where a cap or a budget with an estimate applies, a step that may cost something begins in a transaction of its own,
+ * which decides by the rows it holds; all others in this one statement.
  */
 export async function beginStep(
-  db: Db,
+  db: Pool,
   step: StepBeginning,
   done?: { output: Json },
 ): Promise<BeginOutcome> {
+  const row = await claimStep(db, step, { done });
+  const outcome = await outcomeOf(db, step, row);
+  if (outcome !== undefined) return outcome;
+  const cost = typeof step.cost === 'function' ? await step.cost() : (step.cost ?? UNKNOWN_COST);
+  return db.transaction(async (tx) => {
+    const { stepKey, carriage } = step;
+    const admittance = await admitStep(tx, { runId: carriage.run_id, stepKey, cost });
+    if (admittance === undefined) return { outcome: 'refused' };
+    const claimed =
+      admittance === 'begin' ? await claimStep(tx, step, { counted: cost }) : undefined;
+    // Also when it does not begin: an attempt of this run whose worker died may still be counted.
+    await recountHolds(tx, carriage.run_id);
+    if (admittance === 'wait') return { outcome: 'waits' };
+    if (admittance !== 'begin') return { outcome: 'blocked', blocked: blockedBy(admittance) };
+    const begun = claimed === undefined ? undefined : await outcomeOf(tx, step, claimed);
+    return begun ?? { outcome: 'refused' };
+  });
+}
+
+const blockedBy = ({ budget, committed, limit }: Stop): Blocked => ({
+  budgetId: budget?.budgetId ?? null,
+  name: budget?.name ?? null,
+  committedMicros: committed,
+  limitMicros: limit,
+});
+
+/** One statement; with `counted` it is decided already that the step may begin, and that this much is counted. */
+async function claimStep(
+  db: Db,
+  step: StepBeginning,
+  { done, counted }: { done?: { output: Json } | undefined; counted?: StepCost },
+): Promise<z.infer<typeof begun>> {
   const { control, frames } = controlRows(step.carriage);
   const ordinal = frames.length + 1;
   frames.push({
@@ -113,7 +164,20 @@ export async function beginStep(
       frame: { run_id: step.carriage.run_id, type: 'step_completed', node_id: step.nodeId },
     });
   }
-  const row = await db.one(sql.prepared('begin_step', begun)`
+  const free = done !== undefined || (typeof step.cost === 'object' && step.cost.most === 0);
+  const decided = counted !== undefined;
+  const stops = decided
+    ? sql.fragment``
+    : sql.fragment`blocked AS MATERIALIZED (${blockedRun} LIMIT 1
+    ), limited AS MATERIALIZED (${limitedRun} AND ${!free}
+    ),`;
+  const goesOn = decided
+    ? sql.fragment`true`
+    : sql.fragment`NOT EXISTS (SELECT FROM blocked) AND NOT EXISTS (SELECT FROM limited)`;
+  const stopped = decided
+    ? sql.fragment`NULL::json AS blocked, false AS limited`
+    : sql.fragment`(SELECT row_to_json(blocked) FROM blocked) AS blocked, EXISTS (SELECT FROM limited) AS limited`;
+  return db.one(sql.prepared(decided ? 'begin_counted_step' : 'begin_step', begun)`
     WITH known_policy AS (
       SELECT policy_revision AS revision FROM workspaces WHERE id = ${step.judged.workspaceId}
     ), held AS (
@@ -132,21 +196,23 @@ export async function beginStep(
                 policy_revision_now(workspace_id) = ${step.judged.revision}::int AS current
     ), run AS (
       SELECT * FROM held WHERE current
-    ), blocked AS MATERIALIZED (${blockedRun} LIMIT 1
-    ), ${carriageCtes(step.carriage, control)}, claimed AS (
+    ), ${stops} ${carriageCtes(step.carriage, control)}, claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
-                              claim, claim_until, queued_at, input, output, finished_at, policy)
+                              claim, claim_until, queued_at, input, output, finished_at, policy,
+                              expected_micros, expected_unknown)
       SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
              ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, run.base + ${ordinal}::int,
              ${done === undefined ? 'running' : 'success'}, run.epoch, ${done === undefined ? step.claim : null},
              ${done === undefined ? step.claimMs : null}::int * interval '1 ms' + clock_timestamp(),
              ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, ${json(done?.output)},
-             CASE WHEN ${done !== undefined} THEN clock_timestamp() END, ${json(step.judged.verdicts)}
-      FROM run WHERE NOT EXISTS (SELECT FROM blocked)
+             CASE WHEN ${done !== undefined} THEN clock_timestamp() END, ${json(step.judged.verdicts)},
+             ${counted?.most ?? null}::bigint, ${decided && counted.most === null}
+      FROM run WHERE ${goesOn}
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
         input = excluded.input, output = excluded.output, attempts = s.attempts + 1,
         attempt_started_at = excluded.started_at,
+        expected_micros = excluded.expected_micros, expected_unknown = excluded.expected_unknown,
         finished_at = excluded.finished_at, error = NULL, policy = ${verdictsKept},
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
         queued_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.queued_at ELSE s.queued_at END,
@@ -154,6 +220,7 @@ export async function beginStep(
       WHERE s.status NOT IN ('success', 'skipped')
         AND NOT (s.status IN ('failed', 'cancelled') AND s.epoch = excluded.epoch)
       RETURNING new.step_key, new.errors, new.attempts, new.generation,
+                (new.expected_unknown OR new.expected_micros IS NOT NULL) AS counted,
                 coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed,
                 new.node_id, old.policy::jsonb AS judged
     ), told AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}
@@ -161,13 +228,21 @@ export async function beginStep(
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, controlAndClaimed)} ORDER BY 2
     )
     SELECT ${syncCommit(done !== undefined)}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
-           (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed),
-           (SELECT row_to_json(blocked) FROM blocked) AS blocked,
+           (SELECT counted FROM claimed), (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed),
+           ${stopped},
            (SELECT cost_cap_micros IS NOT NULL OR EXISTS (
               SELECT FROM budget_holds h WHERE h.run_id = run.id AND h.status = 'open') FROM run) AS budgeted,
            coalesce((SELECT revision FROM known_policy) <> ${step.judged.revision}::int, false)
              OR EXISTS (SELECT FROM held WHERE NOT current) AS stale
   `);
+}
+
+/** Undefined when limits have to be asked first. */
+async function outcomeOf(
+  db: Db,
+  step: StepBeginning,
+  row: z.infer<typeof begun>,
+): Promise<BeginOutcome | undefined> {
   if (row.claimed) {
     return {
       outcome: 'begun',
@@ -175,13 +250,15 @@ export async function beginStep(
       attempts: row.attempts ?? 1,
       generation: row.generation ?? 0,
       budgeted: row.budgeted ?? false,
+      counted: row.counted ?? false,
     };
   }
   if (row.stale) return { outcome: 'stale' };
   // Also when the run is no longer active: what is finished stays finished.
   const kept = await readOutcome(db, step.carriage.run_id, step.stepKey);
   if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };
-  if (row.active && kept?.status === 'failed') {
+  // What failed before the last resume is tried anew, once there is room for it.
+  if (row.active && kept?.status === 'failed' && kept.current) {
     return { outcome: 'failed', error: kept.error ?? 'failed' };
   }
   if (row.blocked !== null) {
@@ -196,18 +273,22 @@ export async function beginStep(
       },
     };
   }
-  return { outcome: 'refused' };
+  return row.limited ? undefined : { outcome: 'refused' };
 }
 
 const outcomeRow = z.object({
   status: z.string(),
   output: z.json().nullable(),
   error: z.string().nullable(),
+  /** No resume since. */
+  current: z.boolean(),
 });
 
 async function readOutcome(db: Db, runId: string, stepKey: string) {
   return db.maybeOne(sql.prepared('read_step_outcome', outcomeRow)`
-    SELECT status, output, error FROM steps WHERE run_id = ${runId} AND step_key = ${stepKey}
+    SELECT s.status, s.output, s.error, s.epoch = r.resumed_count AS current
+    FROM steps s JOIN runs r ON r.id = s.run_id
+    WHERE s.run_id = ${runId} AND s.step_key = ${stepKey}
   `);
 }
 
@@ -223,6 +304,8 @@ export interface StepEnd {
   stepKey: string;
   nodeId: string;
   claim: string;
+  /** What the attempt might cost was counted since it began. */
+  counted?: boolean;
   spending: StepSpending;
 }
 
@@ -233,7 +316,7 @@ const ended = z.object({ won: z.boolean() });
  * decides the outcome; cost is booked whoever wins, also late. Returns the output that stands, which for a loser
  * is the winner's, or undefined when the step did not (yet) end well for anybody.
  */
-export async function finishStep(db: Db, end: StepEnd, output: Json): Promise<Json | undefined> {
+export async function finishStep(db: Pool, end: StepEnd, output: Json): Promise<Json | undefined> {
   const won = await endStep(db, end, {
     status: 'success',
     output,
@@ -245,7 +328,7 @@ export async function finishStep(db: Db, end: StepEnd, output: Json): Promise<Js
 }
 
 /** The attempt was told to stop. Nothing is said about it on the stream: the run has ended already. */
-export async function cancelStep(db: Db, end: StepEnd): Promise<void> {
+export async function cancelStep(db: Pool, end: StepEnd): Promise<void> {
   await endStep(db, end, { status: 'cancelled' });
 }
 
@@ -253,12 +336,12 @@ export async function cancelStep(db: Db, end: StepEnd): Promise<void> {
  * The attempt had to stop, and nobody has said that the step is to. While the run is open the step waits for its next
  * attempt, with what this one cost; in a run that has ended it ends as well.
  */
-export async function releaseStep(db: Db, end: StepEnd): Promise<void> {
+export async function releaseStep(db: Pool, end: StepEnd): Promise<void> {
   await endStep(db, end, { status: 'cancelled', waitsIfOpen: true });
 }
 
 async function endStep(
-  db: Db,
+  db: Pool,
   end: StepEnd,
   result: {
     status: 'success' | 'cancelled';
@@ -269,7 +352,7 @@ async function endStep(
 ): Promise<boolean> {
   const { spending } = end;
   const waits = sql.fragment`(${result.waitsIfOpen ?? false} AND ${runIsOpen})`;
-  const row = await db.one(sql.prepared(paid(end) ? 'end_paid_step' : 'end_step', ended)`
+  const statement = sql.prepared(paid(end) ? 'end_paid_step' : 'end_step', ended)`
     WITH run AS (${bookCost(end)}
     ), ${charge(end)} won AS (
       UPDATE steps SET
@@ -286,8 +369,18 @@ async function endStep(
       WHERE ${result.frame !== undefined} AND run.status IN ('pending', 'running', 'paused')
     )
     SELECT EXISTS (SELECT FROM won) AS won
-  `);
-  return row.won;
+  `;
+  return (await ending(db, end, (on) => on.one(statement))).won;
+}
+
+/** Ends an attempt by one statement. What was counted for it is given back, or replaced by what it cost, with it. */
+async function ending<T>(db: Pool, end: StepEnd, work: (db: Db) => Promise<T>): Promise<T> {
+  if (end.counted !== true) return work(db);
+  return db.transaction(async (tx) => {
+    const result = await work(tx);
+    await recountHolds(tx, end.runId);
+    return result;
+  });
 }
 
 /** The run's row is held first, so that whatever follows is in the order of the frame numbers. */
@@ -336,7 +429,7 @@ const erred = z.object({ status: z.string(), tries: z.number() });
  * the step or its run is gone, or another attempt has taken over.
  */
 export async function recordStepError(
-  db: Db,
+  db: Pool,
   end: StepEnd,
   error: StepError,
 ): Promise<{ final: boolean; tries: number } | undefined> {
@@ -348,10 +441,7 @@ export async function recordStepError(
   };
   const isFinal = sql.fragment`
     (${!error.retryable} OR errors - forgiven + 1 >= ${error.maxAttempts}::int)`;
-  const row = await db.maybeOne(sql.prepared(
-    paid(end) ? 'record_paid_step_error' : 'record_step_error',
-    erred,
-  )`
+  const statement = sql.prepared(paid(end) ? 'record_paid_step_error' : 'record_step_error', erred)`
     WITH run AS (${bookCost(end)}
     ), ${charge(end)} won AS (
       UPDATE steps SET
@@ -368,7 +458,8 @@ export async function recordStepError(
       WHERE won.status = 'failed' AND run.status IN ('pending', 'running', 'paused')
     )
     SELECT status, tries FROM won
-  `);
+  `;
+  const row = await ending(db, end, (on) => on.maybeOne(statement));
   return row === null ? undefined : { final: row.status === 'failed', tries: row.tries };
 }
 

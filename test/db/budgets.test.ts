@@ -8,6 +8,7 @@ import { sql } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/resumes.ts';
 import { abandonRun, cancelRun } from '../../shared/db/run-ends.ts';
 import { settleRun } from '../../shared/db/settlements.ts';
+import { FREE } from '../../shared/spending.ts';
 import { beginStep, finishStep, recordStepError } from '../../shared/db/steps.ts';
 import { deleteWorkflow } from '../../shared/db/workflows.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
@@ -45,6 +46,7 @@ const begin = (runId: string, claim = 'c', stepKey = 'a', execution = 'e') =>
     outputKey: 'a',
     input: {},
     queuedAt: new Date(),
+    cost: FREE,
     judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
   });
 const spend = async (runId: string, usd: number, stepKey = 'a', execution = 'e') => {

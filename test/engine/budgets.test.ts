@@ -149,6 +149,22 @@ describe('the cap of a run', () => {
     ]);
   });
 
+  test('stops a run that is resumed without an override again, and an override still takes it past', async () => {
+    const workflowId = await costly(0.3, 0.3);
+    await cap(workflowId, 0.2);
+    const runId = await engine.trigger(workflowId);
+    const stopped = {
+      error: 'Run cost cap reached: $0.30 of $0.20 spent',
+      failure: { kind: 'budget', node_id: 'n2' },
+    };
+    expect(await engine.until(runId, ['failed'])).toMatchObject(stopped);
+    await resumeRun(engine.deps, { actor: engine.actor, runId });
+    await eventually(async () => (await engine.run(runId)).status === 'failed');
+    expect(await engine.run(runId)).toMatchObject(stopped);
+    await override(runId);
+    await engine.until(runId, ['success']);
+  });
+
   test('an override is refused for a run that has not failed on a budget, or below its cost', async () => {
     const workflowId = await costly(0.3, 0.3);
     await cap(workflowId, 0.2);
@@ -222,6 +238,67 @@ describe('a block budget', () => {
     const run = await engine.until(runId, ['success'], 40_000);
     expect(await status(id)).toMatchObject({ reserved_usd: 0, spent_usd: run.cost_usd });
   }, 60_000);
+});
+
+describe('steps in parallel', () => {
+  /** A free node and, after `startMs`, so many at once. */
+  const fan = (n: number, costUsd: number, delayMs = 150, startMs = 0) => {
+    const ids = Array.from({ length: n }, (_, index) => `n${index + 1}`);
+    return engine.define({
+      nodes: [
+        mock('start', { delay_ms: startMs }),
+        ...ids.map((id) => mock(id, { cost_usd: costUsd, delay_ms: delayMs })),
+      ],
+      edges: ids.map((id) => edge('start', id)),
+    });
+  };
+
+  test('cost no more than the cap and one of them', async () => {
+    const workflowId = await fan(20, 1);
+    await cap(workflowId, 2);
+    const runId = await engine.trigger(workflowId);
+    const run = await engine.until(runId, ['failed'], 40_000);
+    expect(run).toMatchObject({
+      cost_usd: 2,
+      error: 'Run cost cap reached: $2.00 of $2.00 spent',
+      failure: { kind: 'budget' },
+    });
+    expect(run.steps.filter((step) => step.status === 'success')).toHaveLength(3);
+    await override(runId);
+    expect((await engine.until(runId, ['success'], 40_000)).cost_usd).toBe(20);
+  }, 90_000);
+
+  test('all get done where the cap has room for them, though they have to wait for each other', async () => {
+    const workflowId = await fan(8, 0.4, 50);
+    await cap(workflowId, 3.3);
+    const run = await engine.until(await engine.trigger(workflowId), ['success'], 40_000);
+    expect(run.cost_usd).toBe(3.2);
+    expect(run.steps.map((step) => step.attempt)).toEqual(run.steps.map(() => 1));
+  }, 60_000);
+
+  test('cost no more than the budget and one of them, over several runs at once', async () => {
+    const workflowId = await fan(15, 1, 150, 1_500);
+    const id = await budget(workflowId, 2, 0.5);
+    const runIds = [];
+    for (let n = 0; n < 4; n += 1) runIds.push(await engine.trigger(workflowId));
+    const runs = await Promise.all(runIds.map((runId) => engine.until(runId, ['failed'], 60_000)));
+    const total = runs.reduce((sum, run) => sum + run.cost_usd, 0);
+    expect(total).toBeLessThan(3);
+    expect(await status(id)).toMatchObject({ spent_usd: total, reserved_usd: 0 });
+  }, 90_000);
+
+  test('that lose their worker keep to the cap, and leave nothing reserved', async () => {
+    const workflowId = await fan(10, 0.5, 600);
+    await cap(workflowId, 2);
+    const id = await budget(workflowId, 100, 0.1);
+    const runId = await engine.trigger(workflowId);
+    await eventually(async () => (await engine.run(runId)).steps.length > 1);
+    await workers.splice(0)[0]?.kill();
+    await startWorker();
+    const run = await engine.until(runId, ['failed'], 90_000);
+    expect(run.cost_usd).toBeLessThan(2.5);
+    expect(await status(id)).toMatchObject({ spent_usd: run.cost_usd, reserved_usd: 0 });
+  }, 120_000);
 });
 
 test('cost is one truth: steps, runs, budgets and usage agree after whatever runs went through', async () => {

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { agentCost } from '../../activities/nodes/agent-cost.ts';
+import type { AgentNode } from '../../shared/contract/graph.ts';
+
+const prices = {
+  'lab/small': { inputUsd: 1, outputUsd: 10 },
+  'lab/large': { inputUsd: 2, outputUsd: 100 },
+};
+const costOf = (node: Partial<AgentNode>, before: number | null = null, prompt = 'Hello') =>
+  agentCost(
+    {
+      node: { id: 'a', kind: 'agent', model: 'lab/small', ...node } as AgentNode,
+      params: { prompt },
+      state: {},
+    },
+    { prices: () => Promise.resolve(prices), lastCost: () => Promise.resolve(before) },
+  );
+
+test('a mock costs what its node says, and without it nothing', async () => {
+  expect(await costOf({ model: 'mock', mock: { cost_usd: 0.5 } })).toEqual({
+    least: 500_000,
+    most: 500_000,
+  });
+  expect(await costOf({ model: 'mock' })).toEqual({ least: 0, most: 0 });
+});
+
+test('with max_output_tokens a model is bounded by its price, by every byte of the prompt', async () => {
+  const short = await costOf({ max_output_tokens: 1_000 });
+  const long = await costOf({ max_output_tokens: 1_000 }, null, 'é'.repeat(5_000));
+  expect(short.least).toBe(1);
+  expect(short.most).toBeGreaterThan(10_000);
+  expect(long.most! - short.most!).toBeGreaterThan(9_900);
+  expect(await costOf({ max_output_tokens: 1_000 }, 7)).toEqual(short);
+});
+
+test('without it a model costs what it did before, or nobody knows', async () => {
+  expect(await costOf({})).toEqual({ least: 1, most: null });
+  expect(await costOf({}, 4_321)).toEqual({ least: 1, most: 4_321 });
+});
+
+test('of several models it is the dearest that counts; one without a price is not asked', async () => {
+  const both = await costOf({ max_output_tokens: 100, fallback_models: ['lab/large'] });
+  expect(both).toEqual(await costOf({ model: 'lab/large', max_output_tokens: 100 }));
+  expect(await costOf({ model: 'lab/none' })).toEqual({ least: 0, most: 0 });
+  expect(
+    await costOf({ model: 'mock', mock: { cost_usd: 0 }, fallback_models: ['lab/small'] }),
+  ).toEqual({ least: 0, most: null });
+});

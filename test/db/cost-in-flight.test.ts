@@ -1,0 +1,293 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createBudget, readBudget } from '../../shared/db/budgets.ts';
+import { lastCost } from '../../shared/db/holds.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { abandonRun, cancelRun } from '../../shared/db/run-ends.ts';
+import { settleRun } from '../../shared/db/settlements.ts';
+import { beginStep, finishStep, recordStepError, releaseStep } from '../../shared/db/steps.ts';
+import { updateWorkflow } from '../../shared/db/workflows.ts';
+import { type StepCost, UNKNOWN_COST } from '../../shared/spending.ts';
+import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
+
+// No worker: the steps are begun and ended here, as workers would, at the same time and in any order.
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+});
+afterAll(() => engine.close());
+afterEach(async () => {
+  await expectLedgerToAgree(engine.db);
+  await expectCostsToAgree(engine.db);
+});
+
+const MICROS = 1_000_000;
+const exact = (usd: number): StepCost => ({ least: usd * MICROS, most: usd * MICROS });
+const define = async (capUsd?: number) => {
+  const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+  if (capUsd !== undefined) {
+    await updateWorkflow(engine.db, engine.actor, workflowId, { run_cap_usd: capUsd });
+  }
+  return workflowId;
+};
+const budget = (workflowId: string, limit: number, estimate?: number) =>
+  createBudget(engine.db, engine.actor, {
+    name: 'B',
+    scope: 'workflow',
+    workflow_id: workflowId,
+    window: 'month',
+    limit_usd: limit,
+    reservation_estimate_usd: estimate,
+  });
+const status = async (budgetId: string) =>
+  (await readBudget(engine.db, { workspaceId: engine.actor.workspaceId, budgetId })).status;
+const spent = async (runId: string) => (await engine.run(runId)).cost_usd;
+
+const begin = (runId: string, stepKey: string, cost: StepCost, claim = 'c') =>
+  beginStep(engine.db, {
+    carriage: { run_id: runId, control: [], observed: [] },
+    execution: 'e',
+    claim,
+    claimMs: 5_000,
+    stepKey,
+    nodeId: stepKey,
+    label: stepKey,
+    kind: 'agent',
+    iteration: [],
+    outputKey: stepKey,
+    input: {},
+    queuedAt: new Date(),
+    cost,
+    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
+  });
+const ending = (runId: string, stepKey: string, usd: number, claim = 'c') => ({
+  runId,
+  stepKey,
+  nodeId: stepKey,
+  claim,
+  counted: true,
+  spending: { costMicros: Math.round(usd * MICROS) },
+});
+const finish = (runId: string, stepKey: string, usd: number, claim = 'c') =>
+  finishStep(engine.db, ending(runId, stepKey, usd, claim), 1);
+const fail = (runId: string) =>
+  abandonRun(engine.db, { runId, kind: 'crash', error: 'x', execution: 'e', alerts: false });
+const settle = (runId: string) =>
+  settleRun(engine.db, {
+    run_id: runId,
+    control: [],
+    observed: [],
+    output: {},
+    state: {},
+    execution: 'e',
+  });
+/** As if the worker of this step had died a while ago. */
+const lose = (runId: string, stepKey: string) =>
+  engine.db.query(sql.type(z.object({}))`
+    UPDATE steps SET claim_until = clock_timestamp() - interval '1 second'
+    WHERE run_id = ${runId} AND step_key = ${stepKey}`);
+
+interface Work {
+  runId: string;
+  stepKey: string;
+}
+
+/**
+ * Asks for all the steps at once, again and again, as Temporal does for those that wait; ends those that began with
+ * `usd` each, or loses their worker; until all have ended or nothing may begin any more.
+ */
+async function work(
+  steps: readonly Work[],
+  cost: StepCost,
+  usd: number,
+  loses: (n: number) => boolean = () => false,
+): Promise<{ ended: number; blocked: number }> {
+  let open = [...steps];
+  const seen = { ended: 0, blocked: 0 };
+  for (let round = 0; open.length > 0; round += 1) {
+    expect(round).toBeLessThan(200);
+    const claim = `c${round}`;
+    const outcomes = await Promise.all(
+      open.map(async (step) => ({
+        step,
+        outcome: (await begin(step.runId, step.stepKey, cost, claim)).outcome,
+      })),
+    );
+    const of = (wanted: string) =>
+      outcomes.filter(({ outcome }) => outcome === wanted).map(({ step }) => step);
+    const [begun, waits, blocked] = [of('begun'), of('waits'), of('blocked')];
+    expect(begun.length + waits.length + blocked.length).toBe(open.length);
+    // Somebody gets on in every round: nobody is told to wait for nothing.
+    expect(begun.length + blocked.length).toBeGreaterThan(0);
+    const lost = begun.filter((_step, n) => loses(round * 31 + n));
+    const finished = begun.filter((step) => !lost.includes(step));
+    for (const { runId, stepKey } of lost) await lose(runId, stepKey);
+    await Promise.all(finished.map(({ runId, stepKey }) => finish(runId, stepKey, usd, claim)));
+    seen.ended += finished.length;
+    seen.blocked += blocked.length;
+    open = [...waits, ...lost];
+    await expectLedgerToAgree(engine.db);
+  }
+  return seen;
+}
+
+const stepsOf = (runId: string, n: number): Work[] =>
+  Array.from({ length: n }, (_, index) => ({ runId, stepKey: `s${index}` }));
+const sizes = Array.from({ length: 49 }, (_, index) => index + 2);
+
+describe('a cap', () => {
+  test('for k of N steps in parallel is passed by no more than one of them, for N from 2 to 50', async () => {
+    for (const n of sizes) {
+      const k = 1 + ((n * 7) % n);
+      const runId = await engine.trigger(await define(k * 0.5));
+      const seen = await work(stepsOf(runId, n), exact(0.5), 0.5);
+      expect(seen).toEqual({ ended: k, blocked: n - k });
+      expect(await spent(runId)).toBe(k * 0.5);
+      await fail(runId);
+    }
+  }, 120_000);
+
+  test.each([2, 3, 7, 20, 50])(
+    'is kept by %i steps of unknown cost, one at a time, also when workers die',
+    async (n) => {
+      const runId = await engine.trigger(await define(n * 0.25));
+      const seen = await work(stepsOf(runId, n), UNKNOWN_COST, 0.5, (at) => at % 5 === 0);
+      expect(seen.ended).toBe(Math.ceil(n / 2));
+      expect(await spent(runId)).toBeLessThan(n * 0.25 + 0.5);
+      await fail(runId);
+    },
+    120_000,
+  );
+
+  test('that is dear beforehand and cheap afterwards stops nobody: what waits begins in the end', async () => {
+    const runId = await engine.trigger(await define(1));
+    const seen = await work(stepsOf(runId, 12), { least: 1, most: 0.9 * MICROS }, 0.01);
+    expect(seen).toEqual({ ended: 12, blocked: 0 });
+    await settle(runId);
+  });
+
+  test('lets free steps go on beside one of unknown cost', async () => {
+    const runId = await engine.trigger(await define(1));
+    expect((await begin(runId, 'dear', UNKNOWN_COST)).outcome).toBe('begun');
+    expect((await begin(runId, 'other', UNKNOWN_COST)).outcome).toBe('waits');
+    expect((await begin(runId, 'free', exact(0))).outcome).toBe('begun');
+  });
+});
+
+describe('a budget with an estimate', () => {
+  test('is passed by no more than one step, for 2 to 50 steps in one run and in several', async () => {
+    for (const n of sizes) {
+      const runs = 1 + (n % 4);
+      const workflowId = await define();
+      const id = await budget(workflowId, runs * 0.5 + 1, 0.5);
+      const runIds = [];
+      for (let at = 0; at < runs; at += 1) runIds.push(await engine.trigger(workflowId));
+      const steps = Array.from({ length: n }, (_, at) => ({
+        runId: runIds[at % runs]!,
+        stepKey: `s${at}`,
+      }));
+      await work(steps, exact(0.3), 0.3, (at) => at % 9 === 0);
+      const limit = runs * 0.5 + 1;
+      const seen = await status(id);
+      expect(seen.committed_usd).toBeLessThan(limit + 0.3);
+      for (const runId of runIds) await fail(runId);
+      const after = await status(id);
+      expect(after.spent_usd).toBeLessThan(limit + 0.3);
+      expect(after.reserved_usd).toBe(0);
+    }
+  }, 180_000);
+
+  test.each([2, 7, 20])(
+    'is passed by no more than a step for each run whose %i steps have unknown costs',
+    async (n) => {
+      const workflowId = await define();
+      const id = await budget(workflowId, 2, 0.5);
+      const runIds = [];
+      for (let at = 0; at < 4; at += 1) runIds.push(await engine.trigger(workflowId));
+      const steps = runIds.flatMap((runId) => stepsOf(runId, n));
+      await work(steps, UNKNOWN_COST, 0.4, (at) => at % 7 === 0);
+      expect((await status(id)).committed_usd).toBeLessThan(2 + 4 * 0.4);
+      for (const runId of runIds)
+        await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+      expect(await status(id)).toMatchObject({ reserved_usd: 0 });
+    },
+    120_000,
+  );
+
+  test('counts what steps at work may cost beyond it at once, for triggers and for other runs', async () => {
+    const workflowId = await define();
+    const id = await budget(workflowId, 1, 0.1);
+    const [one, two] = [await engine.trigger(workflowId), await engine.trigger(workflowId)];
+    expect((await begin(one, 'a', exact(0.85))).outcome).toBe('begun');
+    expect(await status(id)).toMatchObject({ reserved_usd: 0.95, spent_usd: 0 });
+    await expect(engine.trigger(workflowId)).rejects.toMatchObject({ code: 'budget_exceeded' });
+    // Room for one more that passes the limit, then for none until it is known what they cost.
+    expect((await begin(two, 'a', exact(0.5))).outcome).toBe('begun');
+    expect((await begin(two, 'b', exact(0.5))).outcome).toBe('waits');
+    await finish(one, 'a', 0.01);
+    await finish(two, 'a', 0.01);
+    expect(await status(id)).toMatchObject({ reserved_usd: 0.2 });
+    expect((await begin(two, 'b', exact(0.5))).outcome).toBe('begun');
+  });
+
+  test.each([
+    [
+      'fails',
+      (runId: string) =>
+        recordStepError(engine.db, ending(runId, 'a', 0), {
+          message: 'x',
+          retryable: true,
+          definite: false,
+          maxAttempts: 3,
+        }),
+    ],
+    ['gives up its claim', (runId: string) => releaseStep(engine.db, ending(runId, 'a', 0))],
+    ['is taken over', (runId: string) => begin(runId, 'a', exact(0.2), 'other')],
+    [
+      'is lost, and another one asks',
+      async (runId: string) => {
+        await lose(runId, 'a');
+        await begin(runId, 'b', UNKNOWN_COST);
+      },
+    ],
+    ['was of a run that ends', (runId: string) => fail(runId)],
+  ] as const)('gives back what was counted for an attempt that %s', async (_how, act) => {
+    const workflowId = await define();
+    const id = await budget(workflowId, 10, 0.5);
+    const runId = await engine.trigger(workflowId);
+    await begin(runId, 'a', exact(3));
+    expect(await status(id)).toMatchObject({ reserved_usd: 3 });
+    await act(runId);
+    expect((await status(id)).reserved_usd).toBeLessThanOrEqual(0.5);
+  });
+});
+
+test('a budget without an estimate counts what ended runs have cost, and nothing before', async () => {
+  const workflowId = await define();
+  const id = await budget(workflowId, 1);
+  const [one, two] = [await engine.trigger(workflowId), await engine.trigger(workflowId)];
+  expect(await work(stepsOf(one, 5), exact(0.5), 0.5)).toEqual({ ended: 5, blocked: 0 });
+  expect(await status(id)).toMatchObject({ spent_usd: 0, reserved_usd: 0 });
+  await settle(one);
+  expect((await begin(two, 'a', exact(0.5))).outcome).toBe('blocked');
+});
+
+test('what a node has cost is known from the last runs of the same version, and from the run itself', async () => {
+  const workflowId = await define(100);
+  const first = await engine.trigger(workflowId);
+  const last = (runId: string) => lastCost(engine.db, { runId, nodeId: 'a' });
+  expect(await last(first)).toBeNull();
+  await begin(first, 'a', UNKNOWN_COST);
+  await finish(first, 'a', 0.2);
+  expect(await last(first)).toBe(200_000);
+  const second = await engine.trigger(workflowId);
+  expect(await last(second)).toBeNull();
+  await settle(first);
+  expect(await last(second)).toBe(200_000);
+  await updateWorkflow(engine.db, engine.actor, workflowId, {
+    graph: { nodes: [echo('a', "'other'")], edges: [] } as never,
+  });
+  expect(await last(await engine.trigger(workflowId))).toBeNull();
+});

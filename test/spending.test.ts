@@ -1,0 +1,268 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  admit,
+  type BudgetRoom,
+  FREE,
+  type RunRoom,
+  type StepCost,
+  UNKNOWN_COST,
+} from '../shared/spending.ts';
+
+const exact = (micros: number): StepCost => ({ least: micros, most: micros });
+const bounded = (most: number): StepCost => ({ least: 1, most });
+const room = (of: Partial<RunRoom> = {}): RunRoom => ({
+  cost: 0,
+  cap: null,
+  inFlight: { micros: 0, unknown: false },
+  budgets: [],
+  ...of,
+});
+const budget = (of: Partial<BudgetRoom> = {}): BudgetRoom => ({
+  budgetId: 'b',
+  name: 'B',
+  limit: 100,
+  estimate: 10,
+  used: 0,
+  committed: 10,
+  pending: 0,
+  pendingUnknown: false,
+  ...of,
+});
+const atWork = (micros: number, unknown = false) => ({ micros, unknown });
+
+test.each<[string, RunRoom, StepCost, string]>([
+  ['nothing bounds it', room(), UNKNOWN_COST, 'begin'],
+  ['below the cap', room({ cost: 9, cap: 10 }), exact(5), 'begin'],
+  ['at the cap', room({ cost: 10, cap: 10 }), exact(5), 'stop'],
+  ['at the cap, and free', room({ cost: 10, cap: 10 }), FREE, 'stop'],
+  [
+    'what is at work fills the cap',
+    room({ cost: 5, cap: 10, inFlight: atWork(5) }),
+    exact(5),
+    'wait',
+  ],
+  [
+    'what is at work leaves some of the cap',
+    room({ cost: 5, cap: 10, inFlight: atWork(4) }),
+    exact(5),
+    'begin',
+  ],
+  ['beside an unknown cost', room({ cap: 10, inFlight: atWork(0, true) }), exact(1), 'wait'],
+  ['free beside an unknown cost', room({ cap: 10, inFlight: atWork(0, true) }), FREE, 'begin'],
+  ['within its estimate', room({ budgets: [budget({ committed: 100 })] }), exact(10), 'begin'],
+  [
+    'unknown within its estimate, all full',
+    room({ budgets: [budget({ used: 9, committed: 100 })] }),
+    UNKNOWN_COST,
+    'begin',
+  ],
+  [
+    'bounded above its estimate, all full',
+    room({ budgets: [budget({ used: 9, committed: 100 })] }),
+    bounded(50),
+    'begin',
+  ],
+  [
+    'sure to outgrow its estimate, all full',
+    room({ budgets: [budget({ used: 9, committed: 100 })] }),
+    exact(2),
+    'stop',
+  ],
+  [
+    'exactly at its estimate, and free',
+    room({ budgets: [budget({ used: 10, committed: 100 })] }),
+    FREE,
+    'begin',
+  ],
+  [
+    'exactly at its estimate, and not free',
+    room({ budgets: [budget({ used: 10, committed: 100 })] }),
+    UNKNOWN_COST,
+    'stop',
+  ],
+  ['beyond its estimate, with room', room({ budgets: [budget({ used: 20 })] }), exact(9), 'begin'],
+  [
+    'beyond its estimate, with room if others cost nothing',
+    room({ budgets: [budget({ used: 20, committed: 60, pending: 40 })] }),
+    exact(9),
+    'wait',
+  ],
+  [
+    'beyond its estimate beside another run of unknown cost',
+    room({ budgets: [budget({ used: 20, pendingUnknown: true })] }),
+    exact(9),
+    'wait',
+  ],
+  [
+    'within its estimate beside another run of unknown cost',
+    room({ budgets: [budget({ pendingUnknown: true })] }),
+    exact(9),
+    'begin',
+  ],
+  [
+    'without an estimate below the limit',
+    room({ budgets: [budget({ estimate: null, committed: 99, used: 500 })] }),
+    UNKNOWN_COST,
+    'begin',
+  ],
+  [
+    'without an estimate at the limit',
+    room({ budgets: [budget({ estimate: null, committed: 100 })] }),
+    exact(1),
+    'stop',
+  ],
+  [
+    'any of several budgets',
+    room({ budgets: [budget(), budget({ used: 50, committed: 100 })] }),
+    exact(1),
+    'stop',
+  ],
+])('a step %s: %#', (_title, run, step, outcome) => {
+  const verdict = admit(run, step);
+  expect(typeof verdict === 'string' ? verdict : 'stop').toBe(outcome);
+});
+
+/** The same numbers for the same seed. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+interface SimulatedStep {
+  cost: number;
+  known: StepCost;
+  state: 'ready' | 'at work' | 'ended';
+}
+interface SimulatedRun {
+  steps: SimulatedStep[];
+  cap: number | null;
+  stopped: boolean;
+}
+
+/**
+ * Runs under one budget whose steps are all ready at once, begun and ended in any order. Workers die in between: then
+ * the step is ready again, and what it would have cost is not counted. Returns what was spent in all.
+ */
+function simulate(
+  runs: SimulatedRun[],
+  limits: { limit: number; estimate: number } | undefined,
+  next: () => number,
+): number {
+  const costOf = (run: SimulatedRun) =>
+    run.steps.reduce((sum, step) => sum + (step.state === 'ended' ? step.cost : 0), 0);
+  const flight = (run: SimulatedRun) => {
+    const busy = run.steps.filter((step) => step.state === 'at work');
+    return {
+      micros: busy.reduce((sum, step) => sum + (step.known.most ?? 0), 0),
+      unknown: busy.some((step) => step.known.most === null),
+    };
+  };
+  const roomOf = (run: SimulatedRun): RunRoom => {
+    const budgets: BudgetRoom[] = [];
+    if (limits !== undefined) {
+      const { limit, estimate } = limits;
+      const others = runs.filter((other) => other !== run);
+      const held = (of: SimulatedRun) => Math.max(estimate, costOf(of));
+      budgets.push({
+        budgetId: 'b',
+        name: 'B',
+        limit,
+        estimate,
+        used: costOf(run),
+        committed: runs.reduce((sum, of) => sum + held(of), 0),
+        pending: others.reduce(
+          (sum, of) => sum + Math.max(0, costOf(of) + flight(of).micros - held(of)),
+          0,
+        ),
+        pendingUnknown: others.some((of) => flight(of).unknown && costOf(of) >= estimate),
+      });
+    }
+    return { cost: costOf(run), cap: run.cap, inFlight: flight(run), budgets };
+  };
+  for (let moves = 0; ; moves += 1) {
+    const ready = runs.flatMap((run) =>
+      run.stopped
+        ? []
+        : run.steps.filter((step) => step.state === 'ready').map((step) => ({ run, step })),
+    );
+    const busy = runs.flatMap((run) => run.steps.filter((step) => step.state === 'at work'));
+    if (ready.length === 0 && busy.length === 0) break;
+    expect(moves).toBeLessThan(100_000);
+    const verdicts = new Set<string>();
+    if (ready.length > 0 && (busy.length === 0 || next() < 0.7)) {
+      // With nothing at work nobody may be told to wait, whoever asks.
+      const asked = busy.length === 0 ? ready : [ready[Math.floor(next() * ready.length)]!];
+      for (const { run, step } of asked) {
+        if (run.stopped || step.state !== 'ready') continue;
+        const verdict = admit(roomOf(run), step.known);
+        verdicts.add(typeof verdict === 'string' ? verdict : 'stop');
+        if (verdict === 'begin') {
+          step.state = 'at work';
+          break;
+        }
+        if (verdict !== 'wait') run.stopped = true;
+      }
+      if (busy.length === 0) expect(verdicts).not.toContain('wait');
+    } else {
+      const step = busy[Math.floor(next() * busy.length)]!;
+      step.state = next() < 0.1 ? 'ready' : 'ended';
+    }
+  }
+  return runs.reduce((sum, run) => sum + costOf(run), 0);
+}
+
+const kinds: Record<string, (cost: number, next: () => number) => StepCost> = {
+  known: (cost) => exact(cost),
+  bounded: (cost, next) => bounded(Math.ceil(cost * (1 + 4 * next()))),
+  unknown: () => UNKNOWN_COST,
+  mixed: (cost, next) => [exact(cost), bounded(cost * 3), UNKNOWN_COST][Math.floor(next() * 3)]!,
+};
+const sizes = Array.from({ length: 49 }, (_, n) => n + 2);
+const stepsOf = (n: number, kind: string, next: () => number): SimulatedStep[] =>
+  Array.from({ length: n }, () => {
+    const cost = 1 + Math.floor(next() * 100);
+    return { cost, known: kinds[kind]!(cost, next), state: 'ready' as const };
+  });
+const dearest = (runs: SimulatedRun[]) =>
+  Math.max(...runs.flatMap((run) => run.steps.map((step) => step.cost)));
+
+describe.each(Object.keys(kinds))('steps in parallel, their cost %s', (kind) => {
+  test('cost no more than the cap and one of them, whatever their number', () => {
+    for (const n of sizes) {
+      for (let seed = 0; seed < 20; seed += 1) {
+        const next = random(n * 1_000 + seed);
+        const steps = stepsOf(n, kind, next);
+        const cap = Math.max(1, Math.floor(next() * n * 60));
+        const runs = [{ steps, cap, stopped: false }];
+        const spent = simulate(runs, undefined, next);
+        expect(spent).toBeLessThan(cap + dearest(runs));
+        // Nothing is held back for good: short of the cap, all of them are done.
+        const done = steps.every((step) => step.state === 'ended');
+        expect(done || spent >= cap).toBe(true);
+      }
+    }
+  });
+
+  test('cost no more than the budget and one of them, and one more for each run within its estimate', () => {
+    for (const n of sizes) {
+      for (let seed = 0; seed < 10; seed += 1) {
+        const next = random(n * 777 + seed);
+        const estimate = Math.floor(next() * 200);
+        const limit =
+          Math.max(estimate, 1) * (1 + Math.floor(next() * 5)) + Math.floor(next() * 50);
+        const admitted = Math.min(8, estimate === 0 ? 5 : Math.floor(limit / estimate));
+        const runs = Array.from({ length: admitted }, () => ({
+          steps: stepsOf(Math.ceil(n / admitted), kind, next),
+          cap: null,
+          stopped: false,
+        }));
+        const spent = simulate(runs, { limit, estimate }, next);
+        const beyond = kind === 'known' ? 1 : 1 + admitted;
+        expect(spent).toBeLessThan(limit + beyond * dearest(runs));
+      }
+    }
+  });
+});
