@@ -117,6 +117,8 @@ CREATE TABLE budget_holds (
   status text DEFAULT 'open'::text NOT NULL,
   opened_at timestamp with time zone DEFAULT now() NOT NULL,
   closed_at timestamp with time zone,
+  pending_micros bigint DEFAULT 0 NOT NULL,
+  pending_unknown boolean DEFAULT false NOT NULL,
   CONSTRAINT budget_holds_pkey PRIMARY KEY (budget_id, run_id, n),
   CONSTRAINT budget_holds_budget_id_fkey FOREIGN KEY (budget_id) REFERENCES budgets(id) ON DELETE CASCADE,
   CONSTRAINT budget_holds_check CHECK (((status = 'open'::text) = (closed_at IS NULL))),
@@ -130,6 +132,7 @@ CREATE TABLE budget_holds (
 CREATE INDEX budget_holds_by_run ON public.budget_holds USING btree (run_id, n);
 CREATE INDEX budget_holds_closed ON public.budget_holds USING btree (budget_id, closed_at) WHERE (closed_at IS NOT NULL);
 CREATE INDEX budget_holds_open ON public.budget_holds USING btree (opened_at) WHERE (status = 'open'::text);
+CREATE INDEX budget_holds_pending ON public.budget_holds USING btree (budget_id) WHERE ((pending_micros > 0) OR pending_unknown);
 
 CREATE TABLE budgets (
   id text NOT NULL,
@@ -861,6 +864,8 @@ CREATE TABLE steps (
   error text,
   policy json DEFAULT '[]'::json NOT NULL,
   attempt_started_at timestamp with time zone,
+  expected_micros bigint,
+  expected_unknown boolean DEFAULT false NOT NULL,
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),

@@ -182,7 +182,7 @@ describe('a budget with an estimate', () => {
       const runs = 1 + (n % 4);
       const workflowId = await define();
       const id = await budget(workflowId, runs * 0.5 + 1, 0.5);
-      const runIds = [];
+      const runIds: string[] = [];
       for (let at = 0; at < runs; at += 1) runIds.push(await engine.trigger(workflowId));
       const steps = Array.from({ length: n }, (_, at) => ({
         runId: runIds[at % runs]!,
@@ -204,13 +204,14 @@ describe('a budget with an estimate', () => {
     async (n) => {
       const workflowId = await define();
       const id = await budget(workflowId, 2, 0.5);
-      const runIds = [];
+      const runIds: string[] = [];
       for (let at = 0; at < 4; at += 1) runIds.push(await engine.trigger(workflowId));
       const steps = runIds.flatMap((runId) => stepsOf(runId, n));
       await work(steps, UNKNOWN_COST, 0.4, (at) => at % 7 === 0);
       expect((await status(id)).committed_usd).toBeLessThan(2 + 4 * 0.4);
-      for (const runId of runIds)
+      for (const runId of runIds) {
         await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+      }
       expect(await status(id)).toMatchObject({ reserved_usd: 0 });
     },
     120_000,

@@ -279,7 +279,7 @@ describe('steps in parallel', () => {
   test('cost no more than the budget and one of them, over several runs at once', async () => {
     const workflowId = await fan(15, 1, 150, 1_500);
     const id = await budget(workflowId, 2, 0.5);
-    const runIds = [];
+    const runIds: string[] = [];
     for (let n = 0; n < 4; n += 1) runIds.push(await engine.trigger(workflowId));
     const runs = await Promise.all(runIds.map((runId) => engine.until(runId, ['failed'], 60_000)));
     const total = runs.reduce((sum, run) => sum + run.cost_usd, 0);

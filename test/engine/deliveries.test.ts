@@ -739,17 +739,17 @@ describe('what goes wrong here', () => {
       expect(seen.early + seen.overtaken).toBe(60);
       // A record that commits while the next attempt waits for the row.
       const { scope, startedAt } = await underWay('waiting');
-      const recorded = Promise.withResolvers<void>();
-      const commit = Promise.withResolvers<void>();
+      const recorded = Promise.withResolvers<undefined>();
+      const commit = Promise.withResolvers<undefined>();
       const held = db.transaction(async (tx) => {
         await recordAttempt(tx, scope, { ...end, claim: 'first', startedAt, nextInMs: 30_000 });
-        recorded.resolve();
+        recorded.resolve(undefined);
         await commit.promise;
       });
       await recorded.promise;
       const waiting = claimDelivery(db, scope, 'second');
       await pause(200);
-      commit.resolve();
+      commit.resolve(undefined);
       await held;
       expect((await waiting)!.due_in_ms).toBeGreaterThan(20_000);
     }, 60_000);
