@@ -5,12 +5,22 @@ import {
   type DeliveryResult,
   MAX_DELIVERY_BACKOFF_MS,
 } from '../shared/execution.ts';
+import { isAmount, isText, requireInput } from './received.ts';
+
+const inputFields = {
+  task_queue: isText,
+  backoff_ms: isAmount,
+  workspace_id: isText,
+  delivery_id: isText,
+  round: isAmount,
+};
 
 /**
  * One round of one delivery. Attempts are counted by its row, not here: those that came to nothing through no fault of
  * the receiver are repeated and use up none. A dead letter shows as a failed execution.
  */
 export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliveryResult> {
+  requireInput('deliverWebhook', inputFields, input);
   const { task_queue, backoff_ms, workspace_id, delivery_id, round } = input;
   const { attemptDelivery } = proxyActivities<DeliveryActivities>({
     taskQueue: task_queue,

@@ -24,10 +24,8 @@ import {
   type FailedStep,
   FAILURE_BUDGET,
   FAILURE_RUN,
-  type GateDecision,
   type LedgerState,
   type ObservedStep,
-  type ResumedSignal,
   type RunGraphInput,
   searchAttributes,
   SIGNAL_DECISION,
@@ -44,13 +42,24 @@ import { renderTemplate } from '../shared/graph/template.ts';
 import type { Json, JsonObject } from '../shared/json.ts';
 import { parseDelay } from '../shared/tools.ts';
 import { createOpenGates } from './open-gates.ts';
+import {
+  hasFields,
+  isAmount,
+  isListOf,
+  isObject,
+  isText,
+  optional,
+  readDecision,
+  readResumed,
+  requireInput,
+} from './received.ts';
 import { executeStep, failedStep, prepareStep, type StepNode } from './step-call.ts';
 
 /** More control steps than this are written once before a batch starts, not sent along with each of its steps. */
 const MAX_CARRIED_PER_STEP = 20;
 
-const decisionSignal = defineSignal<[GateDecision]>(SIGNAL_DECISION);
-const resumedSignal = defineSignal<[ResumedSignal]>(SIGNAL_RESUMED);
+const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
+const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
 
 const statusKey = defineSearchAttributeKey(searchAttributes.status, SearchAttributeType.KEYWORD);
 const costKey = defineSearchAttributeKey(searchAttributes.cost, SearchAttributeType.DOUBLE);
@@ -73,6 +82,7 @@ export interface RunResult {
  * writes are the activities'; this is the part between them that Temporal replays.
  */
 export async function runGraph(input: RunGraphInput): Promise<RunResult> {
+  requireInput('runGraph', inputFields, input);
   try {
     return await createRun(input).drive();
   } catch (error) {
@@ -97,6 +107,17 @@ export async function runGraph(input: RunGraphInput): Promise<RunResult> {
     });
   }
 }
+
+const inputFields = {
+  run_id: isText,
+  workspace_id: isText,
+  workflow_id: isText,
+  steps_task_queue: isText,
+  limits: hasFields({ steps_in_flight: isAmount, heartbeat_timeout_ms: isAmount }),
+  graph: hasFields({ nodes: isListOf(isObject), edges: isListOf(isObject) }),
+  input: isObject,
+  carried: optional(isObject),
+};
 
 const isSettledFailure = (error: unknown): boolean =>
   error instanceof ApplicationFailure && error.type === FAILURE_RUN;
@@ -146,12 +167,27 @@ function createRun(input: RunGraphInput) {
     resolveWake = undefined;
   }
 
-  setHandler(decisionSignal, (decision) => {
+  // A malformed signal is not ours: Postgres holds every decision, and tells of it again when the run comes to rest.
+  const ignored = (signal: string): void => log.warn('ignored a malformed signal', { signal });
+  setHandler(decisionSignal, (message) => {
+    const decision = readDecision(message);
+    if (decision === undefined) {
+      ignored(SIGNAL_DECISION);
+      return;
+    }
     gates.learn(decision);
     wake();
   });
   setHandler(resumedSignal, (message) => {
-    message.decisions.forEach(gates.learn);
+    const decisions = readResumed(message);
+    if (decisions === undefined) {
+      ignored(SIGNAL_RESUMED);
+      return;
+    }
+    for (const decision of decisions) {
+      if (decision === undefined) ignored(SIGNAL_RESUMED);
+      else gates.learn(decision);
+    }
     // Whatever the reset cut off, the ledger is told again where the run stands.
     atRest = false;
     wake();

@@ -1,6 +1,9 @@
 import { ApplicationFailure, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { ScheduleActivities, ScheduledTriggerInput, TickResult } from '../shared/execution.ts';
+import { isText, requireInput } from './received.ts';
+
+const inputFields = { workspace_id: isText, schedule_id: isText, cron: isText, timezone: isText };
 
 const { tickSchedule } = proxyLocalActivities<ScheduleActivities>({
   startToCloseTimeout: '15s',
@@ -16,6 +19,7 @@ const dueAt = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttri
  * well too and says why.
  */
 export async function scheduledTrigger(input: ScheduledTriggerInput): Promise<TickResult> {
+  requireInput('scheduledTrigger', inputFields, input);
   const due = workflowInfo().typedSearchAttributes.get(dueAt);
   if (due === undefined) throw ApplicationFailure.nonRetryable('Only a schedule may start this');
   return tickSchedule({ ...input, due_at: due.toISOString() });

@@ -1,6 +1,9 @@
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import type { AlertChannel } from '../shared/alerts.ts';
 import type { BackgroundActivities, SendAlertInput } from '../shared/execution.ts';
+import { isListOf, isObject, isText, requireInput } from './received.ts';
+
+const inputFields = { task_queue: isText, channels: isListOf(isText), alert: isObject };
 
 /** Tries per channel: with the pauses in between half a minute, then the alert is given up. */
 const MAX_ATTEMPTS = 6;
@@ -10,6 +13,7 @@ const MAX_ATTEMPTS = 6;
  * tells of knows nothing of it. An alert that could not be delivered shows as a failed execution.
  */
 export async function sendAlert(input: SendAlertInput): Promise<{ delivered: AlertChannel[] }> {
+  requireInput('sendAlert', inputFields, input);
   const { deliverAlert } = proxyActivities<Pick<BackgroundActivities, 'deliverAlert'>>({
     taskQueue: input.task_queue,
     startToCloseTimeout: '45s',

@@ -12,6 +12,20 @@ import type {
   SweepProgress,
   SweepTotals,
 } from '../shared/execution.ts';
+import { hasFields, isAmount, isText, optional, requireInput } from './received.ts';
+
+const inputFields = {
+  task_queue: isText,
+  progress: optional(
+    hasFields({
+      done: hasFields({ cancelled: isAmount, runs: isAmount, audit: isAmount, payloads: isAmount }),
+      waiting: isAmount,
+      failed: isAmount,
+      waits: isAmount,
+      after: optional(isText),
+    }),
+  ),
+};
 
 /** Further rounds for runs whose executions are just ending; what has not ended by then waits for the next sweep. */
 const MAX_WAITS = 6;
@@ -22,6 +36,7 @@ const WAIT = '10s';
  * first sweep over years of runs is many calls, none of them long.
  */
 export async function sweep(input: SweepInput): Promise<SweepTotals> {
+  requireInput('sweep', inputFields, input);
   const { sweepRetention } = proxyActivities<Pick<BackgroundActivities, 'sweepRetention'>>({
     taskQueue: input.task_queue,
     startToCloseTimeout: '10 minutes',

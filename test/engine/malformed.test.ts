@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { WorkflowFailedError } from '@temporalio/client';
+import { SIGNAL_DECISION, SIGNAL_RESUMED } from '../../shared/execution.ts';
+import { decideGate } from '../../shared/operations/runs.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+
+const malformed: [string, unknown[]][] = [
+  [SIGNAL_DECISION, []],
+  [SIGNAL_DECISION, [null]],
+  [SIGNAL_DECISION, ['gate']],
+  [SIGNAL_DECISION, [[]]],
+  [SIGNAL_DECISION, [{}]],
+  [SIGNAL_DECISION, [{ step_key: 7, round: 1, approved: true }]],
+  [SIGNAL_DECISION, [{ step_key: 'gate', round: 0, approved: true }]],
+  [SIGNAL_DECISION, [{ step_key: 'gate', round: '1', approved: true }]],
+  [SIGNAL_DECISION, [{ step_key: 'gate', round: 1, approved: 'yes' }]],
+  [SIGNAL_DECISION, [{ step_key: 'gate', round: 1, approved: true, input: [] }]],
+  [SIGNAL_DECISION, [{ step_key: 'gate', round: 1, approved: true, reason: {} }]],
+  [SIGNAL_RESUMED, []],
+  [SIGNAL_RESUMED, [null]],
+  [SIGNAL_RESUMED, [{}]],
+  [SIGNAL_RESUMED, [{ decisions: null }]],
+  [SIGNAL_RESUMED, [{ decisions: {} }]],
+  [SIGNAL_RESUMED, [{ decisions: [null, 'gate', { step_key: 'gate', round: 1 }] }]],
+  ['unknown', [null]],
+];
+
+describe('a signal that is malformed', () => {
+  test('changes nothing, and the run goes on as if it had not come', async () => {
+    const workflowId = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate' }, echo('after', 'note')],
+      edges: [edge('gate', 'after')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    for (const [name, payloads] of malformed) await handle.signal(name, ...payloads);
+    const sent = async () =>
+      (await handle.fetchHistory()).events?.filter(
+        ({ workflowExecutionSignaledEventAttributes: signal }) => signal != null,
+      ).length;
+    // Those that come while a workflow task is at work stand in the history after it.
+    await eventually(async () => (await sent()) === malformed.length);
+    // They have been worked off when no workflow task is left, and none has failed.
+    await eventually(async () => (await handle.describe()).raw.pendingWorkflowTask == null);
+    const { events } = await handle.fetchHistory();
+    expect(events?.filter((event) => event.workflowTaskFailedEventAttributes != null)).toEqual([]);
+    expect((await engine.run(runId)).status).toBe('paused');
+    const answer = { actor: engine.actor, runId, approved: true, input: { note: 'fine' } };
+    await decideGate(engine.deps, answer);
+    expect((await engine.until(runId, ['success'])).output).toEqual({ after: 'fine' });
+  });
+
+  test('does not keep what else came with it from being heard', async () => {
+    const workflowId = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate' }],
+      edges: [],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    const handle = engine.deps.temporal.client.workflow.getHandle(runId);
+    const decision = { step_key: 'gate', round: 1, approved: true, input: null, more: 1 };
+    await handle.signal(SIGNAL_RESUMED, { decisions: [null, decision] });
+    await engine.until(runId, ['success']);
+  });
+});
+
+describe('an execution with a malformed input', () => {
+  const run = {
+    run_id: 'run_1',
+    workspace_id: 'ws_1',
+    workflow_id: 'wf_1',
+    steps_task_queue: 'q',
+    limits: { steps_in_flight: 1, heartbeat_timeout_ms: 1 },
+    graph: { nodes: [], edges: [] },
+    input: {},
+  };
+  test.each<[string, unknown[], string]>([
+    ['runGraph', [], 'The input of runGraph must be an object'],
+    ['runGraph', [null], 'The input of runGraph must be an object'],
+    ['runGraph', [{ ...run, run_id: 7 }], 'The input of runGraph has no valid run_id'],
+    ['runGraph', [{ ...run, graph: { nodes: null } }], 'The input of runGraph has no valid graph'],
+    ['runGraph', [{ ...run, limits: null }], 'The input of runGraph has no valid limits'],
+    ['scheduledTrigger', [null], 'The input of scheduledTrigger must be an object'],
+    ['scheduledTrigger', [{}], 'The input of scheduledTrigger has no valid workspace_id'],
+    ['deliverWebhook', [null], 'The input of deliverWebhook must be an object'],
+    [
+      'deliverWebhook',
+      [{ task_queue: 'q' }],
+      'The input of deliverWebhook has no valid backoff_ms',
+    ],
+    ['sendAlert', [[]], 'The input of sendAlert must be an object'],
+    [
+      'sendAlert',
+      [{ task_queue: 'q', channels: 'chat' }],
+      'The input of sendAlert has no valid channels',
+    ],
+    ['sweep', [], 'The input of sweep must be an object'],
+    [
+      'sweep',
+      [{ task_queue: 'q', progress: { done: 1 } }],
+      'The input of sweep has no valid progress',
+    ],
+  ])('of %s, %j, fails at once and says why', async (type, args, message) => {
+    const { client, queues } = engine.deps.temporal;
+    const failure = await client.workflow
+      .execute(type, {
+        args,
+        taskQueue: queues.control,
+        workflowId: `malformed-${Math.random()}`,
+        workflowExecutionTimeout: '20s',
+      })
+      .catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(WorkflowFailedError);
+    const { cause } = failure as WorkflowFailedError;
+    expect(cause?.message).toContain(message);
+  });
+});
