@@ -7,6 +7,7 @@ import { recordControl } from '../shared/db/run-log.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { ControlActivities } from '../shared/execution.ts';
 import { toDollars } from '../shared/money.ts';
+import { evaluateChecksUntrusted } from '../shared/platform/untrusted.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 
 /**
@@ -43,7 +44,11 @@ export function createControlActivities(deps: {
       return verdict;
     },
     settleRun: async (call) => {
-      const { status, costMicros } = await settleRun(db, { ...call, execution: execution() });
+      const { status, costMicros } = await settleRun(
+        db,
+        { ...call, execution: execution() },
+        evaluateChecksUntrusted,
+      );
       frames.wakeNow(call.run_id);
       return { status, cost_usd: toDollars(costMicros) };
     },

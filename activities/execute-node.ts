@@ -29,7 +29,9 @@ import {
 import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
 import type { Logger } from '../shared/platform/logger.ts';
-import { type Judgement, judgeStep } from '../shared/policy/judge.ts';
+import { judgeUntrusted } from '../shared/platform/untrusted.ts';
+import { WorkBusyError } from '../shared/platform/work-threads.ts';
+import type { Judgement } from '../shared/policy/judge.ts';
 import { customToolName, pureTools } from '../shared/tools.ts';
 import { FREE, type StepCost } from '../shared/spending.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
@@ -76,10 +78,9 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
     const { customTool, call: given } = await withCustomTool(deps.db, asked);
     const execution = context.info.workflowExecution?.runId ?? '';
     const claim = `${execution}/${context.info.attempt}/${randomUUID()}`;
-    const { begun, computed, judgement } = await beginJudged(deps, context, given, {
-      execution,
-      claim,
-    });
+    const { begun, computed, judgement } = await heartbeating(context, () =>
+      beginJudged(deps, context, given, { execution, claim }),
+    );
     deps.frames.wake(given.run_id);
     switch (begun.outcome) {
       case 'finished':
@@ -185,8 +186,13 @@ async function beginJudged(
   const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
   let policies = deps.policies.known(workspaceId);
   for (let round = 0; round < MAX_REVISIONS; round += 1) {
-    const { revision, compiled } = policies;
-    const judgement = judgeStep(compiled, { workflowId, node, params, state });
+    const { revision } = policies;
+    const judgement = await judgeUntrusted(workspaceId, policies, {
+      workflowId,
+      node,
+      params,
+      state,
+    });
     const computed =
       judgement.refusal === undefined
         ? await computePure(deps, context, permitted(call, judgement))
@@ -299,6 +305,7 @@ async function attemptStep(
         if (cancelled) outcome = 'cancelled';
         return await stopStep(deps, end(spendingOf(error)), cancelled);
       }
+      if (error instanceof WorkBusyError) return await stopStep(deps, end(NOTHING_SPENT), false);
       const failure = await failStep(deps, call, end(spendingOf(error)), error);
       if (failure.nonRetryable === true) outcome = 'failed';
       throw failure;
@@ -428,6 +435,16 @@ function timeoutOf(node: AgentNode | ToolNode) {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), seconds * 1000);
   return { seconds, signal: controller.signal, clear: () => clearTimeout(timer) };
+}
+
+/** Judging and computing may have to wait for a thread; the server is told that the attempt is alive. */
+async function heartbeating<T>(context: Context, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** Heartbeats to Temporal and renews the claim in the ledger for as long as the step is at work. */

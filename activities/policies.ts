@@ -1,12 +1,12 @@
-import { unrestricted } from '../shared/contract/policy.ts';
+import { type Policies, unrestricted } from '../shared/contract/policy.ts';
 import { readPolicies } from '../shared/db/policies.ts';
 import type { Pool } from '../shared/db/pool.ts';
-import { compilePolicies, type CompiledPolicies } from '../shared/policy/judge.ts';
+import type { JudgingPolicies } from '../shared/platform/untrusted.ts';
+import { compilePolicies } from '../shared/policy/judge.ts';
 
 /** A workspace's policies as this process last saw them. */
-export interface KnownPolicies {
+export interface KnownPolicies extends JudgingPolicies {
   revision: number;
-  compiled: CompiledPolicies;
 }
 
 /**
@@ -20,7 +20,11 @@ export interface PolicyCache {
 
 const MAX_WORKSPACES = 1_000;
 /** Most workspaces set nothing, so that is the guess until the ledger says otherwise. */
-const NOTHING_SET: KnownPolicies = { revision: 0, compiled: compilePolicies(unrestricted) };
+const NOTHING_SET: KnownPolicies = { revision: 0, ...ready(unrestricted) };
+
+function ready(policies: Policies): JudgingPolicies {
+  return { compiled: compilePolicies(policies), json: JSON.stringify(policies) };
+}
 
 export function createPolicyCache(db: Pool): PolicyCache {
   const entries = new Map<string, KnownPolicies>();
@@ -39,7 +43,7 @@ export function createPolicyCache(db: Pool): PolicyCache {
       const { revision, policies } = await readPolicies(db, workspaceId);
       const held = entries.get(workspaceId);
       if (held?.revision === revision) return held;
-      return keep(workspaceId, { revision, compiled: compilePolicies(policies) });
+      return keep(workspaceId, { revision, ...ready(policies) });
     },
   };
 }

@@ -12,8 +12,11 @@ import type { Json, JsonObject } from './json.ts';
 /** The workflow type. Its workflow id is the run id. */
 export const RUN_WORKFLOW = 'runGraph';
 
-/** Rises when the scheduler or the workflow would command something else for the same history. */
-export const ENGINE_VERSION = 1;
+/**
+ * Rises when the scheduler or the workflow would command something else for the same history. 2: expressions count all
+ * their work, and a run that has done much in one workflow task goes on in the next.
+ */
+export const ENGINE_VERSION = 2;
 
 export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';

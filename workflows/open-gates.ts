@@ -16,8 +16,8 @@ export interface OpenGates {
   /** What a lost execution had asked and been answered. */
   learnLedger: (ledger: LedgerState) => void;
   reach: (step: ReadyNode, node: GateNode, prompt: string) => void;
-  /** Removes and returns the gates that have been decided. */
-  takeDecided: () => DecidedGate[];
+  /** Removes and returns the first gate that has been decided. */
+  takeDecided: () => DecidedGate | undefined;
   /** A rejection failed the run: the gate's next opening is a new round. */
   askAgain: (gate: DecidedGate) => void;
   openings: () => GateOpening[];
@@ -73,14 +73,13 @@ export function createOpenGates(
       gates.set(step.step_key, { step, opening });
     },
     takeDecided: () => {
-      const decided: DecidedGate[] = [];
       for (const [stepKey, gate] of gates) {
         const decision = decisions.get(keyOf(stepKey, gate.opening.round));
         if (decision === undefined) continue;
         gates.delete(stepKey);
-        decided.push({ ...gate, decision });
+        return { ...gate, decision };
       }
-      return decided;
+      return undefined;
     },
     askAgain: ({ opening }) => {
       rounds.set(opening.step_key, opening.round + 1);

@@ -42,6 +42,7 @@ import { renderTemplate } from '../shared/graph/template.ts';
 import type { Json, JsonObject } from '../shared/json.ts';
 import { parseDelay } from '../shared/tools.ts';
 import { createOpenGates } from './open-gates.ts';
+import { createPace, unhurried } from './pace.ts';
 import {
   hasFields,
   isAmount,
@@ -53,10 +54,13 @@ import {
   readResumed,
   requireInput,
 } from './received.ts';
-import { executeStep, failedStep, prepareStep, type StepNode } from './step-call.ts';
+import { executeStep, failedStep, preparingWork, prepareStep, type StepNode } from './step-call.ts';
 
 /** More control steps than this are written once before a batch starts, not sent along with each of its steps. */
 const MAX_CARRIED_PER_STEP = 20;
+
+/** The engine version since which texts count as work and a run takes a pause when it has done much. */
+const PACED_SINCE = 2;
 
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
 const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
@@ -132,17 +136,22 @@ function evidenceOf(error: unknown): JsonObject {
 
 function createRun(input: RunGraphInput) {
   const { carried } = input;
+  const earlier = input.engine_version < PACED_SINCE;
   const scheduler: Scheduler = createScheduler(
     compileGraph(input.graph),
     input.input,
     carried?.scheduler,
+    { earlier },
   );
+  const pace = earlier ? unhurried : createPace(() => scheduler.workDone);
   const gates = createOpenGates(
     (nodeId) =>
       !input.graph.edges.some((edge) => edge.source === nodeId && edge.condition_value === 'false'),
     carried,
   );
   const inFlight = new Set<string>();
+  /** What finished and waits until a workflow task has time for what follows from it. */
+  const arrived: (() => void)[] = [];
   const failures = new Map<string, { step: FailedStep; cause?: unknown }>();
   let observed: ObservedStep[] = carried?.observed ?? [];
   let ledger: LedgerState | undefined;
@@ -202,6 +211,11 @@ function createRun(input: RunGraphInput) {
     for (;;) {
       woken = false;
       if (cancelled !== undefined) throw cancelled;
+      do {
+        const pause = pace.pause();
+        if (pause !== undefined) await pause;
+        arrived.shift()?.();
+      } while (arrived.length > 0);
       const closing = failures.size > 0 || workflowInfo().continueAsNewSuggested;
       if (!closing) {
         const recorded = launch();
@@ -246,30 +260,39 @@ function createRun(input: RunGraphInput) {
     if (steps.length > MAX_CARRIED_PER_STEP && ready.length > 1) {
       return control.recordControlSteps(carriage(steps)).then(() => startSteps(ready, []));
     }
-    startSteps(ready, steps);
-    return undefined;
+    return startSteps(ready, steps);
   }
 
-  function startSteps(ready: readonly ReadyNode[], shared: ControlStep[]): void {
+  /** Returns a promise only when a workflow task has no time for all of them. */
+  function startSteps(
+    ready: readonly ReadyNode[],
+    shared: ControlStep[],
+  ): Promise<void> | undefined {
     let used = false;
-    for (const step of ready) {
+    for (const [at, step] of ready.entries()) {
+      const pause = pace.pause();
+      if (pause !== undefined) {
+        return pause.then(() => startSteps(ready.slice(at), used ? [] : shared));
+      }
       const node = scheduler.node(step.step_key);
       if (node.kind === 'human_gate') reachGate(step, node);
       else if (startStep(step, node as StepNode, shared)) used = true;
     }
     // Nobody took them along: they wait for the next call.
     if (!used && shared.length > 0) scheduler.returnControlSteps(shared);
+    return undefined;
   }
 
   function startStep(step: ReadyNode, node: StepNode, shared: ControlStep[]): boolean {
     const kept = ledger?.outputs[step.step_key];
     if (kept !== undefined) {
-      complete(step.step_key, kept);
+      takeIn(() => complete(step.step_key, kept));
       return false;
     }
     let prepared;
     try {
       prepared = prepareStep(node, scheduler.state());
+      pace.add(preparingWork(node, prepared));
     } catch (error) {
       fail(step, text(error), 'node', error);
       return false;
@@ -282,10 +305,12 @@ function createRun(input: RunGraphInput) {
         : executeStep(input, step, prepared, call);
     void work.then(
       (output) => {
-        inFlight.delete(step.step_key);
-        // The event that completes the workflow task under way: a reset to it keeps this result.
-        observed.push({ step_key: step.step_key, event_id: workflowInfo().historyLength + 1 });
-        complete(step.step_key, output);
+        takeIn(() => {
+          inFlight.delete(step.step_key);
+          // The event that completes the workflow task under way: a reset to it keeps this result.
+          observed.push({ step_key: step.step_key, event_id: workflowInfo().historyLength + 1 });
+          complete(step.step_key, output);
+        });
       },
       (error: unknown) => {
         inFlight.delete(step.step_key);
@@ -326,6 +351,16 @@ function createRun(input: RunGraphInput) {
       { ...entry, status: 'success', output },
     ]);
     return output;
+  }
+
+  /** What a finished step leads to is computed at once, or where a pace is kept, as soon as there is time for it. */
+  function takeIn(arrival: () => void): void {
+    if (earlier) {
+      arrival();
+      return;
+    }
+    arrived.push(arrival);
+    wake();
   }
 
   function complete(stepKey: string, output: Json): void {
@@ -378,8 +413,11 @@ function createRun(input: RunGraphInput) {
 
   /** Passes the gates that have been decided. Returns whether there was one. */
   function applyDecisions(): boolean {
-    const decided = gates.takeDecided();
-    for (const gate of decided) {
+    let applied = false;
+    while (!pace.spent()) {
+      const gate = gates.takeDecided();
+      if (gate === undefined) break;
+      applied = true;
       atRest = false;
       show('running');
       const stepKey = gate.step.step_key;
@@ -389,7 +427,7 @@ function createRun(input: RunGraphInput) {
       const error = `Rejected at gate '${gate.opening.label}'${reason === undefined ? '' : `: ${reason}`}`;
       failures.set(stepKey, { step: failedStep(scheduler, gate.step, error, 'rejected') });
     }
-    return decided.length > 0;
+    return applied;
   }
 
   /** Nothing is in flight and gates are open: the run is paused. Returns whether there is something to do at once. */
@@ -414,6 +452,8 @@ function createRun(input: RunGraphInput) {
     const verdict = await control.onFailure(call);
     if (verdict.verdict === 'finished') {
       for (const [stepKey, output] of Object.entries(verdict.outputs)) {
+        const pause = pace.pause();
+        if (pause !== undefined) await pause;
         failures.delete(stepKey);
         scheduler.retry(stepKey);
         complete(stepKey, output);
@@ -433,7 +473,11 @@ function createRun(input: RunGraphInput) {
       });
     }
     failures.clear();
-    for (const step of failed) scheduler.retry(step.step_key);
+    for (const step of failed) {
+      const pause = pace.pause();
+      if (pause !== undefined) await pause;
+      scheduler.retry(step.step_key);
+    }
     log.info('resumed', { failures: failureCount });
   }
 

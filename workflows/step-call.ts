@@ -1,6 +1,7 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { AgentNode, GraphNode, ToolNode } from '../shared/contract/graph.ts';
 import { nodeLabel } from '../shared/graph/compile.ts';
+import { weighJson } from '../shared/graph/json-value.ts';
 import { expressionRoots } from '../shared/graph/expression.ts';
 import type { ReadyNode, Scheduler } from '../shared/graph/scheduler.ts';
 import { parseTemplate, renderTemplate, renderValue } from '../shared/graph/template.ts';
@@ -17,6 +18,9 @@ const DEFAULT_TIMEOUT_SECONDS = { agent: 600, tool: 60 } as const;
 /** What an attempt may take beyond the node's own timeout, which it enforces itself, before its worker counts as lost. */
 const GRACE_MS = 15_000;
 
+/** Values beyond which it does not matter how many more there are. */
+const MAX_WEIGHED = 1_000_000;
+
 export type StepNode = AgentNode | ToolNode;
 
 /** What a step needs to run, cut out of the run's state: templates resolved, nothing else sent along. */
@@ -30,6 +34,17 @@ export interface PreparedStep {
 /** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */
 export function prepareStep(node: StepNode, state: JsonObject): PreparedStep {
   return node.kind === 'agent' ? prepareAgent(node, state) : prepareTool(node, state);
+}
+
+/** Characters of results that are written in the time of one unit of work. */
+const WRITTEN_PER_UNIT = 20;
+
+/** What preparing a step took, in units of a WorkBudget: reading its templates, writing what came of them. */
+export function preparingWork(node: StepNode, { params, state }: PreparedStep): number {
+  const texts =
+    node.kind === 'agent' ? [node.prompt ?? '', node.system_prompt ?? ''] : [node.params];
+  const written = weighJson([params, state], MAX_WEIGHED);
+  return weighJson(texts, MAX_WEIGHED).length + written.values + written.length / WRITTEN_PER_UNIT;
 }
 
 function prepareAgent(node: AgentNode, state: JsonObject): PreparedStep {

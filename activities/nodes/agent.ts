@@ -14,6 +14,7 @@ import type { ModelLookup } from '../../shared/platform/models.ts';
 import type { SecretCutter } from '../../shared/platform/secret-cutter.ts';
 import { costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
 import { messageOf } from '../../shared/errors.ts';
+import { answerUntrusted } from '../../shared/platform/untrusted.ts';
 import { isRetryableStatus } from '../../shared/platform/outside-call.ts';
 import { askMock } from './mock-model.ts';
 import {
@@ -23,7 +24,6 @@ import {
   type NodeResult,
   type NodeRunner,
 } from './node.ts';
-import { responseProblem } from './response-schema.ts';
 
 // Warnings of the SDK (a setting a model ignores) would go to the console, past our logger.
 globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -119,7 +119,8 @@ async function askProvider(
     if (schema !== undefined) {
       const answer = structuredAnswer(result);
       if (answer === undefined) throw cutOff(name, consumption);
-      return { ...consumption, output: fitting(deps.keys.json(answer), schema, name, consumption) };
+      const output = await fitting(call, deps.keys.json(answer), schema, name, consumption);
+      return { ...consumption, output };
     }
     if (result.finishReason === 'content-filter') {
       throw new NodeError(`${name} withheld its answer (content filter)`, { consumption });
@@ -132,7 +133,7 @@ async function askProvider(
       throw cutOff(name, consumption);
     }
     const text = deps.keys.text(error.text ?? '');
-    return { ...consumption, output: parseAnswer(text, schema, name, consumption) };
+    return { ...consumption, output: await parseAnswer(call, text, schema, name, consumption) };
   }
 }
 
@@ -152,12 +153,13 @@ const cutOff = (model: string, consumption: Consumption): NodeError =>
   });
 
 /** The JSON in a model's answer. Throws NodeError, worth another try, when it is not JSON or does not fit. */
-function parseAnswer(
+async function parseAnswer(
+  call: NodeCall<AgentNode>,
   text: string,
   schema: JsonObject,
   model: string,
   consumption: Consumption,
-): Json {
+): Promise<Json> {
   // Models without a JSON mode like to wrap what they were asked for.
   const bare = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
   let answer: Json;
@@ -168,11 +170,20 @@ function parseAnswer(
       consumption,
     });
   }
-  return fitting(answer, schema, model, consumption);
+  return fitting(call, answer, schema, model, consumption);
 }
 
-function fitting(answer: Json, schema: JsonObject, model: string, consumption: Consumption): Json {
-  const problem = responseProblem(schema, answer);
+async function fitting(
+  { workspaceId }: NodeCall<AgentNode>,
+  answer: Json,
+  schema: JsonObject,
+  model: string,
+  consumption: Consumption,
+): Promise<Json> {
+  const { problem, schemaProblem } = await answerUntrusted(workspaceId, schema, answer);
+  if (schemaProblem !== undefined) {
+    throw new NodeError(`The response_schema ${schemaProblem}`, { retryable: false, consumption });
+  }
   if (problem !== undefined) {
     throw new NodeError(`The answer of ${model} does not fit the response_schema: ${problem}`, {
       consumption,

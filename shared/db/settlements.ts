@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EvaluationCheck, Evals } from '../contract/graph.ts';
 import type { StreamFrame } from '../contract/stream.ts';
 import type { SettleCall } from '../execution.ts';
-import { evaluateChecks } from '../graph/checks.ts';
+import type { CheckedRun } from '../graph/checks.ts';
 import { toDollars } from '../money.ts';
 import { carriageCtes, controlRows, movedFrames } from './carriage.ts';
 import { closeHolds } from './holds.ts';
@@ -14,6 +14,7 @@ const settling = z.object({
   wanted: z.boolean(),
   cost_micros: z.number(),
   active_ms: z.number(),
+  workspace_id: z.string(),
   checks: z.array(z.unknown()).transform((checks) => checks as EvaluationCheck[]),
 });
 
@@ -24,6 +25,13 @@ export interface Settlement {
   settled: boolean;
 }
 
+/** Scores a run, wherever there is time for it. */
+export type EvaluateChecks = (
+  workspaceId: string,
+  checks: EvaluationCheck[],
+  run: CheckedRun,
+) => Promise<Evals>;
+
 /**
  * Ends a run well: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`. A
  * repeated call finds `success` and changes nothing; a run that was cancelled meanwhile stays as it is.
@@ -31,12 +39,13 @@ export interface Settlement {
 export async function settleRun(
   db: Pool,
   call: SettleCall & { execution: string },
+  evaluate: EvaluateChecks,
 ): Promise<Settlement> {
   // Most workflows have no checks: nothing has to be read first.
   const unchecked = await writeSettlement(db, call, undefined);
   if (unchecked.settled) return unchecked;
   const run = await db.maybeOne(sql.prepared('settle_read_run', settling)`
-    SELECT r.status, (${wantsWorkOf(call.execution)}) AS wanted, r.cost_micros,
+    SELECT r.workspace_id, r.status, (${wantsWorkOf(call.execution)}) AS wanted, r.cost_micros,
            r.active_ms + CASE WHEN r.status = 'running' THEN ${phaseMs} ELSE 0 END AS active_ms, w.checks
     FROM (SELECT * FROM runs WHERE id = ${call.run_id}) AS r
     JOIN LATERAL (SELECT checks FROM workflows WHERE id = r.workflow_id) AS w ON true
@@ -46,7 +55,7 @@ export async function settleRun(
   const evals =
     run.checks.length === 0
       ? null
-      : evaluateChecks(run.checks, {
+      : await evaluate(run.workspace_id, run.checks, {
           state: call.state,
           output: call.output,
           cost_usd: toDollars(run.cost_micros),

@@ -148,7 +148,7 @@ function holds(run: RunState, node: number): boolean | undefined {
   const graphNode = run.graph.nodes[node]!;
   if (graphNode.kind !== 'condition' && graphNode.kind !== 'loop') return undefined;
   try {
-    return truthy(evaluateExpression(graphNode.expression, run.values, run.search));
+    return truthy(evaluateExpression(graphNode.expression, run.values, run.budget));
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     failInPlace(run, node, error.message);

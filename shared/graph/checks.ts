@@ -2,8 +2,10 @@ import type { CheckResult, Evals, EvaluationCheck } from '../contract/graph.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { evaluateExpression, truthy } from './expression.ts';
-import { memberOf } from './json-value.ts';
+import { memberOf, weighJson } from './json-value.ts';
 import { matchesPattern } from './pattern.ts';
+import { holdsText } from './text-search.ts';
+import { MAX_WORK, takeTextWork, takeWork, type WorkBudget } from './work-budget.ts';
 
 /** What checks look at: a run that succeeded. */
 export interface CheckedRun {
@@ -21,83 +23,163 @@ type TextCheck = Extract<
   { type: 'contains' | 'not_contains' | 'equals' | 'regex' }
 >;
 
+/** What all checks of a run may take, and how they learn that it is used up. */
+export interface CheckLimits {
+  /** Shared by all of them. */
+  budget: WorkBudget;
+  /** Asked before each check; the rest is not made once it is true. */
+  outOfTime?: () => boolean;
+  /** Told the name of each check before it is made. */
+  onCheck?: (name: string) => void;
+}
+
 /**
  * Scores a run. Text checks compare text: of values that are none, their JSON. Without `case_sensitive` case counts
  * for nothing. Expressions read the state, and beside it `output`, `cost_usd` and `duration_ms`. Never throws: a
- * check that cannot be made has failed, with a message.
+ * check that cannot be made has failed, with a message, and so have those for which too little work or time is left.
  */
-export function evaluateChecks(checks: readonly EvaluationCheck[], run: CheckedRun): Evals {
-  const results = checks.map((check) => evaluateCheck(check, run));
-  return {
-    passed: results.filter((result) => result.passed).length,
-    total: results.length,
-    results,
+export function evaluateChecks(
+  checks: readonly EvaluationCheck[],
+  run: CheckedRun,
+  { budget, outOfTime = () => false, onCheck }: CheckLimits = { budget: { work: MAX_WORK } },
+): Evals {
+  let scope: JsonObject | undefined;
+  const scoring: Scoring = {
+    run,
+    budget,
+    texts: createTexts(budget),
+    scope: () => {
+      const { cost_usd, duration_ms, output, state } = run;
+      return (scope ??= { cost_usd, duration_ms, output, ...state });
+    },
   };
+  const results = checks.map((check) => {
+    onCheck?.(check.name);
+    if (budget.work < 0 || outOfTime()) return failedCheck(check, USED_UP);
+    return evaluateCheck(check, scoring);
+  });
+  return scored(results);
 }
 
-function evaluateCheck(check: EvaluationCheck, run: CheckedRun): CheckResult {
+/** The result of checks that could not be made at all. */
+export const failedChecks = (checks: readonly EvaluationCheck[], message: string): Evals =>
+  scored(checks.map((check) => failedCheck(check, message)));
+
+const USED_UP =
+  'This check was not made: the checks before it used up what the checks of a run may take together';
+
+const scored = (results: CheckResult[]): Evals => ({
+  passed: results.filter((result) => result.passed).length,
+  total: results.length,
+  results,
+});
+
+function failedCheck(check: EvaluationCheck, message: string): CheckResult {
+  const { name, type, value } = check;
+  return { name, type, expected: value, passed: false, actual: null, message };
+}
+
+interface Scoring {
+  run: CheckedRun;
+  budget: WorkBudget;
+  texts: Texts;
+  /** What expressions read. */
+  scope: () => JsonObject;
+}
+
+function evaluateCheck(check: EvaluationCheck, scoring: Scoring): CheckResult {
   const result = { name: check.name, type: check.type, expected: check.value };
   try {
-    return { ...result, ...outcomeOf(check, run) };
+    return { ...result, ...outcomeOf(check, scoring) };
   } catch (error) {
-    const message = error instanceof Error ? error.message : 'The check could not be made';
-    return { ...result, passed: false, actual: null, message };
+    return failedCheck(
+      check,
+      error instanceof Error ? error.message : 'The check could not be made',
+    );
   }
 }
 
 function outcomeOf(
   check: EvaluationCheck,
-  run: CheckedRun,
+  scoring: Scoring,
 ): { passed: boolean; actual: Json; message?: string } {
+  const { run, budget, texts, scope } = scoring;
   switch (check.type) {
     case 'contains':
     case 'not_contains':
     case 'equals':
     case 'regex':
-      return checkText(check, run);
+      return checkText(check, scoring);
     case 'max_cost_usd':
       return { passed: run.cost_usd <= check.value, actual: run.cost_usd };
     case 'max_duration_ms':
       return { passed: run.duration_ms <= check.value, actual: run.duration_ms };
     case 'expression': {
-      const { cost_usd, duration_ms, output } = run;
-      const actual = evaluateExpression(check.value, {
-        cost_usd,
-        duration_ms,
-        output,
-        ...run.state,
-      });
-      return { passed: truthy(actual), actual: shown(actual) };
+      const actual = evaluateExpression(check.value, scope(), budget);
+      return { passed: truthy(actual), actual: texts.shown(actual) };
     }
   }
 }
 
 function checkText(
   check: TextCheck,
-  run: CheckedRun,
+  { run, budget, texts }: Scoring,
 ): { passed: boolean; actual: Json; message?: string } {
   const target =
     check.target === undefined || check.target === '' ? run.output : find(run.state, check.target);
   if (target === undefined) {
     return { passed: false, actual: null, message: `The run has no '${check.target}'` };
   }
-  const text = typeof target === 'string' ? target : canonicalJson(target);
-  const actual = shown(target);
-  const fold = (value: string): string => (check.case_sensitive ? value : value.toLowerCase());
+  const text = texts.of(target);
+  const actual = texts.shown(target);
   const wanted = String(check.value);
+  if (check.type === 'regex') {
+    const ignoreCase = !check.case_sensitive;
+    return { passed: matchesPattern(text, wanted, { ignoreCase, budget }), actual };
+  }
+  // Changing case, comparing.
+  if (!takeTextWork(budget, text.length * 2)) throw new Error(USED_UP);
+  const fold = (value: string): string => (check.case_sensitive ? value : value.toLowerCase());
   switch (check.type) {
     case 'contains':
-      return { passed: fold(text).includes(fold(wanted)), actual };
+      return { passed: holdsText(fold(text), fold(wanted)), actual };
     case 'not_contains':
-      return { passed: !fold(text).includes(fold(wanted)), actual };
+      return { passed: !holdsText(fold(text), fold(wanted)), actual };
     case 'equals':
       return { passed: fold(text) === fold(wanted), actual };
-    case 'regex':
-      return {
-        passed: matchesPattern(text, wanted, { ignoreCase: !check.case_sensitive }),
-        actual,
-      };
   }
+}
+
+/** Values as text, each written once: many checks look at the same one. */
+interface Texts {
+  of: (value: Json) => string;
+  /** As much of a value as a result repeats. */
+  shown: (value: Json) => Json;
+}
+
+/** Writing a key in its order costs about this many units. */
+const WORK_PER_VALUE = 30;
+
+function createTexts(budget: WorkBudget): Texts {
+  const written = new Map<Json, string>();
+  const of = (value: Json): string => {
+    if (typeof value === 'string') return value;
+    const known = written.get(value);
+    if (known !== undefined) return known;
+    // Weighed first, and no further than there is work for.
+    const weight = weighJson(value, budget.work);
+    if (!takeWork(budget, weight.values * WORK_PER_VALUE) || !takeTextWork(budget, weight.length)) {
+      throw new Error(USED_UP);
+    }
+    const text = canonicalJson(value);
+    written.set(value, text);
+    return text;
+  };
+  const shown = (value: Json): Json => {
+    const text = of(value);
+    return text.length <= MAX_SHOWN ? value : `${text.slice(0, MAX_SHOWN)}…`;
+  };
+  return { of, shown };
 }
 
 // A key may hold a dot itself, so the longest key that is there goes first.
@@ -116,9 +198,4 @@ function find(value: Json, path: string): Json | undefined {
     if (inner !== undefined) return find(inner, path.slice(dot + 1));
   }
   return undefined;
-}
-
-function shown(value: Json): Json {
-  const text = typeof value === 'string' ? value : canonicalJson(value);
-  return text.length <= MAX_SHOWN ? value : `${text.slice(0, MAX_SHOWN)}…`;
 }

@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from '../json.ts';
 import { ExpressionError } from './expression-error.ts';
 import { callFunction } from './expression-functions.ts';
-import { OperandError, applyBinary, negate, type Meter } from './expression-operators.ts';
+import { OperandError, applyBinary, negate, spend, type Meter } from './expression-operators.ts';
 import type { Ast, AstNode } from './expression-parser.ts';
 import { memberOf, truthy } from './json-value.ts';
-import { MAX_SEARCH_WORK, type SearchBudget } from './pattern.ts';
+import { MAX_WORK, type WorkBudget } from './work-budget.ts';
 
 /** Parts evaluated and values compared, in all. */
 export const MAX_EXPRESSION_STEPS = 10_000;
@@ -21,9 +21,9 @@ interface Evaluation {
 export function evaluateAst(
   ast: Ast,
   scope: JsonObject,
-  search: SearchBudget = { work: MAX_SEARCH_WORK },
+  budget: WorkBudget = { work: MAX_WORK },
 ): Json {
-  const meter: Meter = { steps: MAX_EXPRESSION_STEPS, search };
+  const meter: Meter = { steps: MAX_EXPRESSION_STEPS, budget };
   const result = evaluate({ source: ast.source, scope, meter }, ast.root);
   // Lists refer to their parts instead of copying them; written out, a small list of large values is large.
   if (
@@ -38,17 +38,12 @@ export function evaluateAst(
 
 function evaluate(evaluation: Evaluation, node: AstNode): Json {
   try {
-    spendStep(evaluation.meter);
+    spend(evaluation.meter, `it takes more than ${MAX_EXPRESSION_STEPS} steps`);
     return evaluateNode(evaluation, node);
   } catch (error) {
     if (!(error instanceof OperandError)) throw error;
     throw new ExpressionError(evaluation.source, node.position, error.message);
   }
-}
-
-function spendStep(meter: Meter): void {
-  meter.steps -= 1;
-  if (meter.steps < 0) throw new OperandError(`it takes more than ${MAX_EXPRESSION_STEPS} steps`);
 }
 
 function evaluateNode(evaluation: Evaluation, node: AstNode): Json {

@@ -1,5 +1,12 @@
 import type { Json } from '../json.ts';
-import { MAX_STRING, OperandError, finite, isIn, type Meter } from './expression-operators.ts';
+import {
+  MAX_STRING,
+  OperandError,
+  finite,
+  isIn,
+  spendText,
+  type Meter,
+} from './expression-operators.ts';
 import { isObject, typeName } from './json-value.ts';
 import { PatternError, matchesPattern } from './pattern.ts';
 
@@ -14,9 +21,9 @@ const MAX_DECIMALS = 15;
 
 // What asks about a text is answered with false for null, as comparisons are: a missing key is no failure.
 const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map<string, ExpressionFunction>([
-  ['len', { arity: [1, 1], apply: ([value]) => lengthOf(value!) }],
-  ['lower', { arity: [1, 1], apply: ([value]) => changeCase('lower', value!) }],
-  ['upper', { arity: [1, 1], apply: ([value]) => changeCase('upper', value!) }],
+  ['len', { arity: [1, 1], apply: ([value], meter) => lengthOf(value!, meter) }],
+  ['lower', { arity: [1, 1], apply: ([value], meter) => changeCase('lower', value!, meter) }],
+  ['upper', { arity: [1, 1], apply: ([value], meter) => changeCase('upper', value!, meter) }],
   [
     'contains',
     { arity: [2, 2], apply: ([haystack, needle], meter) => isIn(needle!, haystack!, meter) },
@@ -25,25 +32,35 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map<string, Expre
     'starts_with',
     {
       arity: [2, 2],
-      apply: (args) => asks('starts_with', args, (text, piece) => text.startsWith(piece)),
+      apply: (args, meter) =>
+        asks('starts_with', args, meter, (text, piece) => text.startsWith(piece)),
     },
   ],
   [
     'ends_with',
     {
       arity: [2, 2],
-      apply: (args) => asks('ends_with', args, (text, piece) => text.endsWith(piece)),
+      apply: (args, meter) => asks('ends_with', args, meter, (text, piece) => text.endsWith(piece)),
     },
   ],
-  ['matches', { arity: [2, 2], apply: (args, meter) => asks('matches', args, matches(meter)) }],
+  [
+    'matches',
+    { arity: [2, 2], apply: (args, meter) => asks('matches', args, meter, matches(meter)) },
+  ],
   ['abs', { arity: [1, 1], apply: ([value]) => Math.abs(number('abs', value!)) }],
   [
     'min',
-    { arity: [1, Infinity], apply: (args) => extreme('min', args, (value, best) => value < best) },
+    {
+      arity: [1, Infinity],
+      apply: (args, meter) => extreme('min', args, meter, (value, best) => value < best),
+    },
   ],
   [
     'max',
-    { arity: [1, Infinity], apply: (args) => extreme('max', args, (value, best) => value > best) },
+    {
+      arity: [1, Infinity],
+      apply: (args, meter) => extreme('max', args, meter, (value, best) => value > best),
+    },
   ],
   ['round', { arity: [1, 2], apply: ([value, decimals]) => round(value!, decimals ?? 0) }],
   ['default', { arity: [2, 2], apply: ([value, fallback]) => value ?? fallback! }],
@@ -68,11 +85,16 @@ function number(name: string, value: Json): number {
 }
 
 // Text is counted in characters as people see code points, so that an emoji is not two.
-function lengthOf(value: Json): number {
+function lengthOf(value: Json, meter: Meter): number {
   if (value === null) return 0;
   if (Array.isArray(value)) return value.length;
-  if (isObject(value)) return Object.keys(value).length;
+  if (isObject(value)) {
+    const { length } = Object.keys(value);
+    spendText(meter, length * 10);
+    return length;
+  }
   if (typeof value !== 'string') return wrongType('len', value);
+  spendText(meter, value.length);
   let length = value.length;
   for (let at = 0; at < value.length; at += 1) {
     if (value.codePointAt(at)! > 0xffff) {
@@ -83,9 +105,10 @@ function lengthOf(value: Json): number {
   return length;
 }
 
-function changeCase(name: 'lower' | 'upper', value: Json): string | null {
+function changeCase(name: 'lower' | 'upper', value: Json, meter: Meter): string | null {
   if (value === null) return null;
   if (typeof value !== 'string') return wrongType(name, value);
+  spendText(meter, value.length);
   const changed = name === 'lower' ? value.toLowerCase() : value.toUpperCase();
   if (changed.length > Math.max(MAX_STRING, value.length)) {
     throw new OperandError(`the text passes ${MAX_STRING} characters`);
@@ -96,18 +119,20 @@ function changeCase(name: 'lower' | 'upper', value: Json): string | null {
 function asks(
   name: string,
   args: Json[],
+  meter: Meter,
   question: (text: string, piece: string) => boolean,
 ): boolean {
   const [text, piece] = args as [Json, Json];
   if (text === null && (piece === null || typeof piece === 'string')) return false;
   if (typeof text !== 'string' || typeof piece !== 'string') return wrongType(name, text, piece);
+  spendText(meter, piece.length);
   return question(text, piece);
 }
 
 function matches(meter: Meter): (text: string, pattern: string) => boolean {
   return (text, pattern) => {
     try {
-      return matchesPattern(text, pattern, { budget: meter.search });
+      return matchesPattern(text, pattern, { budget: meter.budget });
     } catch (error) {
       if (error instanceof PatternError) throw new OperandError(error.message);
       throw error;
@@ -118,6 +143,7 @@ function matches(meter: Meter): (text: string, pattern: string) => boolean {
 function extreme(
   name: string,
   args: Json[],
+  meter: Meter,
   beats: (value: number | string, best: number | string) => boolean,
 ): Json {
   const [only] = args;
@@ -126,6 +152,7 @@ function extreme(
   for (const value of values) {
     if (typeof value !== 'number' && typeof value !== 'string') return wrongType(name, value);
     if (best !== null && typeof best !== typeof value) return wrongType(name, best, value);
+    spendText(meter, typeof value === 'string' ? 1 + value.length : 1);
     if (best === null || beats(value, best)) best = value;
   }
   return best;

@@ -1,7 +1,8 @@
 import type { Json } from '../json.ts';
 import type { BinaryOperator } from './expression-parser.ts';
 import { isObject, memberOf, typeName } from './json-value.ts';
-import type { SearchBudget } from './pattern.ts';
+import { holdsText } from './text-search.ts';
+import { takeTextWork, takeWork, type WorkBudget } from './work-budget.ts';
 
 /** Longest string an expression may build. */
 export const MAX_STRING = 1_000_000;
@@ -17,14 +18,28 @@ export class OperandError extends Error {
 /** What is left to one evaluation. */
 export interface Meter {
   steps: number;
-  search: SearchBudget;
+  /** May be shared with other evaluations. */
+  budget: WorkBudget;
 }
 
-function spend(meter: Meter): void {
+const TOO_MUCH_WORK =
+  'it takes too much work, alone or with what was computed before it: use shorter texts, or do it in a json_transform step';
+
+/** Counts one step. Throws OperandError, with the given message when the evaluation's own steps are used up. */
+export function spend(
+  meter: Meter,
+  message = 'it takes too many steps: the values it compares are too large',
+): void {
   meter.steps -= 1;
-  if (meter.steps < 0) {
-    throw new OperandError('it takes too many steps: the values it compares are too large');
+  if (meter.steps < 0) throw new OperandError(message);
+  if (meter.budget.searchesOnly !== true && !takeWork(meter.budget, 1)) {
+    throw new OperandError(TOO_MUCH_WORK);
   }
+}
+
+/** Counts what going through text or lists of this length costs. Throws OperandError. */
+export function spendText(meter: Meter, length: number): void {
+  if (!takeTextWork(meter.budget, length)) throw new OperandError(TOO_MUCH_WORK);
 }
 
 /** Applies an operator to two values that are both needed; `and` and `or` stop early and are not for here. */
@@ -47,13 +62,13 @@ export function applyBinary(
     case '<=':
     case '>':
     case '>=':
-      return isOrdered(operator, left, right);
+      return isOrdered(operator, left, right, meter);
     case '+':
     case '-':
     case '*':
     case '/':
     case '%':
-      return calculate(operator, left, right);
+      return calculate(operator, left, right, meter);
   }
 }
 
@@ -61,6 +76,9 @@ export function applyBinary(
 export function equals(left: Json, right: Json, meter: Meter, depth = 0): boolean {
   spend(meter);
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) {
+    if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) {
+      spendText(meter, left.length);
+    }
     return left === right;
   }
   if (left === right) return true;
@@ -72,6 +90,8 @@ export function equals(left: Json, right: Json, meter: Meter, depth = 0): boolea
     return left.every((item, index) => equals(item, right[index]!, meter, depth + 1));
   }
   const keys = Object.keys(left);
+  // Listing the keys of an object takes as long as reading a text of some ten characters for each.
+  spendText(meter, keys.length * 10);
   if (keys.length !== Object.keys(right).length) return false;
   return keys.every(
     (key) => Object.hasOwn(right, key) && equals(left[key]!, right[key]!, meter, depth + 1),
@@ -82,7 +102,10 @@ export function equals(left: Json, right: Json, meter: Meter, depth = 0): boolea
 export function isIn(needle: Json, haystack: Json, meter: Meter): boolean {
   if (haystack === null) return false;
   if (Array.isArray(haystack)) return haystack.some((item) => equals(item, needle, meter));
-  if (typeof haystack === 'string' && typeof needle === 'string') return haystack.includes(needle);
+  if (typeof haystack === 'string' && typeof needle === 'string') {
+    spendText(meter, haystack.length + needle.length);
+    return holdsText(haystack, needle);
+  }
   if (isObject(haystack) && typeof needle === 'string') {
     return memberOf(haystack, needle) !== undefined;
   }
@@ -90,7 +113,12 @@ export function isIn(needle: Json, haystack: Json, meter: Meter): boolean {
   throw new OperandError(`cannot look for ${typeName(needle)} in ${typeName(haystack)}`);
 }
 
-function isOrdered(operator: '<' | '<=' | '>' | '>=', left: Json, right: Json): boolean {
+function isOrdered(
+  operator: '<' | '<=' | '>' | '>=',
+  left: Json,
+  right: Json,
+  meter: Meter,
+): boolean {
   if (left === null || right === null) return false;
   const comparable =
     (typeof left === 'number' && typeof right === 'number') ||
@@ -98,6 +126,7 @@ function isOrdered(operator: '<' | '<=' | '>' | '>=', left: Json, right: Json): 
   if (!comparable) {
     throw new OperandError(`cannot order ${typeName(left)} ${operator} ${typeName(right)}`);
   }
+  if (typeof left === 'string') spendText(meter, Math.min(left.length, String(right).length));
   switch (operator) {
     case '<':
       return left < right;
@@ -110,11 +139,17 @@ function isOrdered(operator: '<' | '<=' | '>' | '>=', left: Json, right: Json): 
   }
 }
 
-function calculate(operator: '+' | '-' | '*' | '/' | '%', left: Json, right: Json): Json {
+function calculate(
+  operator: '+' | '-' | '*' | '/' | '%',
+  left: Json,
+  right: Json,
+  meter: Meter,
+): Json {
   if (operator === '+' && typeof left === 'string' && typeof right === 'string') {
     if (left.length + right.length > MAX_STRING) {
       throw new OperandError(`the text passes ${MAX_STRING} characters`);
     }
+    spendText(meter, left.length + right.length);
     return left + right;
   }
   if (typeof left !== 'number' || typeof right !== 'number') {

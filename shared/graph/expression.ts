@@ -3,7 +3,7 @@ import { createBoundedCache } from './bounded-cache.ts';
 import { ExpressionError } from './expression-error.ts';
 import { evaluateAst } from './expression-evaluate.ts';
 import { parseSource, type Ast } from './expression-parser.ts';
-import type { SearchBudget } from './pattern.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 export { ExpressionError } from './expression-error.ts';
 export { MAX_EXPRESSION_STEPS } from './expression-evaluate.ts';
@@ -30,16 +30,17 @@ export function parseExpression(source: string): Ast {
 
 /**
  * Evaluates an expression over the own data properties of `scope`. A key that is not there is null, at any depth.
- * Bounded: 10,000 steps, texts of a million characters; `search` bounds what patterns cost over several evaluations.
+ * Bounded: 10,000 steps, texts of a million characters; texts that it reads count as well, against
+ * `budget`, which several evaluations may share.
  * Throws nothing but ExpressionError.
  */
 export function evaluateExpression(
   expression: string | Ast,
   scope: JsonObject,
-  search?: SearchBudget,
+  budget?: WorkBudget,
 ): Json {
   const ast = typeof expression === 'object' ? expression : parseExpression(expression);
-  return evaluateAst(ast, scope, search);
+  return evaluateAst(ast, scope, budget);
 }
 
 /** The top-level keys an expression reads. Throws ExpressionError when it does not parse. */

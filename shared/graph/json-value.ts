@@ -49,3 +49,22 @@ export function truthy(value: Json): boolean {
   if (isObject(value)) return Object.keys(value).length > 0;
   return Boolean(value);
 }
+
+/** How many values (members of objects by their keys) and characters of text a value holds; counted up to a limit. */
+export function weighJson(value: Json, limit: number): { values: number; length: number } {
+  const open: Json[] = [value];
+  const weight = { values: 0, length: 0 };
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    weight.values += 1;
+    if (weight.values + open.length > limit) return { ...weight, values: Infinity };
+    if (typeof next === 'string') weight.length += next.length;
+    else if (Array.isArray(next)) for (const item of next) open.push(item);
+    else if (isObject(next)) {
+      for (const key of Object.keys(next)) {
+        weight.length += key.length;
+        open.push(next[key]!);
+      }
+    }
+  }
+  return weight;
+}

@@ -1,11 +1,15 @@
 import type { Json, JsonObject } from '../json.ts';
 import type { NodeKind } from '../contract/graph.ts';
 import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from './compile.ts';
-import type { SearchBudget } from './pattern.ts';
+import type { WorkBudget } from './work-budget.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
-/** As MAX_SEARCH_WORK of one expression, for all that are evaluated in one go: about a second at worst. */
-const MAX_SEARCH_IN_PLACE = 60_000_000;
+/** What all expressions that are evaluated in one go may do: 0.2 s at worst. */
+export const MAX_WORK_IN_PLACE = 2_000_000;
+/** The same for executions that began when only searches counted. */
+const EARLIER_WORK_IN_PLACE = 60_000_000;
+/** What computing a condition, a loop's round or a merge takes beside its expression. */
+const WORK_PER_STEP = 20;
 
 /** A step that was computed in place: conditions, loops, merges, and whatever was skipped. */
 export interface ControlStep {
@@ -63,12 +67,16 @@ export interface RunState {
   control: ControlStep[];
   /** Control steps computed since something last came from outside. */
   inPlace: number;
-  /** What patterns may still cost until something comes from outside. */
-  search: SearchBudget;
+  /** Whether the rules of an execution that began earlier hold, whose history has to come out as it did. */
+  earlier: boolean;
+  /** What expressions may still do until something comes from outside. */
+  budget: WorkBudget;
+  /** Units used before the budget was last filled. */
+  workDone: number;
   queue: number[];
 }
 
-export function createRunState(graph: CompiledGraph, input: JsonObject): RunState {
+export function createRunState(graph: CompiledGraph, input: JsonObject, earlier = false): RunState {
   const size = graph.nodes.length;
   const run: RunState = {
     graph,
@@ -88,7 +96,9 @@ export function createRunState(graph: CompiledGraph, input: JsonObject): RunStat
     counts: { ready: 0, taken: 0, failed: 0 },
     control: [],
     inPlace: 0,
-    search: { work: MAX_SEARCH_IN_PLACE },
+    earlier,
+    budget: fullBudget(earlier),
+    workDone: 0,
     queue: [],
   };
   for (const edge of graph.edges) {
@@ -177,6 +187,7 @@ export function note(
 ): void {
   const { id, kind } = run.graph.nodes[node]!;
   run.inPlace += 1;
+  if (!run.earlier) run.budget.work -= WORK_PER_STEP;
   run.control.push({
     step_key: stepKeyOf(run, node),
     node_id: id,
@@ -191,8 +202,16 @@ export function note(
 /** Something came from outside: what may be computed in place until the next time is counted anew. */
 export function refill(run: RunState): void {
   run.inPlace = 0;
-  run.search = { work: MAX_SEARCH_IN_PLACE };
+  run.workDone = workDone(run);
+  run.budget = fullBudget(run.earlier);
 }
+
+const fullBudget = (earlier: boolean): WorkBudget =>
+  earlier ? { work: EARLIER_WORK_IN_PLACE, searchesOnly: true } : { work: MAX_WORK_IN_PLACE };
+
+/** Units that expressions have used so far. */
+export const workDone = (run: RunState): number =>
+  run.workDone + fullBudget(run.earlier).work - run.budget.work;
 
 /** Moves a node to another phase and keeps the counts of what holds the run open. */
 export function enter(run: RunState, node: number, phase: Phase): void {

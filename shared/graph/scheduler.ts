@@ -8,6 +8,7 @@ import {
   iterationOf,
   refill,
   stepKeyOf,
+  workDone,
   write,
   writeOutput,
   type ControlStep,
@@ -75,6 +76,13 @@ export interface Scheduler {
   result(): { output: JsonObject; state: JsonObject };
   /** The run as JSON. Control steps not taken yet are kept in it. */
   snapshot(): SchedulerSnapshot;
+  /** Units of work (see WorkBudget) that expressions have done so far, for whoever has to let others go on in between. */
+  readonly workDone: number;
+}
+
+export interface SchedulerOptions {
+  /** The bounds of executions that began before texts counted as work: their histories come out as they did. */
+  earlier?: boolean;
 }
 
 /**
@@ -85,9 +93,12 @@ export function createScheduler(
   graph: CompiledGraph,
   input: JsonObject,
   snapshot?: SchedulerSnapshot,
+  { earlier = false }: SchedulerOptions = {},
 ): Scheduler {
   const run =
-    snapshot === undefined ? createRunState(graph, input) : restoreRunState(graph, snapshot);
+    snapshot === undefined
+      ? createRunState(graph, input, earlier)
+      : restoreRunState(graph, snapshot, earlier);
   if (snapshot === undefined) begin(run);
   advance(run);
   return {
@@ -112,6 +123,9 @@ export function createScheduler(
       state: Object.fromEntries(Object.entries(run.values)),
     }),
     snapshot: () => takeSnapshot(run),
+    get workDone() {
+      return workDone(run);
+    },
   };
 }
 

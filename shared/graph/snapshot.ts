@@ -52,11 +52,15 @@ export function takeSnapshot(run: RunState): SchedulerSnapshot {
  * what became of them.
  * Throws Error when the snapshot was made with another graph or in another format.
  */
-export function restoreRunState(graph: CompiledGraph, snapshot: SchedulerSnapshot): RunState {
+export function restoreRunState(
+  graph: CompiledGraph,
+  snapshot: SchedulerSnapshot,
+  earlier = false,
+): RunState {
   if (snapshot.format !== GRAPH_FORMAT || snapshot.nodes.length !== graph.nodes.length) {
     throw new Error('The snapshot does not belong to this graph');
   }
-  const run = createRunState(graph, {} satisfies JsonObject);
+  const run = createRunState(graph, {} satisfies JsonObject, earlier);
   snapshot.nodes.forEach(([phase, waiting, reached, ran], node) => {
     enter(run, node, phase === 'taken' ? 'ready' : phase);
     run.waiting[node] = waiting;

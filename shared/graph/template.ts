@@ -94,6 +94,7 @@ function readReference(text: string, at: number): Reference | undefined {
   REFERENCE.lastIndex = at;
   const source = REFERENCE.exec(text)?.[1];
   if (source === undefined) return undefined;
+  if (!/[.[]/.test(source)) return { text: source, path: [source], position: at };
   const path = [...source.matchAll(STEP)].map(([, first, name, index, single, double]) =>
     index === undefined ? (first ?? name ?? single ?? double)! : Number(index),
   );

@@ -24,15 +24,11 @@ import type { Pool } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { NodeError } from '../node-error.ts';
-import {
-  argumentsProblem,
-  ArgumentSchemaError,
-  checkArgumentSchema,
-} from '../platform/argument-schema.ts';
 import { callCustomTool, type CustomToolDeps } from '../platform/custom-tool-call.ts';
 import { checkUserHeaders, EgressError } from '../platform/egress.ts';
 import type { Sealer } from '../platform/sealing.ts';
-import { compilePolicies, type Judgement, judgeStep } from '../policy/judge.ts';
+import { argumentsUntrusted, judgeUntrusted, schemaProblem } from '../platform/untrusted.ts';
+import { compilePolicies, type Judgement } from '../policy/judge.ts';
 
 export interface ToolDeps extends CustomToolDeps {
   db: Pool;
@@ -44,7 +40,7 @@ export async function registerTool(
   actor: Actor,
   input: CustomToolInput,
 ): Promise<CustomToolAnswer> {
-  checkSchema(input.input_schema);
+  await checkSchema(actor, input.input_schema);
   const tool = await createCustomTool(db, actor, input, (scope) =>
     sealHeaders(sealer, scope, input.headers, {}),
   );
@@ -61,7 +57,7 @@ export async function changeTool(
   toolId: string,
   body: CustomToolUpdate,
 ): Promise<CustomToolAnswer> {
-  checkSchema(body.input_schema ?? null);
+  await checkSchema(actor, body.input_schema ?? null);
   const { headers, ...fields } = body;
   const tool = await updateCustomTool(db, actor, toolId, (before) => {
     if (body.name !== undefined && body.name !== before.name) {
@@ -109,14 +105,10 @@ const withoutUndefined = <T extends object>(fields: T): Defined<T> =>
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Defined<T>;
 
-function checkSchema(schema: JsonObject | null): void {
+async function checkSchema({ workspaceId }: Actor, schema: JsonObject | null): Promise<void> {
   if (schema === null) return;
-  try {
-    checkArgumentSchema(schema);
-  } catch (error) {
-    if (error instanceof ArgumentSchemaError) throw invalid(`input_schema ${error.message}`);
-    throw error;
-  }
+  const problem = await schemaProblem(workspaceId, schema);
+  if (problem !== undefined) throw invalid(`input_schema ${problem}`);
 }
 
 /** The headers as they are kept. `kept` are those there are, sealed, which the mask stands for. */
@@ -172,7 +164,7 @@ export async function testTool(
   args: JsonObject,
 ): Promise<ToolTest> {
   const tool = await readCustomTool(deps.db, { workspaceId: actor.workspaceId, toolId });
-  checkArguments(tool, args);
+  await checkArguments(tool, args);
   const judgement = await judgeTest(deps.db, tool, args);
   await deps.db.transaction(async (tx) => {
     await auditTool(tx, actor, tool, 'test', {});
@@ -210,16 +202,13 @@ const failed = (error: string, status: number | null, duration_ms: number): Tool
   duration_ms,
 });
 
-function checkArguments(tool: CustomTool, args: JsonObject): void {
+async function checkArguments(tool: CustomTool, args: JsonObject): Promise<void> {
   if (tool.input_schema === null) return;
-  let problem;
-  try {
-    problem = argumentsProblem(tool.input_schema, args);
-  } catch (error) {
-    if (!(error instanceof ArgumentSchemaError)) throw error;
-    throw invalid(`the tool's input_schema ${error.message}`);
+  const outcome = await argumentsUntrusted(tool.workspace_id, tool.input_schema, args);
+  if (outcome.schemaProblem !== undefined) {
+    throw invalid(`the tool's input_schema ${outcome.schemaProblem}`);
   }
-  if (problem !== undefined) throw invalid(problem);
+  if (outcome.problem !== undefined) throw invalid(outcome.problem);
 }
 
 /** What the policies say of a step that is in no workflow. */
@@ -227,10 +216,10 @@ async function judgeTest(db: Pool, tool: CustomTool, params: JsonObject): Promis
   const { policies } = await readPolicies(db, tool.workspace_id);
   const anywhere = policies.tools.map(({ allowed_workflow_ids: _ids, ...rules }) => rules);
   const node = { id: 'test', kind: 'tool', tool_name: `custom:${tool.name}`, params: {} } as const;
-  return judgeStep(compilePolicies({ ...policies, tools: anywhere }), {
-    workflowId: '',
-    node,
-    params,
-    state: {},
-  });
+  const here = { ...policies, tools: anywhere };
+  return judgeUntrusted(
+    tool.workspace_id,
+    { compiled: compilePolicies(here), json: JSON.stringify(here) },
+    { workflowId: '', node, params, state: {} },
+  );
 }

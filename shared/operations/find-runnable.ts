@@ -3,7 +3,7 @@ import type { Runnable } from '../db/admission.ts';
 import { type CurrentGraph, readCurrentGraph } from '../db/current-graph.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import { checkGraph } from '../graph-check.ts';
+import { checkGraphUntrusted } from '../platform/untrusted.ts';
 import { builtinTools, customToolName } from '../tools.ts';
 
 /** How many reasons a refusal spells out. All of them are in the answer of `validate`. */
@@ -28,15 +28,21 @@ export async function findRunnable(
   remembered.delete(key);
   const current = await readCurrentGraph(db, ids);
   if (current === undefined) return undefined;
-  const found: Runnable = { version: current.version, ...judge(current) };
+  const found: Runnable = { version: current.version, ...(await judge(ids.workspaceId, current)) };
   remembered.set(key, found);
   const oldest = remembered.keys().next();
   if (remembered.size > MAX_REMEMBERED && oldest.done !== true) remembered.delete(oldest.value);
   return found;
 }
 
-function judge({ graph, customTools, toolRevision }: CurrentGraph): Omit<Runnable, 'version'> {
-  const report = checkGraph(graph, { tools: builtinTools, customTools });
+async function judge(
+  workspaceId: string,
+  { graph, customTools, toolRevision }: CurrentGraph,
+): Promise<Omit<Runnable, 'version'>> {
+  const report = await checkGraphUntrusted(workspaceId, graph, {
+    tools: builtinTools,
+    customTools,
+  });
   if (report.graph !== undefined && report.valid) {
     const checked = { graph: report.graph };
     return callsCustomTools(report.graph) ? { ...checked, toolRevision } : checked;

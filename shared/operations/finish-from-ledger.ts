@@ -1,9 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { loadLedger, readStartable } from '../db/ledger.ts';
 import type { Pool } from '../db/pool.ts';
 import { settleRun } from '../db/settlements.ts';
 import { compileGraph } from '../graph/compile.ts';
 import { createScheduler, type Scheduler } from '../graph/scheduler.ts';
 import type { LedgerState } from '../execution.ts';
+import { evaluateChecksUntrusted } from '../platform/untrusted.ts';
 
 /**
  * Settles a run whose execution is gone although everything in it was done: only its last word was lost. Returns
@@ -13,23 +15,26 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
   const run = await readStartable(db, runId);
   if (run === undefined) return false;
   const scheduler = createScheduler(compileGraph(run.graph), run.input);
-  if (!replay(scheduler, await loadLedger(db, runId))) return false;
-  const { settled } = await settleRun(db, {
+  if (!(await replay(scheduler, await loadLedger(db, runId)))) return false;
+  const call = {
     run_id: runId,
     execution: run.temporalRunId ?? '',
     control: scheduler.takeControlSteps(),
     observed: [],
     ...scheduler.result(),
-  });
+  };
+  const { settled } = await settleRun(db, call, evaluateChecksUntrusted);
   return settled;
 }
 
 /** Tells the scheduler everything the ledger knows. Returns whether that is the whole run. */
-function replay(scheduler: Scheduler, ledger: LedgerState): boolean {
+async function replay(scheduler: Scheduler, ledger: LedgerState): Promise<boolean> {
   for (;;) {
     const ready = scheduler.takeReady();
     if (ready.length === 0) return scheduler.done;
     for (const step of ready) {
+      // What each completion leads to is computed here; others have their turn in between.
+      await setImmediate();
       const output = ledger.outputs[step.step_key];
       if (output !== undefined) {
         scheduler.complete(step.step_key, output);

@@ -1,4 +1,3 @@
-import { createContext, Script } from 'node:vm';
 import { Ajv, type AnySchema, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createBoundedCache } from '../graph/bounded-cache.ts';
@@ -8,11 +7,6 @@ import { isDeeperThan, type JsonObject } from '../json.ts';
 /** Characters of a schema as JSON, and its levels of lists and objects within each other. */
 const MAX_SCHEMA_LENGTH = 65_536;
 const MAX_SCHEMA_DEPTH = 40;
-/**
- * What compiling a schema, and what judging arguments by it, may take. A schema of a few lines can ask for work that
- * doubles with each of them, and the process has other things to do.
- */
-const MAX_WORK_MS = 1_000;
 const MAX_MESSAGE = 500;
 
 /** A schema that is not valid, or more than may be asked for. The message is for its author. */
@@ -25,7 +19,12 @@ type Judge = (args: JsonObject) => string | undefined;
 
 const compiled = createBoundedCache<string, Judge>(200);
 
-/** Throws ArgumentSchemaError for a schema that arguments cannot be held to. */
+/**
+ * A schema of a few lines can ask for work that doubles with each of them: call this where it may take its time and can
+ * be stopped (`untrusted`), never on a thread that others wait for.
+ *
+ * Throws ArgumentSchemaError for a schema that arguments cannot be held to.
+ */
 export function checkArgumentSchema(schema: JsonObject): void {
   judgeFor(schema);
 }
@@ -108,14 +107,11 @@ function makeGrammar(dialect: Dialect): Ajv | Ajv2020 {
   return grammar;
 }
 
-/** Whatever goes wrong is the schema's: it is deeper than the stack, takes too long, or refers to what is not there. */
+/** Whatever goes wrong is the schema's: it is deeper than the stack, or refers to what is not there. */
 function attempt<T>(what: string, work: () => T): T {
   try {
-    return withinTime(work);
+    return work();
   } catch (error) {
-    if (isTimeout(error)) {
-      throw new ArgumentSchemaError(`${what}: it takes longer than ${MAX_WORK_MS} ms`);
-    }
     const reason =
       error instanceof RangeError ? 'it refers to itself without end' : messageFor(error);
     throw new ArgumentSchemaError(`${what}: ${reason}`, { cause: error });
@@ -124,23 +120,6 @@ function attempt<T>(what: string, work: () => T): T {
 
 const messageFor = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE);
-
-const stage = createContext({ work: (): void => undefined });
-const script = new Script('work()');
-
-/** The engine itself ends the work when its time is up, wherever it is. */
-function withinTime<T>(work: () => T): T {
-  let result: { value: T } | undefined;
-  stage['work'] = (): void => {
-    result = { value: work() };
-  };
-  script.runInContext(stage, { timeout: MAX_WORK_MS });
-  if (result === undefined) throw new Error('the work gave nothing');
-  return result.value;
-}
-
-const isTimeout = (error: unknown): boolean =>
-  (error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 
 function problemOf(errors: readonly ErrorObject[]): string {
   const [error] = errors;

@@ -1,12 +1,12 @@
 import { type CustomTool, headerPlace } from '../db/custom-tools.ts';
 import { isDeeperThan, type Json, type JsonObject } from '../json.ts';
 import { NodeError } from '../node-error.ts';
-import { argumentsProblem, ArgumentSchemaError } from './argument-schema.ts';
 import type { Egress, EgressResponse } from './egress.ts';
 import { callMcpTool } from './mcp-call.ts';
 import { bodyOf, callOutside, isSuccess, statusFailure } from './outside-call.ts';
 import { SealError, type Sealer } from './sealing.ts';
 import { createSecretCutter, type SecretCutter, secretsOfHeaders } from './secret-cutter.ts';
+import { argumentsUntrusted } from './untrusted.ts';
 
 export interface CustomToolDeps {
   egress: Egress;
@@ -33,16 +33,16 @@ const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 const MAX_RESULT_DEPTH = 100;
 
 /**
- * Calls a workspace's own tool once, after holding the arguments to its schema. An object is the result as it is,
+ * Calls a workspace's own tool once, after holding the arguments to its schema on another thread. An object is the result as it is,
  * anything else becomes `{result: ...}`. Redirects are not followed: what was registered is where the headers go.
- * Throws NodeError, or the signal's reason on abort.
+ * Throws NodeError, WorkBusyError, or the signal's reason on abort.
  */
 export async function callCustomTool(
   deps: CustomToolDeps,
   call: CustomToolCall,
 ): Promise<CustomToolResult> {
   const { tool } = call;
-  holdToSchema(tool, call.arguments);
+  await holdToSchema(tool, call.arguments);
   const headers = openHeaders(deps.sealer, tool);
   // Some tools answer with the request they got. What authorised it is not part of the result.
   const cutter = createSecretCutter(secretsOfHeaders(headers));
@@ -61,15 +61,13 @@ export async function callCustomTool(
   return { result: isObject ? shown : { result: shown }, status };
 }
 
-function holdToSchema(tool: CustomTool, args: JsonObject): void {
+async function holdToSchema(tool: CustomTool, args: JsonObject): Promise<void> {
   if (tool.input_schema === null) return;
-  let problem;
-  try {
-    problem = argumentsProblem(tool.input_schema, args);
-  } catch (error) {
-    if (!(error instanceof ArgumentSchemaError)) throw error;
-    problem = `its input_schema ${error.message}`;
-  }
+  const outcome = await argumentsUntrusted(tool.workspace_id, tool.input_schema, args);
+  const problem =
+    outcome.schemaProblem === undefined
+      ? outcome.problem
+      : `its input_schema ${outcome.schemaProblem}`;
   if (problem !== undefined) {
     throw new NodeError(`Tool '${tool.name}': ${problem}`, { retryable: false });
   }

@@ -2,8 +2,9 @@ import type { PolicyVerdict } from '../contract/governance.ts';
 import type { GraphNode, ToolNode } from '../contract/graph.ts';
 import type { BlockedArgument, Policies, ToolPolicy } from '../contract/policy.ts';
 import { canonicalJson } from '../graph/canonical-json.ts';
-import { isObject } from '../graph/json-value.ts';
-import { matchesPattern, MAX_SEARCH_WORK, PatternError } from '../graph/pattern.ts';
+import { isObject, weighJson } from '../graph/json-value.ts';
+import { matchesPattern, PatternError } from '../graph/pattern.ts';
+import { MAX_WORK, takeWork, type WorkBudget } from '../graph/work-budget.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { compileRedaction, type Redaction, RedactionError, type Redactor } from './redaction.ts';
 
@@ -30,6 +31,14 @@ export interface StepToJudge {
   state: JsonObject;
 }
 
+/** What a judgement may take. Without it: what is right where nobody waits. */
+export interface JudgingLimits {
+  /** For everything that looks through text; below zero afterwards, the judgement is not to be used. */
+  budget: WorkBudget;
+  /** Told what is about to be looked for. */
+  onRule?: (what: string) => void;
+}
+
 export interface Judgement {
   /** Why the step may not go on, for the step's error. */
   refusal: string | undefined;
@@ -47,19 +56,25 @@ export interface Judgement {
  * What the policies say of a step before anything of it leaves. The same step and policies give the same judgement,
  * so that a step that is tried again is not judged twice.
  */
-export function judgeStep(policies: CompiledPolicies, step: StepToJudge): Judgement {
-  const refusal = refusalOf(policies, step);
-  const redaction = policies.redactor?.();
+export function judgeStep(
+  policies: CompiledPolicies,
+  step: StepToJudge,
+  limits?: JudgingLimits,
+): Judgement {
+  const refusal = refusalOf(policies, step, limits);
+  const redact = (): Redaction | undefined =>
+    policies.redactor?.(limits && { budget: limits.budget, onFinder: limits.onRule });
+  const redaction = redact();
   const kept = {
     refusal: refusal?.reason,
     verdicts: refusal === undefined ? [] : [refusal],
-    fallbackVerdict: (model: string) => modelVerdict(policies, model, 'fallback'),
+    fallbackVerdict: fallbackVerdictOf(policies),
   };
   if (redaction === undefined) {
     return { ...kept, params: step.params, state: step.state, stored: step.params };
   }
   try {
-    const data = redactStep(redaction, policies.redactor, step);
+    const data = redactStep(redaction, redact, step);
     if (refusal === undefined && redaction.counts.size > 0) {
       kept.verdicts.push(redactionVerdict(redaction));
     }
@@ -72,10 +87,30 @@ export function judgeStep(policies: CompiledPolicies, step: StepToJudge): Judgem
   }
 }
 
-function refusalOf(policies: CompiledPolicies, step: StepToJudge): PolicyVerdict | undefined {
+/** The verdicts against fallback models; undefined for those that may be asked. */
+export const fallbackVerdictOf =
+  (policies: CompiledPolicies) =>
+  (model: string): PolicyVerdict | undefined =>
+    modelVerdict(policies, model, 'fallback');
+
+/** What is kept and sent of a step that could not be judged: nothing. */
+export const unjudged = (policies: CompiledPolicies, reason: string): Judgement => ({
+  refusal: `Nothing was sent: ${reason}`,
+  verdicts: [],
+  params: {},
+  state: {},
+  stored: {},
+  fallbackVerdict: fallbackVerdictOf(policies),
+});
+
+function refusalOf(
+  policies: CompiledPolicies,
+  step: StepToJudge,
+  limits: JudgingLimits | undefined,
+): PolicyVerdict | undefined {
   const { node } = step;
   if (node.kind === 'agent') return modelVerdict(policies, node.model, 'model_allowlist');
-  return node.kind === 'tool' ? toolVerdict(policies, node, step) : undefined;
+  return node.kind === 'tool' ? toolVerdict(policies, node, step, limits) : undefined;
 }
 
 function modelVerdict(
@@ -98,6 +133,7 @@ function toolVerdict(
   policies: CompiledPolicies,
   node: ToolNode,
   step: StepToJudge,
+  limits: JudgingLimits | undefined,
 ): PolicyVerdict | undefined {
   const tool = node.tool_name;
   const rules = policies.tools.get(tool);
@@ -112,7 +148,11 @@ function toolVerdict(
       evidence: { tool, workflow_id: step.workflowId },
     };
   }
-  const broken = rules.blocked_arguments?.find((rule) => isBlocked(rule, tool, step.params));
+  const budget = limits?.budget ?? { work: MAX_RULES_WORK };
+  const broken = rules.blocked_arguments?.find((rule) => {
+    limits?.onRule?.(`argument ${rule.argument}`);
+    return isBlocked(rule, tool, step.params, budget);
+  });
   if (broken === undefined) return undefined;
   const { argument } = broken;
   return {
@@ -124,19 +164,36 @@ function toolVerdict(
   };
 }
 
+/** What all patterns for blocked arguments may do for one step. */
+const MAX_RULES_WORK = 5 * MAX_WORK;
+/** What comparing one value takes. */
+const UNITS_PER_VALUE = 30;
+
 /** Parameters that their tool reads without regard to case: `delete` is as blocked as `DELETE`. */
 const CASELESS: ReadonlySet<string> = new Set(['http_request.method']);
 
-function isBlocked(rule: BlockedArgument, tool: string, params: JsonObject): boolean {
+function isBlocked(
+  rule: BlockedArgument,
+  tool: string,
+  params: JsonObject,
+  budget: WorkBudget,
+): boolean {
   const caseless = CASELESS.has(`${tool}.${rule.argument}`);
   const found = valuesAt(params, rule.argument.split('.'));
   if (rule.pattern !== undefined) {
-    return found.some((value) => holdsMatch(value, rule.pattern ?? '', caseless));
+    return found.some((value) => holdsMatch(value, rule.pattern ?? '', caseless, budget));
   }
   const keyOf = (value: Json): string =>
     canonicalJson(caseless && typeof value === 'string' ? value.toUpperCase() : value);
   const blocked = new Set(rule.values?.map(keyOf));
-  return found.some((value) => membersOf(value).some((member) => blocked.has(keyOf(member))));
+  return found.some((value) =>
+    membersOf(value).some((member) => {
+      const { values, length } = weighJson(member, budget.work);
+      // Too much to be sure about is not let through.
+      if (!takeWork(budget, values * UNITS_PER_VALUE + length)) return true;
+      return blocked.has(keyOf(member));
+    }),
+  );
 }
 
 /** The values a path leads to. A step into a list is one into the member of that number, or into every member. */
@@ -156,14 +213,21 @@ function valuesAt(value: Json, path: readonly string[]): Json[] {
 const membersOf = (value: Json): Json[] =>
   Array.isArray(value) ? [value, ...value.flatMap(membersOf)] : [value];
 
-function holdsMatch(value: Json, pattern: string, ignoreCase: boolean): boolean {
-  if (Array.isArray(value)) return value.some((each) => holdsMatch(each, pattern, ignoreCase));
+function holdsMatch(
+  value: Json,
+  pattern: string,
+  ignoreCase: boolean,
+  budget: WorkBudget,
+): boolean {
+  if (Array.isArray(value)) {
+    return value.some((each) => holdsMatch(each, pattern, ignoreCase, budget));
+  }
   if (isObject(value)) {
-    return Object.values(value).some((each) => holdsMatch(each, pattern, ignoreCase));
+    return Object.values(value).some((each) => holdsMatch(each, pattern, ignoreCase, budget));
   }
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   try {
-    return matchesPattern(text, pattern, { ignoreCase, budget: { work: MAX_SEARCH_WORK } });
+    return matchesPattern(text, pattern, { ignoreCase, budget });
   } catch (error) {
     // Too much text to be sure about is not let through.
     if (error instanceof PatternError) return true;
@@ -187,7 +251,7 @@ const RECIPIENTS: Readonly<Record<string, readonly string[]>> = {
  */
 function redactStep(
   redaction: Redaction,
-  redactor: Redactor | undefined,
+  begin: () => Redaction | undefined,
   step: StepToJudge,
 ): Pick<Judgement, 'params' | 'state' | 'stored'> {
   const { node, params } = step;
@@ -200,8 +264,8 @@ function redactStep(
   };
   const sent = Object.entries(params).map(([key, value]) => [key, sendable(key, value)] as const);
   const stored = sent.map(([key, value]) =>
-    keptOnly.includes(key) && redactor !== undefined
-      ? ([key, redactor().redact(value)] as const)
+    keptOnly.includes(key)
+      ? ([key, (begin() ?? redaction).redact(value)] as const)
       : ([key, value] as const),
   );
   // Without a prompt an agent is asked about the whole state.

@@ -1,6 +1,6 @@
-import type { RE2JS } from 're2js';
 import type { DetectorName, Policies } from '../contract/policy.ts';
-import { compilePattern } from '../graph/pattern.ts';
+import { compileWithin, matchesPattern, PatternError } from '../graph/pattern.ts';
+import { takeWork, type WorkBudget } from '../graph/work-budget.ts';
 import type { Json } from '../json.ts';
 import { findApiKeys } from './detectors/api-key.ts';
 import { findCreditCards } from './detectors/credit-card.ts';
@@ -23,10 +23,13 @@ const detectors: Record<DetectorName, Detector> = {
 
 /** Deeper values are refused, not passed on unread. Requests are bounded to less. */
 const MAX_DEPTH = 200;
-/** Characters times pattern size that patterns search at most for one step; the slowest take two seconds for it. */
-const MAX_WORK = 100_000_000;
+/** What detectors and patterns together may do for one step. */
+const MAX_STEP_WORK = 100_000_000;
 /** A search is linear, but finding each of many matches may search the same text again. */
 const MAX_PATTERN_MS = 500;
+/** What a detector takes at worst: all seven together need 0.3 µs for a character. */
+const UNITS_PER_TEXT = 10;
+const UNITS_PER_CHARACTER = 0.5;
 /** Shorter whole numbers are no card and no account: counting and amounts stay numbers. */
 const LEAST_NUMBER = 10_000_000;
 
@@ -45,29 +48,38 @@ export interface Redaction {
   redact<Value extends Json>(value: Value): Value;
 }
 
+/** What one step's redaction may take. */
+export interface RedactionLimits {
+  budget: WorkBudget;
+  /** Told the name of each detector and pattern before it looks at a text. */
+  onFinder?: (name: string) => void;
+}
+
 interface Finder {
   name: string;
   find: (text: string, effort: Effort) => Span[];
 }
 
-/** What patterns have cost so far in this step. */
-interface Effort {
-  work: number;
+/** What is left to this step. */
+interface Effort extends RedactionLimits {
   ms: number;
 }
 
-/** Compiled once per revision; each step begins a redaction of its own. Undefined when nothing is to be redacted. */
-export type Redactor = () => Redaction;
+/**
+ * Begins the redaction of one step; made once per revision. The patterns are compiled when they are first needed, at
+ * the expense of that step. Undefined when nothing is to be redacted.
+ */
+export type Redactor = (limits?: RedactionLimits) => Redaction;
 
 export function compileRedaction(redaction: Policies['redaction']): Redactor | undefined {
   const finders: Finder[] = [
-    ...redaction.detectors.map((name) => ({ name, find: detectors[name] })),
+    ...redaction.detectors.map((name) => ({ name, find: detectorFinder(name) })),
     ...redaction.patterns.map(({ name, regex }) => ({ name, find: patternFinder(name, regex) })),
   ];
   if (finders.length === 0) return undefined;
-  return () => {
+  return (limits = { budget: { work: MAX_STEP_WORK } }) => {
     const counts = new Map<string, number>();
-    const effort: Effort = { work: MAX_WORK, ms: MAX_PATTERN_MS };
+    const effort: Effort = { ...limits, ms: MAX_PATTERN_MS };
     const text = (given: string): string => redactText(given, finders, counts, effort);
     return { counts, redact: (value) => redactValue(value, text, 0) as typeof value };
   };
@@ -108,6 +120,7 @@ function redactText(
 ): string {
   const found: Found[] = [];
   for (const { name, find } of finders) {
+    effort.onFinder?.(name);
     for (const span of find(text, effort)) found.push({ ...span, name });
   }
   if (found.length === 0) return text;
@@ -149,27 +162,52 @@ function merged(found: readonly Found[]): Found[] {
   return regions;
 }
 
-function patternFinder(name: string, regex: string): Finder['find'] {
-  const compiled = compilePattern(regex);
-  return (text, effort) => findPattern(name, compiled, text, effort);
+function detectorFinder(name: DetectorName): Finder['find'] {
+  const detect = detectors[name];
+  return (text, { budget }) => {
+    const units = UNITS_PER_TEXT + text.length * UNITS_PER_CHARACTER;
+    if (!takeWork(budget, units)) throw tooCostly(`detector '${name}'`);
+    return detect(text);
+  };
 }
 
-function findPattern(name: string, pattern: RE2JS, text: string, effort: Effort): Span[] {
-  effort.work -= text.length * pattern.programSize();
-  if (effort.work < 0) throw tooCostly(name);
-  const spans: Span[] = [];
-  const matcher = pattern.matcher(text);
+function patternFinder(name: string, regex: string): Finder['find'] {
+  return (text, effort) => {
+    try {
+      return findPattern(name, regex, text, effort);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      throw effort.budget.work < 0 ? tooCostly(`pattern '${name}'`) : error;
+    }
+  };
+}
+
+function findPattern(name: string, regex: string, text: string, effort: Effort): Span[] {
+  const { budget } = effort;
   let before = performance.now();
-  while (matcher.find()) {
-    const [start, end] = [matcher.start(), matcher.end()];
-    if (end > start) spans.push({ start, end });
+  const checkTime = (): void => {
     const now = performance.now();
     effort.ms -= now - before;
     before = now;
-    if (effort.ms < 0) throw tooCostly(name);
+    if (effort.ms < 0) throw tooCostly(`pattern '${name}'`);
+  };
+  // Most texts hold none, and to learn that much takes a tenth of what it takes to say where.
+  const found = matchesPattern(text, regex, { budget });
+  checkTime();
+  if (!found) return [];
+  const pattern = compileWithin(regex, false, budget);
+  if (!takeWork(budget, text.length * pattern.programSize())) throw tooCostly(`pattern '${name}'`);
+  const spans: Span[] = [];
+  const matcher = pattern.matcher(text);
+  while (matcher.find()) {
+    const [start, end] = [matcher.start(), matcher.end()];
+    if (end > start) spans.push({ start, end });
+    checkTime();
   }
   return spans;
 }
 
-const tooCostly = (name: string): RedactionError =>
-  new RedactionError(`the redaction pattern '${name}' is too costly for so much text`);
+const tooCostly = (what: string): RedactionError =>
+  new RedactionError(
+    `the redaction ${what} is too costly for so much text: make it simpler or the text shorter`,
+  );

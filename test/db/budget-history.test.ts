@@ -10,6 +10,7 @@ import { settleRun } from '../../shared/db/settlements.ts';
 import { beginStep, finishStep } from '../../shared/db/steps.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { evaluateChecksUntrusted } from '../../shared/platform/untrusted.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -138,14 +139,18 @@ const spend = async (runId: string, stepKey: string, costMicros: number) => {
   await finish(runId, stepKey, costMicros);
 };
 const settle = (runId: string) =>
-  settleRun(engine.db, {
-    run_id: runId,
-    control: [],
-    observed: [],
-    output: {},
-    state: {},
-    execution: 'e',
-  });
+  settleRun(
+    engine.db,
+    {
+      run_id: runId,
+      control: [],
+      observed: [],
+      output: {},
+      state: {},
+      execution: 'e',
+    },
+    evaluateChecksUntrusted,
+  );
 
 test('the days of a window add up to what is spent at the same moment, whatever ends meanwhile', async () => {
   const { actor, db } = engine;

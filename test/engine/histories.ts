@@ -1,6 +1,29 @@
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
 import { echo, edge, type Engine, eventually, mock } from '../support/engine.ts';
 
+/** Six steps that end at about the same time, each followed by a condition that takes a while to compute. */
+async function muchWork(engine: Engine): Promise<string> {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const workflowId = await engine.define({
+    nodes: names.flatMap((name) => [
+      echo(name),
+      {
+        id: `is_${name}`,
+        kind: 'condition' as const,
+        expression: `matches(text, '(?i)(?:a[ab]{0,30}){0,5}${name}x')`,
+      },
+      echo(`${name}_no`),
+    ]),
+    edges: names.flatMap((name) => [
+      edge(name, `is_${name}`),
+      edge(`is_${name}`, `${name}_no`, 'false'),
+    ]),
+  });
+  const runId = await engine.trigger(workflowId, { text: 'abba'.repeat(1_000) });
+  await engine.until(runId, ['success']);
+  return runId;
+}
+
 /**
  * Runs whose histories are committed and replayed: between them they reach every command the workflow gives. Record
  * anew with `npm run histories:record` only when a change of the workflow is versioned and the old ones still pass.
@@ -153,6 +176,10 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
     await engine.until(runId, ['failed']);
     return runId;
   },
+
+  'conditions-with-much-work': muchWork,
+  // Recorded by engine version 1, which took no pauses between them.
+  'conditions-with-much-work-in-one-task': muchWork,
 };
 
 /** The whole history of a run's newest execution, once it has closed. */

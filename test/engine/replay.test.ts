@@ -19,7 +19,9 @@ describe('histories of earlier runs', () => {
     .map((entry) => entry.name);
 
   test('are there for every scenario', () => {
-    expect(names.map((name) => name.replace('.binpb', ''))).toEqual(Object.keys(scenarios).sort());
+    expect(names.map((name) => name.replace('.binpb', '')).sort()).toEqual(
+      Object.keys(scenarios).sort(),
+    );
   });
 
   test.each(names)('%s replays with the workflow of today', async (name) => {

@@ -297,6 +297,58 @@ describe('failures', () => {
     expect(scheduler.failed()).toEqual(others);
   });
 
+  // s -> c0, c1, c2, ... each of which reads a long text
+  const readers = Array.from({ length: 100 }, (_, at) => `c${at}`);
+  const reading = (expression: string) =>
+    draw(
+      readers.map((id) => `s -> ${id}`).join('\n'),
+      Object.fromEntries(readers.map((id) => [id, { expression }])),
+    );
+
+  test.each([
+    ['finds', "contains(text, 'nowhere to be found')"],
+    ['changes case', "lower(text) == 'a'"],
+    ['compares', 'text == other'],
+    ['orders', 'text < other'],
+    ['looks for what repeats itself', 'piece in text'],
+  ])(
+    'an expression that %s is work, too, and the error says where to do it instead',
+    (_, expression) => {
+      const text = 'a'.repeat(1_000_000);
+      const piece = `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`;
+      const scheduler = start(reading(expression), { text, other: `${text.slice(1)}b`, piece });
+      const before = process.threadCpuUsage().user;
+      scheduler.complete('s', null);
+      // Two million units are 0.2 s at worst.
+      expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(1_000);
+      expect(scheduler.failed().length).toBeGreaterThan(10);
+      expect(scheduler.takeControlSteps().at(-1)?.error).toContain(
+        'too much work, alone or with what was computed before it: use shorter texts, or do it in a json_transform step',
+      );
+    },
+  );
+
+  test('an execution that began when only patterns were work comes to the end that it came to then', () => {
+    const input = { text: 'a'.repeat(1_000_000) };
+    const graph = compileGraph(reading("contains(text, 'b')"));
+    const scheduler = createScheduler(graph, input, undefined, { earlier: true });
+    scheduler.complete('s', null);
+    expect([scheduler.failed(), scheduler.done]).toEqual([[], true]);
+  });
+
+  test('what expressions have done is told, over completions and retries', () => {
+    const scheduler = start(draw('a -> c -true-> b', { c: { expression: 'len(text) > 1' } }), {
+      text: 'x'.repeat(200_000),
+    });
+    const before = scheduler.workDone;
+    scheduler.complete('a', null);
+    const after = scheduler.workDone;
+    expect(after - before).toBeGreaterThanOrEqual(10_000);
+    expect(ready(scheduler)).toEqual(['b']);
+    scheduler.complete('b', null);
+    expect(scheduler.workDone).toBeGreaterThanOrEqual(after);
+  });
+
   test('a failed step keeps the run open and nothing behind it starts; a retry makes it ready again', () => {
     // a -> b,  x -> y
     const scheduler = start(draw('a -> b\nx -> y'));

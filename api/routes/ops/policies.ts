@@ -1,5 +1,6 @@
 import { policiesInput, policiesSchema } from '../../../shared/contract/policy.ts';
 import { readPolicies, replacePolicies } from '../../../shared/db/policies.ts';
+import { checkPolicyPatterns } from '../../../shared/platform/untrusted.ts';
 import { answers } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
@@ -54,6 +55,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
     },
     config: { capability: 'manage_workspace' },
     handler: async (request) => {
+      await checkPolicyPatterns(request.actor.workspaceId, request.body);
       await replacePolicies(db, request.actor, request.body);
       return request.body;
     },

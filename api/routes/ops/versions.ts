@@ -7,8 +7,7 @@ import {
 } from '../../../shared/contract/workflow.ts';
 import { listVersions, readVersion } from '../../../shared/db/workflow-versions.ts';
 import { AppError } from '../../../shared/errors.ts';
-import { diffGraphs } from '../../../shared/graph/diff.ts';
-import type { Json } from '../../../shared/json.ts';
+import { diffGraphsUntrusted } from '../../../shared/platform/untrusted.ts';
 import { answers, workflowParams } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
@@ -95,7 +94,7 @@ export function versionRoutes(app: App, { db }: RouteContext): void {
       return {
         from,
         to,
-        ...diffGraphs(older.graph as unknown as Json, newer.graph as unknown as Json),
+        ...(await diffGraphsUntrusted(scope.workspaceId, older.graph, newer.graph)),
       };
     },
   });

@@ -1,0 +1,207 @@
+import type { EvaluationCheck, Evals } from '../contract/graph.ts';
+import type { Policies } from '../contract/policy.ts';
+import { AppError } from '../errors.ts';
+import type { CheckedGraph } from '../graph-check.ts';
+import { type CheckedRun, evaluateChecks, failedChecks } from '../graph/checks.ts';
+import { diffGraphs, type GraphDiff } from '../graph/diff.ts';
+import { evaluateExpression, ExpressionError } from '../graph/expression.ts';
+import { weighJson } from '../graph/json-value.ts';
+import type { ValidationContext } from '../graph/validate.ts';
+import { SMALL_WORK } from '../graph/work-budget.ts';
+import { checkGraph } from '../graph-check.ts';
+import type { Json, JsonObject } from '../json.ts';
+import {
+  type CompiledPolicies,
+  fallbackVerdictOf,
+  type Judgement,
+  judgeStep,
+  type StepToJudge,
+  unjudged,
+} from '../policy/judge.ts';
+import { policyPatternProblem } from '../policy/patterns.ts';
+import type { Outcome, SchemaOutcome } from './work-jobs.ts';
+import { WorkLimitError, workThreads } from './work-threads.ts';
+
+/**
+ * What tenants' texts ask to be computed. Little is done on the spot, at most 20 ms of it; where that is not enough, a
+ * thread does it from the beginning, and the result is the same. Who calls is kept waiting, nobody else is.
+ */
+
+/**
+ * An expression's value over a scope, or why it has none. Throws WorkBusyError, and the signal's reason on abort.
+ */
+export async function evaluateUntrusted(
+  workspaceId: string,
+  expression: string,
+  scope: JsonObject,
+  signal?: AbortSignal,
+): Promise<Outcome<Json>> {
+  const budget = { work: SMALL_WORK };
+  try {
+    return { value: evaluateExpression(expression, scope, budget) };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    if (budget.work >= 0) return { problem: error.message };
+  }
+  try {
+    return await workThreads.run(workspaceId, 'evaluate', { expression, scope }, { signal });
+  } catch (error) {
+    if (error instanceof WorkLimitError) return { problem: `The expression: ${error.message}` };
+    throw error;
+  }
+}
+
+/** Scores a run. Checks that take too long together have failed, with a message. Throws WorkBusyError. */
+export async function evaluateChecksUntrusted(
+  workspaceId: string,
+  checks: EvaluationCheck[],
+  run: CheckedRun,
+): Promise<Evals> {
+  const budget = { work: SMALL_WORK };
+  const evals = evaluateChecks(checks, run, { budget });
+  if (budget.work >= 0) return evals;
+  try {
+    return await workThreads.run(workspaceId, 'checks', { checks, run });
+  } catch (error) {
+    if (!(error instanceof WorkLimitError)) throw error;
+    return failedChecks(checks, `The checks of this run could not be made: ${error.message}`);
+  }
+}
+
+/** A workspace's policies, ready to judge by here, and as the JSON that threads know them by. */
+export interface JudgingPolicies {
+  compiled: CompiledPolicies;
+  json: string;
+}
+
+/**
+ * What the policies say of a step; see `judgeStep`. A step that cannot be looked through in time is refused. Throws
+ * WorkBusyError.
+ */
+export async function judgeUntrusted(
+  workspaceId: string,
+  { compiled, json }: JudgingPolicies,
+  step: StepToJudge,
+): Promise<Judgement> {
+  const budget = { work: SMALL_WORK };
+  const judgement = judgeStep(compiled, step, { budget });
+  if (budget.work >= 0) return judgement;
+  try {
+    const there = await workThreads.run(workspaceId, 'judge', { policies: json, step });
+    return { ...there, fallbackVerdict: fallbackVerdictOf(compiled) };
+  } catch (error) {
+    if (!(error instanceof WorkLimitError)) throw error;
+    return unjudged(
+      compiled,
+      `looking through it by the workspace's policies failed: ${error.message}`,
+    );
+  }
+}
+
+/** Patterns of policies that are compiled on the spot: the few short ones that most policies have. */
+const FEW_PATTERNS = { count: 20, length: 40 };
+
+/** Throws AppError `invalid` for a pattern that RE2 does not know or that takes too long to compile, WorkBusyError. */
+export async function checkPolicyPatterns(workspaceId: string, policies: Policies): Promise<void> {
+  const patterns = patternsOf(policies);
+  const few =
+    patterns.length <= FEW_PATTERNS.count &&
+    patterns.every(({ length }) => length <= FEW_PATTERNS.length);
+  let problem;
+  try {
+    problem = few
+      ? policyPatternProblem(policies)
+      : await workThreads.run(workspaceId, 'policyPatterns', { policies });
+  } catch (error) {
+    if (!(error instanceof WorkLimitError)) throw error;
+    const path = error.at === '' ? 'patterns' : error.at;
+    problem = {
+      path,
+      message: 'and the patterns before it take too long to compile: use fewer or simpler ones',
+    };
+  }
+  if (problem !== undefined) {
+    throw new AppError('invalid', `Invalid body: ${problem.path} ${problem.message}`);
+  }
+}
+
+const patternsOf = ({ tools, redaction }: Policies): string[] => [
+  ...tools.flatMap(({ blocked_arguments: rules = [] }) =>
+    rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])),
+  ),
+  ...redaction.patterns.map(({ regex }) => regex),
+];
+
+/** What is wrong with a schema that arguments are to be held to. Throws WorkBusyError. */
+export async function schemaProblem(
+  workspaceId: string,
+  schema: JsonObject,
+): Promise<string | undefined> {
+  return (await bySchema(() => workThreads.run(workspaceId, 'schema', { schema }))).schemaProblem;
+}
+
+/** Why arguments do not fit a schema, or what is wrong with the schema. Throws WorkBusyError. */
+export const argumentsUntrusted = (
+  workspaceId: string,
+  schema: JsonObject,
+  args: JsonObject,
+): Promise<SchemaOutcome> =>
+  bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }));
+
+/** Why a model's answer does not fit its node's schema. Waits for its turn however long: the answer is paid for. */
+export const answerUntrusted = (
+  workspaceId: string,
+  schema: JsonObject,
+  answer: Json,
+): Promise<SchemaOutcome> =>
+  bySchema(() => workThreads.run(workspaceId, 'answer', { schema, answer }, { patient: true }));
+
+async function bySchema(work: () => Promise<SchemaOutcome>): Promise<SchemaOutcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof WorkLimitError)) throw error;
+    return { schemaProblem: `cannot be used: ${error.message}` };
+  }
+}
+
+/** Values and characters of a graph that is looked at on the spot. */
+const SMALL_GRAPH = { values: 2_000, length: 50_000 };
+
+function isSmall(graph: unknown): boolean {
+  const { values, length } = weighJson((graph ?? null) as Json, SMALL_GRAPH.values);
+  return values <= SMALL_GRAPH.values && length <= SMALL_GRAPH.length;
+}
+
+/** Checks a graph; see `checkGraph`. Throws AppError `invalid` when it takes too long, WorkBusyError. */
+export async function checkGraphUntrusted(
+  workspaceId: string,
+  graph: unknown,
+  context: ValidationContext,
+): Promise<CheckedGraph> {
+  if (isSmall(graph)) return checkGraph(graph, context);
+  return withinLimits('The graph cannot be checked', () =>
+    workThreads.run(workspaceId, 'checkGraph', { graph, context }),
+  );
+}
+
+/** What changed between two graphs; see `diffGraphs`. Throws AppError `invalid` when it takes too long, WorkBusyError. */
+export async function diffGraphsUntrusted(
+  workspaceId: string,
+  from: unknown,
+  to: unknown,
+): Promise<GraphDiff> {
+  if (isSmall(from) && isSmall(to)) return diffGraphs(from, to);
+  return withinLimits('The versions cannot be compared', () =>
+    workThreads.run(workspaceId, 'diffGraphs', { from, to }),
+  );
+}
+
+async function withinLimits<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof WorkLimitError) throw new AppError('invalid', `${what}: ${error.message}`);
+    throw error;
+  }
+}

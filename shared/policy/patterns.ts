@@ -1,0 +1,40 @@
+import type { Policies } from '../contract/policy.ts';
+import { compilePattern, PatternError } from '../graph/pattern.ts';
+
+/** A pattern that RE2 does not know: where it stands in the policies, and what is wrong with it. */
+export interface PolicyPatternProblem {
+  path: string;
+  message: string;
+}
+
+/**
+ * The first pattern of the policies that is not valid. Compiles all of them, which can take long for the largest
+ * policies; `tell` is told of each before.
+ */
+export function policyPatternProblem(
+  { tools, redaction }: Policies,
+  tell: (path: string) => void = () => undefined,
+): PolicyPatternProblem | undefined {
+  const patterns = [
+    ...tools.flatMap(({ blocked_arguments: rules = [] }, tool) =>
+      rules.map(
+        (rule, at) => [`tools.${tool}.blocked_arguments.${at}.pattern`, rule.pattern] as const,
+      ),
+    ),
+    ...redaction.patterns.map(
+      ({ regex }, at) => [`redaction.patterns.${at}.regex`, regex] as const,
+    ),
+  ];
+  for (const [path, pattern] of patterns) {
+    if (pattern === undefined) continue;
+    tell(path);
+    try {
+      compilePattern(pattern);
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      const reason = error.message.replace(/^the pattern is not valid: /, '');
+      return { path, message: `is not a valid RE2 pattern: ${reason}` };
+    }
+  }
+  return undefined;
+}

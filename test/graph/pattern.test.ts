@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { RE2JS, RE2JSException } from 're2js';
+import { matchesPattern, PatternError } from '../../shared/graph/pattern.ts';
+import { holdsText } from '../../shared/graph/text-search.ts';
+
+const piece = fc.constantFrom(
+  'a',
+  'b',
+  'k',
+  '[a-c]',
+  '\\w',
+  '\\pL',
+  '.',
+  '(?:a|b)',
+  '\\b',
+  '[^a]',
+  'ſ',
+);
+const count = fc.constantFrom('', '*', '+', '?', '{2}', '{0,3}');
+const pattern = fc
+  .tuple(
+    fc.constantFrom('', '(?i)', '^', '(?s)'),
+    fc.array(fc.tuple(piece, count), { minLength: 1, maxLength: 6 }),
+    fc.constantFrom('', '$', 'x'),
+  )
+  .map(([start, parts, end]) => start + parts.map((part) => part.join('')).join('') + end);
+const letters = fc.array(fc.constantFrom('a', 'b', 'B', 'K', 'x', ' ', '\n', 'é', '😀'), {
+  minLength: 1,
+  maxLength: 12,
+});
+
+describe('a search', () => {
+  test('answers the same however long the text is and whichever engine takes it', () => {
+    fc.assert(
+      fc.property(pattern, letters, fc.integer({ min: 1, max: 90 }), (source, unit, times) => {
+        const text = unit.join('').repeat(times);
+        const expected = RE2JS.compile(source).matcher(text).find();
+        expect(matchesPattern(text, source)).toBe(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('costs what its text and pattern come to, whether or not the pattern is remembered', () => {
+    const work = (): number => {
+      const budget = { work: 1_000_000 };
+      matchesPattern('a'.repeat(1_000), '(?i)b{5}', { budget });
+      return 1_000_000 - budget.work;
+    };
+    const first = work();
+    expect(first).toBeGreaterThan(5_000);
+    expect(work()).toBe(first);
+  });
+
+  test('is refused before it begins when the budget is too small, with what to do instead', () => {
+    const budget = { work: 10_000 };
+    expect(() => matchesPattern('a'.repeat(100_000), 'b{50}', { budget })).toThrow(
+      new PatternError(
+        'the pattern is too costly for a text of 100000 characters: use a simpler pattern or a shorter text',
+      ),
+    );
+  });
+
+  test.each([
+    ['ranges without regard to case', `(?i)${'[ -\uffff]'.repeat(190)}`],
+    ['the same with escapes', `(?i)${'[\\x{0}-\\x{ffff}]'.repeat(60)}`],
+    ['classes of letters', '\\pL'.repeat(330)],
+  ])('is refused when the pattern takes long to compile: %s', (_, source) => {
+    const before = process.threadCpuUsage().user;
+    expect(() => matchesPattern('x', source, { budget: { work: 200_000 } })).toThrow(
+      'the pattern is too costly to compile: use a simpler one',
+    );
+    expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(20);
+  });
+
+  test('in executions that began earlier costs what it did', () => {
+    const budget = { work: 20_000_000, searchesOnly: true };
+    const source = '(?i)a[b-d]{3}';
+    matchesPattern('x'.repeat(1_000), source, { budget });
+    expect(20_000_000 - budget.work).toBe(1_000 * RE2JS.compile(source).programSize());
+  });
+
+  test('says what is wrong with a pattern that RE2 does not know', () => {
+    expect(() => matchesPattern('a', '(?=a)')).toThrow(PatternError);
+    expect(() => RE2JS.compile('(?=a)')).toThrow(RE2JSException);
+  });
+});
+
+describe('looking for a piece of text', () => {
+  test('finds what String.includes finds', () => {
+    const text = fc
+      .array(fc.constantFrom('a', 'b', 'ab'), { maxLength: 40 })
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(text, text, fc.integer({ min: 1, max: 400 }), (unit, part, times) => {
+        const haystack = unit.repeat(times);
+        const needle = haystack.slice(times, times * 3) + part;
+        expect(holdsText(haystack, needle)).toBe(haystack.includes(needle));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('takes time in proportion to both, whatever they hold', () => {
+    const before = process.threadCpuUsage().user;
+    const piece = `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`;
+    expect(holdsText('a'.repeat(1_000_000), piece)).toBe(false);
+    // Half a minute with String.includes.
+    expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(1_000);
+  });
+});

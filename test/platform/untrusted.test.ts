@@ -1,0 +1,234 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import type { EvaluationCheck } from '../../shared/contract/graph.ts';
+import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
+import type { CheckedRun } from '../../shared/graph/checks.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import {
+  answerUntrusted,
+  argumentsUntrusted,
+  checkGraphUntrusted,
+  checkPolicyPatterns,
+  diffGraphsUntrusted,
+  evaluateChecksUntrusted,
+  evaluateUntrusted,
+  judgeUntrusted,
+  schemaProblem,
+} from '../../shared/platform/untrusted.ts';
+import { WorkBusyError, workThreads } from '../../shared/platform/work-threads.ts';
+import { compilePolicies } from '../../shared/policy/judge.ts';
+import { builtinTools } from '../../shared/tools.ts';
+
+afterAll(() => workThreads.close());
+
+const WORKSPACE = 'ws_hostile';
+/** Takes any engine its linear worst: nothing is found, and everything is possible up to the end. */
+const COSTLY = '(?i)(?:a[ab]{0,30}){0,8}c';
+
+let seed = 1;
+const unordered = (length: number): string =>
+  Array.from({ length }, () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed > 1_073_741_824 ? 'a' : 'b';
+  }).join('');
+
+/**
+ * Does the work and gives its result, and the processor time in ms that it took of the thread that asked for it: that
+ * thread takes requests or activities of everybody. Time by the clock would depend on what else the machine does.
+ */
+async function asking<T>(work: () => Promise<T>): Promise<{ result: T; ms: number }> {
+  const before = process.threadCpuUsage();
+  const result = await work();
+  const { user, system } = process.threadCpuUsage(before);
+  return { result, ms: (user + system) / 1_000 };
+}
+
+/** Far below what any of these takes in all, far above what sending it over takes. */
+const MOST_MS = 400;
+
+describe('what takes seconds leaves the thread that asks free', () => {
+  const run: CheckedRun = {
+    state: { text: unordered(40_000) },
+    output: {},
+    cost_usd: 0,
+    duration_ms: 1,
+  };
+
+  test('a hundred checks of a run, which share one budget', async () => {
+    const checks = Array.from({ length: 100 }, (_, n): EvaluationCheck => ({
+      name: `check ${n}`,
+      type: 'regex',
+      target: 'text',
+      value: `${COSTLY}${n}`,
+    }));
+    const { result, ms } = await asking(() => evaluateChecksUntrusted(WORKSPACE, checks, run));
+    expect(ms).toBeLessThan(MOST_MS);
+    expect([result.total, result.passed]).toEqual([100, 0]);
+    expect(result.results[99]).toMatchObject({
+      name: 'check 99',
+      passed: false,
+      message: expect.stringMatching(
+        /was not made: the checks before it used up|could not be made/,
+      ),
+    });
+  });
+
+  test('an expression, with an error that says what to do', async () => {
+    const long = unordered(1_000_000);
+    const { result, ms } = await asking(() =>
+      evaluateUntrusted(WORKSPACE, `matches(text, '${COSTLY}')`, { text: long }),
+    );
+    expect(ms).toBeLessThan(MOST_MS);
+    expect(result).toEqual({
+      problem: expect.stringContaining('use a simpler pattern or a shorter text'),
+    });
+  });
+
+  test('patterns that come with the state, which have to be compiled first', async () => {
+    const state = { p: `(?i)${'[ -\uffff]'.repeat(190)}`, text: 'x' };
+    const reads = Array.from({ length: 30 }, () => 'matches(text, p)').join(' or ');
+    const { result, ms } = await asking(() => evaluateUntrusted(WORKSPACE, reads, state));
+    expect(ms).toBeLessThan(MOST_MS);
+    expect(result).toMatchObject({ problem: expect.stringContaining('too costly to compile') });
+  });
+
+  test('a search whose piece repeats itself', async () => {
+    const state = { x: 'a'.repeat(1_000_000), y: `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}` };
+    const { result, ms } = await asking(() => evaluateUntrusted(WORKSPACE, 'y in x', state));
+    expect(ms).toBeLessThan(MOST_MS);
+    expect(result).toEqual({ value: false });
+  });
+
+  test('judging a step by patterns of policies', async () => {
+    const policies: Policies = {
+      ...unrestricted,
+      redaction: {
+        detectors: ['email', 'iban'],
+        patterns: [{ name: 'costly', regex: COSTLY }],
+      },
+    };
+    const body = unordered(400_000);
+    const { result, ms } = await asking(() =>
+      judgeUntrusted(
+        WORKSPACE,
+        { compiled: compilePolicies(policies), json: JSON.stringify(policies) },
+        {
+          workflowId: 'wf',
+          node: { id: 'n', kind: 'tool', tool_name: 'http_request', params: {} },
+          params: { body },
+          state: {},
+        },
+      ),
+    );
+    expect(ms).toBeLessThan(MOST_MS);
+    expect(result).toMatchObject({
+      refusal: expect.stringMatching(/^Nothing was sent: .*costly/),
+      params: {},
+      stored: {},
+    });
+  });
+
+  test('saving policies of a thousand patterns, with the place of the one that was too much', async () => {
+    const pattern = `(?i)${'[\u0000-\uffff]{9}'.repeat(31)}`;
+    const policies: Policies = {
+      ...unrestricted,
+      tools: Array.from({ length: 20 }, (_, tool) => ({
+        tool: `t${tool}`,
+        blocked_arguments: Array.from({ length: 50 }, (_each, n) => ({
+          argument: 'a',
+          pattern: `${pattern}${tool}_${n}`,
+        })),
+      })),
+    };
+    const { ms } = await asking(() =>
+      expect(checkPolicyPatterns(WORKSPACE, policies)).rejects.toMatchObject({
+        code: 'invalid',
+        message: expect.stringMatching(
+          /^Invalid body: tools\.\d+\.blocked_arguments\.\d+\.pattern and the patterns before it take too long to compile/,
+        ),
+      }),
+    );
+    expect(ms).toBeLessThan(MOST_MS);
+  });
+
+  test('registering ten tools with schemas of 59 kB', async () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, n): [string, Json] => [
+        `property_${n}`,
+        { type: 'string', pattern: `^[a-z]{1,9}${n}$` },
+      ]),
+    );
+    const { ms } = await asking(async () => {
+      for (let n = 0; n < 10; n += 1) {
+        expect(await schemaProblem(WORKSPACE, { title: `${n}`, properties })).toBeUndefined();
+      }
+    });
+    expect(ms).toBeLessThan(MOST_MS);
+  });
+
+  test('schemas whose work doubles with each line', async () => {
+    const $defs: JsonObject = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n): [string, Json] => [
+        `d${n}`,
+        n === 39
+          ? { type: 'string' }
+          : { anyOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+      ]),
+    );
+    const schema: JsonObject = { $ref: '#/$defs/d0', $defs };
+    const { result, ms } = await asking(async () => [
+      await argumentsUntrusted(WORKSPACE, schema, { a: 1 }),
+      await answerUntrusted(WORKSPACE, schema, 5),
+    ]);
+    expect(ms).toBeLessThan(MOST_MS);
+    expect(result).toEqual([
+      { schemaProblem: expect.stringContaining('it takes more than') },
+      { schemaProblem: expect.stringContaining('it takes more than') },
+    ]);
+  });
+
+  test('checking and comparing graphs of 1 MB', async () => {
+    const graph = (n: number): JsonObject => ({
+      nodes: Array.from({ length: 1_000 }, (_, at) => ({
+        id: `n${at}`,
+        kind: 'condition',
+        expression: Array.from({ length: 60 }, (_each, part) => `a${at}_${part} == ${n}`).join(
+          ' or ',
+        ),
+      })),
+      edges: [],
+    });
+    const context = { tools: builtinTools, customTools: new Set<string>() };
+    const { result, ms } = await asking(async () => ({
+      report: await checkGraphUntrusted(WORKSPACE, graph(1), context),
+      diff: await diffGraphsUntrusted(WORKSPACE, graph(1), graph(2)),
+    }));
+    expect(ms).toBeLessThan(MOST_MS);
+    expect(result.report.valid).toBe(true);
+    expect(result.diff.nodes.changed.length).toBe(1_000);
+  });
+});
+
+test('what is small is done on the spot, whatever others ask for at the same time', async () => {
+  const costly = { text: unordered(300_000) };
+  const flood = Promise.allSettled(
+    Array.from({ length: 30 }, (_, n) =>
+      evaluateUntrusted(
+        `${WORKSPACE}_${n % 2}`,
+        `matches(text, '(?i)(?:a[ab]{0,30}){0,1}c')`,
+        costly,
+      ),
+    ),
+  );
+  const { ms } = await asking(async () => {
+    for (let n = 0; n < 100; n += 1) {
+      expect(await evaluateUntrusted('ws_other', `matches(x, '^a+$')`, { x: 'aaa' })).toEqual({
+        value: true,
+      });
+    }
+  });
+  expect(ms).toBeLessThan(MOST_MS);
+  const refused = (await flood).filter(
+    (each) => each.status === 'rejected' && each.reason instanceof WorkBusyError,
+  );
+  expect(refused.length).toBeGreaterThan(0);
+}, 60_000);

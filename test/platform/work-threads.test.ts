@@ -1,0 +1,136 @@
+import { afterAll, describe, expect, test } from '@jest/globals';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import {
+  createWorkThreads,
+  WorkBusyError,
+  WorkLimitError,
+  type WorkThreads,
+  type WorkThreadLimits,
+} from '../../shared/platform/work-threads.ts';
+
+const opened: WorkThreads[] = [];
+afterAll(() => Promise.all(opened.map((threads) => threads.close())));
+
+function open(limits: Partial<WorkThreadLimits>): WorkThreads {
+  const threads = createWorkThreads(limits);
+  opened.push(threads);
+  return threads;
+}
+
+/** A few lines whose check doubles with each of them: at 20 some ten seconds, at 40 longer than anybody lives. */
+const doubling = (lines: number): JsonObject => ({
+  $ref: '#/$defs/d0',
+  $defs: Object.fromEntries(
+    Array.from({ length: lines }, (_, n): [string, Json] => [
+      `d${n}`,
+      n === lines - 1
+        ? { type: 'string' }
+        : { anyOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+    ]),
+  ),
+});
+const endless = { schema: doubling(40), args: { a: 1 } };
+const quick = { expression: '1 + 1', scope: {} };
+
+describe('a job that takes too long', () => {
+  test('is ended with an error that says so, and the next one finds a thread', async () => {
+    const threads = open({ jobMs: 300, threads: 1 });
+    const job = threads.run('ws_a', 'arguments', endless);
+    await expect(job).rejects.toThrow(WorkLimitError);
+    await expect(job).rejects.toThrow('it takes more than 300 ms');
+    expect(await threads.run('ws_a', 'evaluate', quick)).toEqual({ value: 2 });
+  });
+
+  test('keeps the thread that asked free', async () => {
+    const threads = open({ jobMs: 1_000, threads: 1 });
+    await threads.run('ws_a', 'evaluate', quick);
+    const before = process.threadCpuUsage().user;
+    const job = threads.run('ws_a', 'arguments', endless);
+    await expect(job).rejects.toThrow(WorkLimitError);
+    // Of a second of work. The thread of the tests has a little of its own to do.
+    expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(500);
+  });
+
+  test('names the check or pattern that it was at', async () => {
+    const threads = open({ jobMs: 200, threads: 1 });
+    // Without order, so that no two places look alike to the pattern.
+    let seed = 1;
+    const text = Array.from({ length: 200_000 }, () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return seed > 1_073_741_824 ? 'a' : 'b';
+    }).join('');
+    const job = threads.run('ws_a', 'judge', {
+      policies: JSON.stringify({
+        model_allowlist: null,
+        tools: [],
+        redaction: {
+          detectors: [],
+          patterns: [
+            { name: 'plain', regex: 'xyz' },
+            { name: 'costly', regex: '(?i)(?:a[ab]{0,30}){0,7}c' },
+          ],
+        },
+      }),
+      step: {
+        workflowId: 'wf',
+        node: { id: 'n', kind: 'tool', tool_name: 'http_request', params: {} },
+        params: { body: text },
+        state: {},
+      },
+    });
+    await expect(job).rejects.toMatchObject({ name: 'WorkLimitError', at: 'costly' });
+  });
+});
+
+test('a job that takes too much memory ends its own thread and nothing else', async () => {
+  const threads = open({ jobMs: 60_000, memoryMb: 64, threads: 1 });
+  const job = threads.run('ws_a', 'answer', { schema: doubling(40), answer: 5 });
+  await expect(job).rejects.toThrow('it takes more than 64 MB of memory');
+  expect(await threads.run('ws_a', 'evaluate', quick)).toEqual({ value: 2 });
+});
+
+describe('jobs of several workspaces', () => {
+  test('have their turn, however many one of them asks for', async () => {
+    const threads = open({ jobMs: 400, threads: 2, waiting: 20 });
+    await Promise.all(['ws_a', 'ws_b'].map((id) => threads.run(id, 'evaluate', quick)));
+    const ended: string[] = [];
+    const flood = Array.from({ length: 8 }, () =>
+      threads
+        .run('ws_a', 'arguments', endless)
+        .catch(() => undefined)
+        .then(() => ended.push('a')),
+    );
+    for (let n = 0; n < 5; n += 1) {
+      await threads.run('ws_b', 'evaluate', quick);
+      ended.push('b');
+    }
+    // All five before more than two of the eight: behind the flood they would have come last.
+    expect(ended.filter((each) => each === 'a').length).toBeLessThanOrEqual(2);
+    await Promise.all(flood);
+  });
+
+  test('are refused beyond the bound of one workspace, not of the others', async () => {
+    const threads = open({ jobMs: 400, threads: 2, waiting: 2 });
+    await threads.run('ws_a', 'evaluate', quick);
+    const flood = Array.from({ length: 6 }, () => threads.run('ws_a', 'arguments', endless));
+    const refused = (await Promise.allSettled([
+      ...flood,
+      threads.run('ws_b', 'evaluate', quick),
+    ])) as PromiseRejectedResult[];
+    expect(refused.slice(0, 6).filter(({ reason }) => reason instanceof WorkBusyError).length).toBe(
+      3,
+    );
+    expect(refused.at(-1)).toMatchObject({ status: 'fulfilled', value: { value: 2 } });
+  });
+});
+
+test('a job that nobody waits for any more ends, under way or in the queue', async () => {
+  const threads = open({ jobMs: 60_000, threads: 1 });
+  const gone = new AbortController();
+  const { signal } = gone;
+  const jobs = [1, 2].map(() => threads.run('ws_a', 'arguments', endless, { signal }));
+  const last = threads.run('ws_a', 'evaluate', quick);
+  setTimeout(() => gone.abort(new Error('gone')), 100);
+  for (const job of jobs) await expect(job).rejects.toThrow('gone');
+  expect(await last).toEqual({ value: 2 });
+});
