@@ -18,7 +18,7 @@ function tell(what: string): void {
 function giveWay(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-    setPriority(thread, 5);
+    setPriority(thread, 2);
   } catch {
     // Not on Linux.
   }

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import {
   createWorkThreads,
@@ -9,6 +9,8 @@ import {
 } from '../../shared/platform/work-threads.ts';
 
 const opened: WorkThreads[] = [];
+// Jobs are given processor time, which takes a busy machine a while.
+jest.setTimeout(180_000);
 afterAll(() => Promise.all(opened.map((threads) => threads.close())));
 
 function open(limits: Partial<WorkThreadLimits>): WorkThreads {
@@ -104,9 +106,10 @@ describe('jobs of several workspaces', () => {
       await threads.run('ws_b', 'evaluate', quick);
       ended.push('b');
     }
-    // All five before more than two of the eight: behind the flood they would have come last.
-    expect(ended.filter((each) => each === 'a').length).toBeLessThanOrEqual(2);
     await Promise.all(flood);
+    // The first of the other workspace waits for none of the eight but the one under way, and none waits for all.
+    expect(ended.indexOf('b')).toBeLessThanOrEqual(1);
+    expect(ended.at(-1)).toBe('a');
   });
 
   test('are refused beyond the bound of one workspace, not of the others', async () => {
