@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { EvaluationCheck, Evals } from '../contract/graph.ts';
 import type { StreamFrame } from '../contract/stream.ts';
 import type { SettleCall } from '../execution.ts';
-import type { CheckedRun } from '../graph/checks.ts';
+import { type CheckedRun, evaluateChecks } from '../graph/checks.ts';
+import { SMALL_WORK } from '../graph/work-budget.ts';
 import { toDollars } from '../money.ts';
 import { carriageCtes, controlRows, movedFrames } from './carriage.ts';
 import { closeHolds } from './holds.ts';
@@ -32,6 +33,10 @@ export type EvaluateChecks = (
   run: CheckedRun,
 ) => Promise<Evals>;
 
+/** Only what takes no time worth mentioning; checks beyond that have failed. */
+const evaluateOnTheSpot: EvaluateChecks = (_workspaceId, checks, run) =>
+  Promise.resolve(evaluateChecks(checks, run, { budget: { work: SMALL_WORK } }));
+
 /**
  * Ends a run well: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`. A
  * repeated call finds `success` and changes nothing; a run that was cancelled meanwhile stays as it is.
@@ -39,7 +44,7 @@ export type EvaluateChecks = (
 export async function settleRun(
   db: Pool,
   call: SettleCall & { execution: string },
-  evaluate: EvaluateChecks,
+  evaluate: EvaluateChecks = evaluateOnTheSpot,
 ): Promise<Settlement> {
   // Most workflows have no checks: nothing has to be read first.
   const unchecked = await writeSettlement(db, call, undefined);

@@ -10,7 +10,6 @@ import { settleRun } from '../../shared/db/settlements.ts';
 import { beginStep, finishStep } from '../../shared/db/steps.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
-import { evaluateChecksUntrusted } from '../../shared/platform/untrusted.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -139,18 +138,14 @@ const spend = async (runId: string, stepKey: string, costMicros: number) => {
   await finish(runId, stepKey, costMicros);
 };
 const settle = (runId: string) =>
-  settleRun(
-    engine.db,
-    {
-      run_id: runId,
-      control: [],
-      observed: [],
-      output: {},
-      state: {},
-      execution: 'e',
-    },
-    evaluateChecksUntrusted,
-  );
+  settleRun(engine.db, {
+    run_id: runId,
+    control: [],
+    observed: [],
+    output: {},
+    state: {},
+    execution: 'e',
+  });
 
 test('the days of a window add up to what is spent at the same moment, whatever ends meanwhile', async () => {
   const { actor, db } = engine;

@@ -13,7 +13,6 @@ import { beginStep, finishStep, recordStepError } from '../../shared/db/steps.ts
 import { deleteWorkflow } from '../../shared/db/workflows.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
-import { evaluateChecksUntrusted } from '../../shared/platform/untrusted.ts';
 
 let engine: Engine;
 beforeAll(async () => {
@@ -59,18 +58,14 @@ const spend = async (runId: string, usd: number, stepKey = 'a', execution = 'e')
   );
 };
 const settle = (runId: string, execution = 'e') =>
-  settleRun(
-    engine.db,
-    {
-      run_id: runId,
-      control: [],
-      observed: [],
-      output: {},
-      state: {},
-      execution,
-    },
-    evaluateChecksUntrusted,
-  );
+  settleRun(engine.db, {
+    run_id: runId,
+    control: [],
+    observed: [],
+    output: {},
+    state: {},
+    execution,
+  });
 const fail = (runId: string) =>
   abandonRun(engine.db, { runId, kind: 'crash', error: 'x', execution: 'e', alerts: false });
 let deletedMicros = 0;
