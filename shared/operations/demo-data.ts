@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { IngestRecord } from '../contract/data/ingest.ts';
 import type { FeedInput } from '../contract/data/feed.ts';
 import { ingestBatch } from '../db/data/ingest.ts';
 import { takeTurn } from '../db/data/turns.ts';
@@ -20,10 +21,13 @@ export async function createDemoData(db: Pool, workspaceId: string): Promise<boo
           OR EXISTS (SELECT 1 FROM data_sources WHERE workspace_id = ${workspaceId} AND is_demo) AS exists
     `);
     if (exists) return false;
-    await insertSources(tx, workspaceId);
+    const sourceIds = await insertSources(tx, workspaceId);
     for (const { feed, records } of demoFeeds) {
       const feedId = await insertFeed(tx, workspaceId, feed);
-      const numbered = records().map((record, index) => ({ line: index + 1, record }));
+      const numbered = records().map((record, index) => ({
+        line: index + 1,
+        record: withSources(record, sourceIds),
+      }));
       for (let at = 0; at < numbered.length; at += BATCH_RECORDS) {
         await ingestBatch(tx, { workspaceId, feedId }, numbered.slice(at, at + BATCH_RECORDS));
       }
@@ -32,7 +36,17 @@ export async function createDemoData(db: Pool, workspaceId: string): Promise<boo
   });
 }
 
-async function insertSources(tx: Tx, workspaceId: string): Promise<void> {
+/** Evidence names its sources by their ids, which every workspace has of its own. */
+function withSources(record: IngestRecord, ids: ReadonlyMap<string, string>): IngestRecord {
+  const source_evidence = record.source_evidence.map((evidence) => ({
+    source_id: ids.get(evidence.source_name ?? '') ?? null,
+    ...evidence,
+  }));
+  return { ...record, source_evidence };
+}
+
+/** Returns the ids of the sources by their names. */
+async function insertSources(tx: Tx, workspaceId: string): Promise<Map<string, string>> {
   const rows = demoSources.map((source) => ({ ...source, id: newId('source') }));
   await tx.query(sql.prepared('demo_insert_sources', z.object({}))`
     INSERT INTO data_sources (id, workspace_id, is_demo, name, type, jurisdiction, cadence, permission_status,
@@ -43,6 +57,7 @@ async function insertSources(tx: Tx, workspaceId: string): Promise<void> {
       id text, name text, type text, jurisdiction text, cadence text, permission_status text, license_status text,
       reliability_score float8)
   `);
+  return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
 async function insertFeed(tx: Tx, workspaceId: string, feed: FeedInput): Promise<string> {

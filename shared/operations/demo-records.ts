@@ -102,6 +102,7 @@ const assessed = (draw: Draw) => ({
   confidence: share(draw),
 });
 
+const MATCHED = 'Demo data: matches every watch setting';
 const PORTAL = 'Demo city permit portal';
 const REGISTER = 'Demo company register';
 const BIDS = 'Demo bid board';
@@ -235,7 +236,7 @@ function projectEvent(draw: Draw, key: string, name: string, n: number) {
     summary: `${happenings[event_type]} ${name}`,
     relevance_score: whole(draw, 30, 99),
     opportunity_score: whole(draw, 20, 99),
-    match_reason: 'Demo data: matches every watch setting',
+    match_reason: MATCHED,
     ...assessed(draw),
     source_evidence: evidence(BIDS, `bids.example.com/${n}`, occurred_at),
   };
@@ -259,6 +260,7 @@ function permitRecords(): IngestRecord[] {
     summary: `${record.canonical_name} was approved`,
     relevance_score: whole(draw, 30, 99),
     opportunity_score: whole(draw, 20, 99),
+    match_reason: MATCHED,
     ...assessed(draw),
     source_evidence: record.source_evidence,
   }));

@@ -139,6 +139,34 @@ describe('a record', () => {
     expect(feed.freshness.last_checked_at > first.updated_at).toBe(true);
   });
 
+  test('that leaves out what was null, or says null of what was not there, makes no version and no change', async () => {
+    const feedId = await makeFeed();
+    await send(feedId, [entity('a', { attributes: { stage: 'a', contractor: null } })]);
+    const first = await entityOf(feedId, 'a');
+    for (const attributes of [{ stage: 'a' }, { stage: 'a', other: null }]) {
+      const answer = await send(feedId, [entity('a', { attributes })]);
+      expect(answer.body).toMatchObject(counts(0, 0, 1));
+    }
+    expect(await versionsOf(first.id)).toHaveLength(1);
+    expect(await changesOf(first.id)).toEqual([]);
+    await send(feedId, [entity('a', { attributes: { stage: 'b' } })]);
+    expect(await changesOf(first.id)).toMatchObject([{ attribute: 'stage' }]);
+    await send(feedId, [entity('a', { attributes: { stage: 'b', contractor: 'c' } })]);
+    expect((await changesOf(first.id)).map(({ attribute }) => attribute).sort()).toEqual([
+      'contractor',
+      'stage',
+    ]);
+  });
+
+  test('that was looked at by a machine says when', async () => {
+    const feedId = await makeFeed();
+    await send(feedId, [entity('a', { verification_status: 'unverified' })]);
+    expect((await entityOf(feedId, 'a')).last_verified_at).toBeNull();
+    await send(feedId, [entity('a', { verification_status: 'machine_verified' })]);
+    const kept = await entityOf(feedId, 'a');
+    expect(kept.last_verified_at).toBe(kept.updated_at);
+  });
+
   test('that says something else makes a version and a change for each difference', async () => {
     const feedId = await makeFeed();
     await send(feedId, [
@@ -146,7 +174,7 @@ describe('a record', () => {
     ]);
     const after = await send(feedId, [
       entity('a', {
-        attributes: { stage: 'b', new: null, kept: [1], status: 'y' },
+        attributes: { stage: 'b', new: 2, kept: [1], status: 'y' },
         canonical_name: 'Other',
         source_evidence: [{ source_id: 'src_1', url: 'https://example.com/' }],
         verification_status: 'multi_source_verified',
@@ -161,7 +189,7 @@ describe('a record', () => {
       changes.map(({ attribute, old_value, new_value }) => [attribute, old_value, new_value]),
     ).toEqual([
       ['gone', 1, null],
-      ['new', null, null],
+      ['new', null, 2],
       ['stage', 'a', 'b'],
       ['attributes.status', 'x', 'y'],
       ['canonical_name', 'Project a', 'Other'],
@@ -183,7 +211,7 @@ describe('a record', () => {
     }
     const versions = await versionsOf(kept.id);
     expect(versions[1].changed).toEqual(changes.map(({ attribute }) => attribute));
-    expect(versions[1].attributes).toEqual({ stage: 'b', new: null, kept: [1], status: 'y' });
+    expect(versions[1].attributes).toEqual({ stage: 'b', new: 2, kept: [1], status: 'y' });
   });
 
   test('that comes twice in a batch is applied in order', async () => {

@@ -30,6 +30,9 @@ const summary = z.object({
   statuses: z.number(),
   real: z.number(),
   unmarked: z.number(),
+  without_source: z.number(),
+  unmatched: z.number(),
+  never_verified: z.number(),
 });
 
 test('A workspace is filled once with made-up records of several kinds, versions and events', async () => {
@@ -48,7 +51,14 @@ test('A workspace is filled once with made-up records of several kinds, versions
            (SELECT count(DISTINCT event_type) FROM data_events) AS event_types,
            (SELECT count(DISTINCT verification_status) FROM data_events) AS statuses,
            (SELECT count(*) FROM data_entities WHERE NOT is_demo) AS real,
-           (SELECT count(*) FROM data_entities WHERE NOT source_evidence @> '[{"synthetic": true}]') AS unmarked
+           (SELECT count(*) FROM data_entities WHERE NOT source_evidence @> '[{"synthetic": true}]') AS unmarked,
+           (SELECT count(*) FROM (
+              SELECT source_evidence FROM data_entities UNION ALL SELECT source_evidence FROM data_events) AS r
+            WHERE NOT EXISTS (SELECT FROM data_sources s WHERE r.source_evidence -> 0 ->> 'source_id' = s.id)
+           ) AS without_source,
+           (SELECT count(*) FROM data_events WHERE match_reason IS NULL) AS unmatched,
+           (SELECT count(*) FROM data_entities
+            WHERE (last_verified_at IS NULL) <> (verification_status = 'unverified')) AS never_verified
   `);
   expect(counts).toEqual({
     feeds: 3,
@@ -62,5 +72,8 @@ test('A workspace is filled once with made-up records of several kinds, versions
     statuses: 4,
     real: 0,
     unmarked: 0,
+    without_source: 0,
+    unmatched: 0,
+    never_verified: 0,
   });
 });

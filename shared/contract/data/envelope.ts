@@ -69,6 +69,8 @@ export const verificationStatuses = [
   'multi_source_verified',
 ] as const;
 export type VerificationStatus = (typeof verificationStatuses)[number];
+/** Somebody or something has looked at it. */
+export const wasLookedAt = (status: string): boolean => status !== 'unverified';
 /** Events of these cost more. */
 export const isVerified = (status: string): boolean =>
   status === 'human_reviewed' || status === 'multi_source_verified';

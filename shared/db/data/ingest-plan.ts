@@ -1,5 +1,5 @@
 import type { EntityRecord, EventRecord, IngestRecord } from '../../contract/data/ingest.ts';
-import { isVerified } from '../../contract/data/envelope.ts';
+import { isVerified, wasLookedAt } from '../../contract/data/envelope.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
 import type { OutboundEvent } from './outbound-events.ts';
@@ -270,7 +270,7 @@ function writeVersion(
   { content, hash, changed }: { content: EntityContent; hash: string; changed: string[] },
 ): void {
   const was = state.version === 1 ? undefined : state.content?.verification_status;
-  const verified = isVerified(content.verification_status) && was !== content.verification_status;
+  const verified = wasLookedAt(content.verification_status) && was !== content.verification_status;
   const { row } = state;
   if (row !== undefined) {
     const { version, attributes } = row;

@@ -86,7 +86,8 @@ export function differences(before: EntityContent, after: EntityContent): Differ
   const found: Difference[] = [];
   const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)]);
   const compare = (attribute: string, old: Json | undefined, now: Json | undefined): void => {
-    if (isSame(old, now)) return;
+    // Nothing is known of what is null, as of what is not there.
+    if (isSame(old ?? null, now ?? null)) return;
     found.push({ attribute, before: old, after: now });
   };
   for (const name of [...names].sort()) {
@@ -99,5 +100,4 @@ export function differences(before: EntityContent, after: EntityContent): Differ
 const own = (object: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-const isSame = (a: Json | undefined, b: Json | undefined): boolean =>
-  a === b || (a !== undefined && b !== undefined && canonicalJson(a) === canonicalJson(b));
+const isSame = (a: Json, b: Json): boolean => a === b || canonicalJson(a) === canonicalJson(b);
