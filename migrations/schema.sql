@@ -551,6 +551,15 @@ CREATE TABLE data_turns (
   CONSTRAINT data_turns_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
 );
 
+CREATE TABLE examples_made (
+  workspace_id text NOT NULL,
+  key text NOT NULL,
+  id text NOT NULL,
+  made_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT examples_made_pkey PRIMARY KEY (workspace_id, key),
+  CONSTRAINT examples_made_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE
+);
+
 CREATE TABLE gates (
   run_id text NOT NULL,
   step_key text NOT NULL,

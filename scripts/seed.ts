@@ -3,19 +3,29 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Run } from '../shared/contract/run.ts';
 import type { Workflow } from '../shared/contract/workflow.ts';
 import { messageOf } from '../shared/errors.ts';
-import { call, Refusal, type Service } from './seed/api.ts';
+import { call, exchange, Refusal, type Service } from './seed/api.ts';
 import { settleDataKey } from './seed/data-key.ts';
 import { type Example, examples, type ExampleRun } from './seed/index.ts';
 
 /** How long the example runs may take to come to rest. A start goes on without them after that. */
 const SETTLE_MS = 5_000;
 const POLL_MS = 15;
+/** A start has made its examples by then, or has been interrupted. */
+const MADE_WITHIN_MS = 3_600_000;
 
 export interface SeedOptions extends Service {
   /** Where the secret of a test key of the data API is kept; without it none is made. */
   dataKeyFile?: string;
+  /** What earlier starts have made. Without it, what is missing is made. */
+  memory?: ExampleMemory;
   /** Told what could not be done; nothing when all went well. */
   log?: (text: string) => void;
+}
+
+/** Which runs of examples were made, by their keys, with the ids they had. */
+export interface ExampleMemory {
+  read(): Promise<ReadonlyMap<string, string>>;
+  note(key: string, id: string): Promise<void>;
 }
 
 export interface SeedResult {
@@ -38,28 +48,37 @@ interface SeededRun {
 /**
  * Brings the example workflows and their runs about through the HTTP API, whatever of them is missing: on a full
  * installation that is nothing. Workflows are known by their names, runs by their idempotency keys. A workflow of such
- * a name with another graph is somebody's own, and is neither changed nor run.
+ * a name with another graph is somebody's own, and is neither changed nor run. A run that `memory`
+ * knows is not made again as long as its workflow is there: retention has removed it.
  *
  * Never throws: examples that cannot be made (requests need credentials, Temporal is away) are no reason not to
  * start. What went wrong is told to `log`.
  */
 export async function seed(options: SeedOptions): Promise<SeedResult> {
-  const { log = (text) => console.error(text), dataKeyFile, ...service } = options;
+  const { log = (text) => console.error(text), dataKeyFile, memory, ...service } = options;
   const result: SeedResult = { workflows: {}, runs: {} };
   try {
     if (dataKeyFile !== undefined) result.dataKey = await settleDataKey(service, dataKeyFile);
     const present = await listByName(service);
-    const started: Promise<SeededRun>[] = [];
+    const made = (await memory?.read()) ?? new Map<string, string>();
+    const started: Promise<SeededRun | undefined>[] = [];
     // The list of workflows shows the newest first: the one to read first is made last.
     for (const example of examples.toReversed()) {
       const found = present.get(example.name);
       if (found !== undefined && !isDeepStrictEqual(found.graph, example.graph)) continue;
+      const old = memory !== undefined && madeBefore(found);
       const workflowId = await settleWorkflow(service, example, found);
       result.workflows[example.name] = workflowId;
-      for (const wanted of example.runs) started.push(settleRun(service, workflowId, wanted));
+      for (const wanted of example.runs) {
+        // A workflow that comes back has its runs again.
+        const runId = found === undefined ? undefined : made.get(wanted.key);
+        if (runId !== undefined) started.push(findRun(service, wanted.key, runId));
+        else if (!old) started.push(settleRun(service, workflowId, wanted));
+      }
     }
-    const runs = await Promise.all(started);
+    const runs = (await Promise.all(started)).filter((found) => found !== undefined);
     for (const { key, run } of runs) {
+      await memory?.note(key, run.id);
       result.runs[key] = run.id;
       if (run.status === 'pending' || run.status === 'running') {
         log(`Example run ${run.id} is still ${run.status} after ${SETTLE_MS / 1000} s`);
@@ -99,6 +118,20 @@ async function settleWorkflow(
   await call(service, 'PUT', `/api/workflows/${workflow.id}/checks`, { body: checks });
   await call(service, 'POST', `/api/workflows/${workflow.id}/publish`);
   return workflow.id;
+}
+
+/** Published by a start so long ago that it has made the runs, too, though it may not have noted them. */
+const madeBefore = (found: Workflow | undefined): boolean =>
+  found?.status === 'published' && Date.parse(found.created_at) < Date.now() - MADE_WITHIN_MS;
+
+/** A run that was made before; undefined when it is gone. */
+async function findRun(
+  service: Service,
+  key: string,
+  runId: string,
+): Promise<SeededRun | undefined> {
+  const { status, body } = await exchange<Run>(service, 'GET', `/api/runs/${runId}`);
+  return status === 200 ? { key, run: body } : undefined;
 }
 
 /** Triggers the run, or finds the one of an earlier start, and waits until it rests. */

@@ -8,7 +8,8 @@ import { readOwnerAccount } from '../shared/db/sign-ins.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { createSessionTokens } from '../shared/platform/session-tokens.ts';
-import { seed } from './seed.ts';
+import { noteExampleMade, readExamplesMade } from '../shared/db/examples-made.ts';
+import { type ExampleMemory, seed } from './seed.ts';
 import { startChild } from './stack/children.ts';
 import type { Child } from './stack/children.ts';
 import { claimFolder } from './stack/claim.ts';
@@ -375,16 +376,21 @@ async function seedAsOwner(
   secretKey: string,
 ): Promise<Seeded> {
   const dataKeyFile = join(config.dataDir, 'data-key');
-  if (config.auth.mode === 'open') return seed({ apiUrl, dataKeyFile });
   const db = await connectDatabase(databaseUrl, { maxPoolSize: 1 });
   try {
     const owner = await readOwnerAccount(db);
     if (owner === undefined) throw new Error('The default workspace has no owner');
+    const { workspaceId } = owner;
+    const memory: ExampleMemory = {
+      read: () => readExamplesMade(db, workspaceId),
+      note: (key, id) => noteExampleMade(db, { workspaceId, key, id }),
+    };
+    if (config.auth.mode === 'open') return await seed({ apiUrl, dataKeyFile, memory });
     const { token } = await createSessionTokens(secretKey).issue({
       memberId: owner.id,
       epoch: owner.sessionEpoch,
     });
-    return await seed({ apiUrl, token, dataKeyFile });
+    return await seed({ apiUrl, token, dataKeyFile, memory });
   } finally {
     await db.end();
   }

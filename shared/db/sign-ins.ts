@@ -155,14 +155,18 @@ const ownerRow = z.object({
   email: z.string(),
   has_password: z.boolean(),
   session_epoch: z.number(),
+  workspace_id: z.string(),
 });
 
 /** The owner of the default workspace. */
 export async function readOwnerAccount(
   db: Db,
-): Promise<{ id: string; email: string; hasPassword: boolean; sessionEpoch: number } | undefined> {
+): Promise<
+  | { id: string; email: string; workspaceId: string; hasPassword: boolean; sessionEpoch: number }
+  | undefined
+> {
   const row = await db.maybeOne(sql.prepared('sign_ins_owner', ownerRow)`
-    SELECT m.id, m.email, m.password_hash IS NOT NULL AS has_password, m.session_epoch
+    SELECT m.id, m.email, m.workspace_id, m.password_hash IS NOT NULL AS has_password, m.session_epoch
     FROM (SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1) w
     JOIN members m ON m.workspace_id = w.id AND m.is_owner
   `);
@@ -170,6 +174,7 @@ export async function readOwnerAccount(
   return {
     id: row.id,
     email: row.email,
+    workspaceId: row.workspace_id,
     hasPassword: row.has_password,
     sessionEpoch: row.session_epoch,
   };

@@ -4,6 +4,7 @@ import { testTemporal } from '../support/temporal.ts';
 
 export interface Installation {
   apiUrl: string;
+  databaseUrl: string;
   /** Restarts nothing by itself: what a test stopped stays stopped. */
   close(): Promise<void>;
 }
@@ -26,6 +27,7 @@ export async function startInstallation(env: Record<string, string> = {}): Promi
   ]);
   return {
     apiUrl: api.url,
+    databaseUrl: database.url,
     close: async () => {
       await Promise.all([api.stop(), worker.stop()]);
       await database.drop();

@@ -3,7 +3,10 @@ import type { Run, RunSummary } from '../../shared/contract/run.ts';
 import type { Workflow } from '../../shared/contract/workflow.ts';
 import { call } from '../../scripts/seed/api.ts';
 import { examples } from '../../scripts/seed/index.ts';
-import { seed, type SeedResult } from '../../scripts/seed.ts';
+import { type ExampleMemory, seed, type SeedResult } from '../../scripts/seed.ts';
+import { noteExampleMade, readExamplesMade } from '../../shared/db/examples-made.ts';
+import { connectDatabase, sql } from '../../shared/db/pool.ts';
+import { readOwnerAccount } from '../../shared/db/sign-ins.ts';
 import { type Installation, startInstallation } from './installation.ts';
 
 const keyed = (ends: string) =>
@@ -119,6 +122,41 @@ describe('seeding an empty installation', () => {
     const run = await runOf('example-triage-refund');
     expect(run.output).toEqual({ answer: expect.stringContaining('We return 240 dollars') });
   });
+});
+
+describe('seeding again later', () => {
+  test('runs nothing again that retention has removed, whether it was noted or long ago, and counts nothing', async () => {
+    const service = await startInstallation();
+    const db = await connectDatabase(service.databaseUrl, { maxPoolSize: 2 });
+    try {
+      const { workspaceId } = (await readOwnerAccount(db))!;
+      const memory: ExampleMemory = {
+        read: () => readExamplesMade(db, workspaceId),
+        note: (key, id) => noteExampleMade(db, { workspaceId, key, id }),
+      };
+      const start = () => seed({ apiUrl: service.apiUrl, memory });
+      const used = async () =>
+        (await call<{ runs_used: number }>(service, 'GET', '/api/usage')).body.runs_used;
+      const first = await start();
+      const runs = await used();
+      expect(runs).toBe(Object.keys(first.runs).length);
+      const again = await start();
+      expect(again).toEqual(first);
+      await db.query(sql.unsafe`DELETE FROM runs`);
+      expect(await start()).toEqual({ workflows: first.workflows, runs: {} });
+      // An installation that an older release has filled has noted nothing.
+      await db.query(sql.unsafe`DELETE FROM examples_made`);
+      await db.query(sql.unsafe`UPDATE workflows SET created_at = now() - interval '1 day'`);
+      expect(await start()).toEqual({ workflows: first.workflows, runs: {} });
+      expect(await used()).toBe(runs);
+      // What somebody has deleted comes back, with its runs.
+      await call(service, 'DELETE', `/api/workflows/${first.workflows['Invoice export']}`);
+      expect(Object.keys((await start()).runs)).toEqual(['example-invoices']);
+    } finally {
+      await db.end();
+      await service.close();
+    }
+  }, 60_000);
 });
 
 describe('seeding beside work of the same names', () => {
