@@ -7,6 +7,7 @@ import { recordStepVerdict } from '../shared/db/governance.ts';
 import { blockedEvidence, blockedText, lastCost } from '../shared/db/holds.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import {
+  type Beginning,
   type BeginOutcome,
   beginStep,
   cancelStep,
@@ -14,6 +15,7 @@ import {
   recordStepError,
   releaseStep,
   renewClaim,
+  type StepBeginning,
   type StepEnd,
 } from '../shared/db/steps.ts';
 import { messageOf } from '../shared/errors.ts';
@@ -78,7 +80,7 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
     const { customTool, call: given } = await withCustomTool(deps.db, asked);
     const execution = context.info.workflowExecution?.runId ?? '';
     const claim = `${execution}/${context.info.attempt}/${randomUUID()}`;
-    const { begun, computed, judgement } = await heartbeating(context, () =>
+    const { begun, step, computed, judgement } = await heartbeating(context, () =>
       beginJudged(deps, context, given, { execution, claim }),
     );
     deps.frames.wake(given.run_id);
@@ -107,6 +109,7 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
         }
         return attemptStep(deps, context, permitted(given, judgement), judgement, {
           claim,
+          beginning: { step, attempt: begun.attempts },
           customTool,
           ...begun,
         });
@@ -168,6 +171,7 @@ async function withCustomTool(
 
 interface Begun {
   begun: Exclude<BeginOutcome, { outcome: 'stale' }>;
+  step: StepBeginning;
   computed: { output: Json; seconds: number } | undefined;
   judgement: Judgement;
 }
@@ -197,26 +201,23 @@ async function beginJudged(
       judgement.refusal === undefined
         ? await computePure(deps, context, permitted(call, judgement))
         : undefined;
-    const begun = await beginStep(
-      deps.db,
-      {
-        carriage: call,
-        ...attempt,
-        claimMs: CLAIM_MS,
-        stepKey: call.step_key,
-        nodeId: node.id,
-        label: nodeLabel(node),
-        kind: node.kind,
-        iteration: call.iteration,
-        outputKey: outputKey(node),
-        input: toStorable(inputOf(call, judgement)),
-        queuedAt: new Date(context.info.currentAttemptScheduledTimestampMs),
-        cost: costOfStep(deps, permitted(call, judgement)),
-        judged: { workspaceId, revision, verdicts: judgement.verdicts },
-      },
-      computed,
-    );
-    if (begun.outcome !== 'stale') return { begun, computed, judgement };
+    const step: StepBeginning = {
+      carriage: call,
+      ...attempt,
+      claimMs: CLAIM_MS,
+      stepKey: call.step_key,
+      nodeId: node.id,
+      label: nodeLabel(node),
+      kind: node.kind,
+      iteration: call.iteration,
+      outputKey: outputKey(node),
+      input: toStorable(inputOf(call, judgement)),
+      queuedAt: new Date(context.info.currentAttemptScheduledTimestampMs),
+      cost: costOfStep(deps, permitted(call, judgement)),
+      judged: { workspaceId, revision, verdicts: judgement.verdicts },
+    };
+    const begun = await beginStep(deps.db, step, computed);
+    if (begun.outcome !== 'stale') return { begun, step, computed, judgement };
     policies = await deps.policies.refresh(workspaceId);
   }
   throw ApplicationFailure.retryable('The policies of the workspace change without end');
@@ -255,6 +256,7 @@ async function computePure(
 
 interface Claim {
   claim: string;
+  beginning: Beginning;
   customTool?: CustomTool | undefined;
   errors: number;
   generation: number;
@@ -276,6 +278,7 @@ async function attemptStep(
     nodeId: call.node.id,
     claim: claim.claim,
     counted: claim.counted,
+    beginning: claim.beginning,
     spending: amountOf(spending),
   });
   const mayFallBack = async (model: string): Promise<boolean> => {
@@ -285,7 +288,7 @@ async function attemptStep(
     await untilStored(context, () => recordStepVerdict(deps.db, step, verdict));
     return false;
   };
-  const alive = keepAlive(deps, context, call, claim.claim);
+  const alive = keepAlive(deps, context, call, claim);
   const began = performance.now();
   let outcome: AttemptOutcome = 'retried';
   try {
@@ -452,7 +455,7 @@ function keepAlive(
   deps: ExecuteNodeDeps,
   context: Context,
   call: StepCall,
-  claim: string,
+  { claim, beginning }: Claim,
 ): { stop: () => void } {
   let beats = 0;
   const timer = setInterval(() => {
@@ -460,9 +463,11 @@ function keepAlive(
     beats += 1;
     if (beats % 5 !== 0) return;
     const { run_id: runId, step_key: stepKey } = call;
-    renewClaim(deps.db, { runId, stepKey, claim, claimMs: CLAIM_MS }).catch((error: unknown) => {
-      deps.log.warn({ err: error, runId, stepKey }, 'could not renew a claim');
-    });
+    renewClaim(deps.db, { runId, stepKey, claim, claimMs: CLAIM_MS, beginning }).catch(
+      (error: unknown) => {
+        deps.log.warn({ err: error, runId, stepKey }, 'could not renew a claim');
+      },
+    );
   }, HEARTBEAT_MS);
   return { stop: () => clearInterval(timer) };
 }

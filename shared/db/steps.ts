@@ -144,11 +144,19 @@ const blockedBy = ({ budget, committed, limit }: Stop): Blocked => ({
   limitMicros: limit,
 });
 
-/** One statement; with `counted` it is decided already that the step may begin, and that this much is counted. */
+/**
+ * One statement. With `counted` it is decided already that the step may begin, and that this much is counted. With
+ * `again`, the number of an attempt whose beginning a crash of the database lost, it is decided as well, and the step
+ * is claimed only where the ledger knows of no such attempt yet.
+ */
 async function claimStep(
   db: Db,
   step: StepBeginning,
-  { done, counted }: { done?: { output: Json } | undefined; counted?: StepCost },
+  {
+    done,
+    counted,
+    again,
+  }: { done?: { output: Json } | undefined; counted?: StepCost; again?: number },
 ): Promise<z.infer<typeof begun>> {
   const { control, frames } = controlRows(step.carriage);
   const ordinal = frames.length + 1;
@@ -165,7 +173,8 @@ async function claimStep(
     });
   }
   const free = done !== undefined || (typeof step.cost === 'object' && step.cost.most === 0);
-  const decided = counted !== undefined;
+  const lost = again !== undefined;
+  const decided = counted !== undefined || lost;
   const stops = decided
     ? sql.fragment``
     : sql.fragment`blocked AS MATERIALIZED (${blockedRun} LIMIT 1
@@ -177,7 +186,7 @@ async function claimStep(
   const stopped = decided
     ? sql.fragment`NULL::json AS blocked, false AS limited`
     : sql.fragment`(SELECT row_to_json(blocked) FROM blocked) AS blocked, EXISTS (SELECT FROM limited) AS limited`;
-  return db.one(sql.prepared(decided ? 'begin_counted_step' : 'begin_step', begun)`
+  return db.one(sql.prepared(nameOfClaim(decided, lost), begun)`
     WITH known_policy AS (
       SELECT policy_revision AS revision FROM workspaces WHERE id = ${step.judged.workspaceId}
     ), held AS (
@@ -190,27 +199,28 @@ async function claimStep(
         status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${step.execution}
       WHERE id = ${step.carriage.run_id} AND workspace_id = ${step.judged.workspaceId}
         AND ${wantsWorkOf(step.execution)}
-        AND (SELECT revision FROM known_policy) = ${step.judged.revision}::int
+        AND (${lost} OR (SELECT revision FROM known_policy) = ${step.judged.revision}::int)
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base, workspace_id, workflow_id,
                 workflow_version, cost_micros, cost_cap_micros, budget_exempt,
-                policy_revision_now(workspace_id) = ${step.judged.revision}::int AS current
+                ${lost} OR policy_revision_now(workspace_id) = ${step.judged.revision}::int AS current
     ), run AS (
       SELECT * FROM held WHERE current
     ), ${stops} ${carriageCtes(step.carriage, control)}, claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               claim, claim_until, queued_at, input, output, finished_at, policy,
-                              expected_micros, expected_unknown)
+                              expected_micros, expected_unknown, attempts)
       SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
              ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, run.base + ${ordinal}::int,
              ${done === undefined ? 'running' : 'success'}, run.epoch, ${done === undefined ? step.claim : null},
              ${done === undefined ? step.claimMs : null}::int * interval '1 ms' + clock_timestamp(),
              ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, ${json(done?.output)},
              CASE WHEN ${done !== undefined} THEN clock_timestamp() END, ${json(step.judged.verdicts)},
-             ${counted?.most ?? null}::bigint, ${decided && counted.most === null}
+             ${counted?.most ?? null}::bigint, ${counted?.most === null}, ${again ?? 1}::int
       FROM run WHERE ${goesOn}
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
-        input = excluded.input, output = excluded.output, attempts = s.attempts + 1,
+        input = excluded.input, output = excluded.output,
+        attempts = CASE WHEN ${lost} THEN excluded.attempts ELSE s.attempts + 1 END,
         attempt_started_at = excluded.started_at,
         expected_micros = excluded.expected_micros, expected_unknown = excluded.expected_unknown,
         finished_at = excluded.finished_at, error = NULL, policy = ${verdictsKept},
@@ -219,6 +229,7 @@ async function claimStep(
         started_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.started_at ELSE s.started_at END
       WHERE s.status NOT IN ('success', 'skipped')
         AND NOT (s.status IN ('failed', 'cancelled') AND s.epoch = excluded.epoch)
+        AND NOT (${lost} AND s.attempts >= excluded.attempts)
       RETURNING new.step_key, new.errors, new.attempts, new.generation,
                 (new.expected_unknown OR new.expected_micros IS NOT NULL) AS counted,
                 coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed,
@@ -227,7 +238,7 @@ async function claimStep(
     ), frame_rows AS (
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, controlAndClaimed)} ORDER BY 2
     )
-    SELECT ${syncCommit(done !== undefined)}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
+    SELECT ${syncCommit(done !== undefined || lost)}, EXISTS (SELECT FROM run) AS active, EXISTS (SELECT FROM claimed) AS claimed,
            (SELECT counted FROM claimed), (SELECT errors FROM claimed), (SELECT attempts FROM claimed), (SELECT generation FROM claimed),
            ${stopped},
            (SELECT cost_cap_micros IS NOT NULL OR EXISTS (
@@ -236,6 +247,11 @@ async function claimStep(
              OR EXISTS (SELECT FROM held WHERE NOT current) AS stale
   `);
 }
+
+const nameOfClaim = (decided: boolean, lost: boolean): string => {
+  if (lost) return 'begin_step_again';
+  return decided ? 'begin_counted_step' : 'begin_step';
+};
 
 /** Undefined when limits have to be asked first. */
 async function outcomeOf(
@@ -307,9 +323,63 @@ export interface StepEnd {
   /** What the attempt might cost was counted since it began. */
   counted?: boolean;
   spending: StepSpending;
+  /** What the attempt began with, and the number it was given: to write its beginning again should that be lost. */
+  beginning?: Beginning;
 }
 
-const ended = z.object({ won: z.boolean() });
+export interface Beginning {
+  step: StepBeginning;
+  attempt: number;
+}
+
+/** `booked`: the run is there, and the ledger knows of the attempt or of a later one. */
+const booked = { booked: z.boolean() };
+const ended = z.object({ won: z.boolean(), ...booked });
+
+/**
+ * The commit of a beginning does not wait for the disk, so a crash of the database server may lose it while the
+ * attempt goes on. An end that finds no trace of its attempt writes nothing; then the beginning is written again,
+ * unless another attempt has taken over or the run no longer wants it, and the end after it. Whoever is refused is
+ * booked all the same.
+ */
+async function endWith<T extends { booked: boolean }>(
+  db: Pool,
+  end: StepEnd,
+  write: (db: Db) => Promise<T>,
+): Promise<T> {
+  const row = await ending(db, end, write);
+  const { beginning } = end;
+  if (row.booked || beginning === undefined) return row;
+  if (await beginAgain(db, beginning)) return ending(db, end, write);
+  await ending(db, end, (on) => bookUnbegun(on, end, beginning));
+  return row;
+}
+
+async function beginAgain(db: Db, { step, attempt }: Beginning): Promise<boolean> {
+  return (await claimStep(db, step, { again: attempt })).claimed;
+}
+
+/**
+ * What an attempt cost that the ledger does not know and that no longer counts. Its row, if it is new, is of the time
+ * before the last resume, so that the attempt that the run wants may begin.
+ */
+async function bookUnbegun(db: Db, end: StepEnd, { step, attempt }: Beginning): Promise<void> {
+  const { spending } = end;
+  const name = paid(end) ? 'book_unbegun_paid_step' : 'book_unbegun_step';
+  await db.query(sql.prepared(name, z.object({}))`
+    WITH run AS (${bookCost({ ...end, beginning: undefined })}
+    )${paid(end) ? sql.fragment`, ${chargeHolds(spending.costMicros)}` : sql.fragment``}
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
+                            queued_at, input, finished_at, policy, attempts, cost_micros, unpriced)
+    SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind}, ${sql.array(step.iteration, 'int4')},
+           ${step.outputKey}, run.frame_seq, 'cancelled', greatest(0, run.resumed_count - 1),
+           ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, clock_timestamp(),
+           ${json(step.judged.verdicts)}, ${attempt}::int, ${spending.costMicros}::bigint, ${spending.unpriced ?? false}
+    FROM run
+    ON CONFLICT (run_id, step_key) DO UPDATE SET
+      cost_micros = s.cost_micros + excluded.cost_micros, unpriced = s.unpriced OR excluded.unpriced
+  `);
+}
 
 /**
  * Records the step's output, books its cost and emits `step_completed`. Only the attempt that holds the claim
@@ -368,9 +438,9 @@ async function endStep(
       SELECT run.id, run.frame_seq, ${json(result.frame)} FROM run, won
       WHERE ${result.frame !== undefined} AND run.status IN ('pending', 'running', 'paused')
     )
-    SELECT EXISTS (SELECT FROM won) AS won
+    SELECT EXISTS (SELECT FROM won) AS won, EXISTS (SELECT FROM run) AS booked
   `;
-  return (await ending(db, end, (on) => on.one(statement))).won;
+  return (await endWith(db, end, (on) => on.one(statement))).won;
 }
 
 /** Ends an attempt by one statement. What was counted for it is given back, or replaced by what it cost, with it. */
@@ -387,8 +457,14 @@ async function ending<T>(db: Pool, end: StepEnd, work: (db: Db) => Promise<T>): 
 const bookCost = (end: StepEnd) => sql.fragment`
   UPDATE runs SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint, frame_seq = frame_seq + 1,
                   updated_at = now()
-  WHERE id = ${end.runId} RETURNING id, frame_seq, status, cost_micros, workspace_id, created_at, created_by,
+  WHERE id = ${end.runId} AND ${isKnown(end)} RETURNING id, frame_seq, status, cost_micros, workspace_id, created_at, created_by,
                          resumed_count`;
+
+/** Whether the ledger knows of the attempt, or of one that came after it; true also of an end that does not tell. */
+const isKnown = ({ runId, stepKey, beginning }: Pick<StepEnd, 'runId' | 'stepKey' | 'beginning'>) =>
+  sql.fragment`(${beginning === undefined} OR EXISTS (
+    SELECT FROM steps s WHERE s.run_id = ${runId} AND s.step_key = ${stepKey}
+      AND s.attempts >= ${beginning?.attempt ?? null}::int))`;
 
 const paid = (end: StepEnd): boolean => end.spending.costMicros > 0;
 
@@ -421,7 +497,7 @@ export interface StepError {
   maxAttempts: number;
 }
 
-const erred = z.object({ status: z.string(), tries: z.number() });
+const erred = z.object({ status: z.string().nullable(), tries: z.number().nullable(), ...booked });
 
 /**
  * Counts an error of the node against its tries. When they are used up the step is `failed` and `step_failed` is
@@ -457,21 +533,28 @@ export async function recordStepError(
       SELECT run.id, run.frame_seq, ${json(frame)} FROM run, won
       WHERE won.status = 'failed' AND run.status IN ('pending', 'running', 'paused')
     )
-    SELECT status, tries FROM won
+    SELECT (SELECT status FROM won), (SELECT tries FROM won), EXISTS (SELECT FROM run) AS booked
   `;
-  const row = await ending(db, end, (on) => on.maybeOne(statement));
-  return row === null ? undefined : { final: row.status === 'failed', tries: row.tries };
+  const { status, tries } = await endWith(db, end, (on) => on.one(statement));
+  return status === null || tries === null ? undefined : { final: status === 'failed', tries };
 }
 
-/** Says that the attempt is still at work. Only long steps need it; see executeNode. */
+/**
+ * Says that the attempt is still at work, and writes its beginning again if that was lost. Only long steps need it; see
+ * executeNode.
+ */
 export async function renewClaim(
   db: Db,
-  claim: { runId: string; stepKey: string; claim: string; claimMs: number },
+  held: { runId: string; stepKey: string; claim: string; claimMs: number; beginning: Beginning },
 ): Promise<void> {
-  await db.query(sql.prepared('renew_claim', z.object({}))`
-    UPDATE steps SET claim_until = clock_timestamp() + ${claim.claimMs}::int * interval '1 ms'
-    WHERE run_id = ${claim.runId} AND step_key = ${claim.stepKey} AND claim = ${claim.claim}
+  const { known } = await db.one(sql.prepared('renew_claim', z.object({ known: z.boolean() }))`
+    WITH renewed AS (
+      UPDATE steps SET claim_until = clock_timestamp() + ${held.claimMs}::int * interval '1 ms'
+      WHERE run_id = ${held.runId} AND step_key = ${held.stepKey} AND claim = ${held.claim}
+    )
+    SELECT ${isKnown(held)} AS known
   `);
+  if (!known) await beginAgain(db, held.beginning);
 }
 
 /** Whether some attempt at a step of this run may still be at work. */

@@ -1,0 +1,302 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { admitRun } from '../../shared/db/admission.ts';
+import { supersede } from '../../shared/db/ledger.ts';
+import { migrate } from '../../shared/db/migrate.ts';
+import { connectDatabase, type Pool, sql, type Tx } from '../../shared/db/pool.ts';
+import { resumeRun } from '../../shared/db/resumes.ts';
+import { cancelRun } from '../../shared/db/run-ends.ts';
+import {
+  type Beginning,
+  beginStep,
+  finishStep,
+  recordStepError,
+  renewClaim,
+  type StepBeginning,
+} from '../../shared/db/steps.ts';
+import { createWorkflow } from '../../shared/db/workflows.ts';
+import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/workspaces.ts';
+import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { freePorts } from '../../scripts/stack/ports.ts';
+import { startPostgres } from '../../scripts/stack/postgres.ts';
+import { echo, type Engine, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+});
+afterAll(() => engine.close());
+
+const newRun = async () => engine.trigger(await engine.define({ nodes: [echo('a')], edges: [] }));
+
+const beginningOf = (runId: string, claim: string, execution = 'e1'): StepBeginning => ({
+  carriage: { run_id: runId, control: [], observed: [] },
+  execution,
+  claim,
+  claimMs: 5_000,
+  stepKey: 'a',
+  nodeId: 'a',
+  label: 'a',
+  kind: 'tool',
+  iteration: [],
+  outputKey: 'a',
+  input: { asked: claim },
+  queuedAt: new Date(),
+  judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
+});
+
+/** A transaction will do: it is the pool's for the time of a statement. */
+async function begin(db: Pool | Tx, step: StepBeginning): Promise<Beginning> {
+  const begun = await beginStep(db as Pool, step);
+  if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+  return { step, attempt: begun.attempts };
+}
+
+/** The attempt has begun, and then the database forgets it: what a crash does to a commit that was not yet on disk. */
+async function beginAndLose(step: StepBeginning): Promise<Beginning> {
+  let lost: Beginning | undefined;
+  await engine.db
+    .transaction(async (tx) => {
+      lost = await begin(tx, step);
+      throw new Error('crash');
+    })
+    .catch(() => undefined);
+  if (lost === undefined) throw new Error('has not begun');
+  return lost;
+}
+
+const endOf = (beginning: Beginning, costMicros = 1_000) => ({
+  runId: beginning.step.carriage.run_id,
+  stepKey: 'a',
+  nodeId: 'a',
+  claim: beginning.step.claim,
+  spending: { costMicros },
+  beginning,
+});
+const failure = { message: 'no', retryable: true, definite: false, maxAttempts: 2 };
+
+/** What the run cost, which is what its steps cost. */
+async function costOf(runId: string): Promise<number> {
+  const run = await engine.run(runId);
+  const ofSteps = run.steps.reduce((sum, step) => sum + Math.round(step.cost_usd * 1e6), 0);
+  expect(ofSteps).toBe(Math.round(run.cost_usd * 1e6));
+  return ofSteps;
+}
+const frameTypes = async (runId: string) => (await engine.frames(runId)).map((frame) => frame.type);
+const cancel = (runId: string) =>
+  cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+
+describe('an attempt whose beginning the database has lost', () => {
+  test('ends well all the same, and is paid once', async () => {
+    const runId = await newRun();
+    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    expect((await engine.run(runId)).steps).toEqual([]);
+    expect(await finishStep(engine.db, endOf(lost), 'done')).toBe('done');
+    const [step] = (await engine.run(runId)).steps;
+    expect(step).toMatchObject({
+      ...{ status: 'success', output: 'done', attempt: 1, input: { asked: 'one' } },
+    });
+    expect(await costOf(runId)).toBe(1_000);
+    expect(await frameTypes(runId)).toEqual(['step_started', 'step_completed']);
+    expect(await beginStep(engine.db, beginningOf(runId, 'two'))).toEqual({
+      outcome: 'finished',
+      output: 'done',
+    });
+  });
+
+  test('writes the control steps that travelled with it', async () => {
+    const runId = await newRun();
+    const step = beginningOf(runId, 'one');
+    step.carriage.control = [
+      {
+        ...{ step_key: 'c', node_id: 'c', label: 'c', iteration: [], output: { result: true } },
+        kind: 'condition',
+        status: 'success',
+      },
+    ];
+    const lost = await beginAndLose(step);
+    await finishStep(engine.db, endOf(lost), 'done');
+    expect((await engine.run(runId)).steps.map((row) => [row.step_key, row.status])).toEqual([
+      ['c', 'success'],
+      ['a', 'success'],
+    ]);
+  });
+
+  test('does so after an earlier attempt that a dead worker has left behind', async () => {
+    const runId = await newRun();
+    await begin(engine.db, beginningOf(runId, 'one'));
+    const lost = await beginAndLose(beginningOf(runId, 'two'));
+    expect(lost.attempt).toBe(2);
+    expect(await finishStep(engine.db, endOf(lost), 'done')).toBe('done');
+    expect((await engine.run(runId)).steps[0]).toMatchObject({ attempt: 2, output: 'done' });
+    expect(await costOf(runId)).toBe(1_000);
+  });
+
+  test('after one whose beginning was lost as well', async () => {
+    const runId = await newRun();
+    let second: Beginning | undefined;
+    await engine.db
+      .transaction(async (tx) => {
+        await begin(tx, beginningOf(runId, 'one'));
+        second = await begin(tx, beginningOf(runId, 'two'));
+        throw new Error('crash');
+      })
+      .catch(() => undefined);
+    expect(await finishStep(engine.db, endOf(second!), 'done')).toBe('done');
+    expect((await engine.run(runId)).steps[0]).toMatchObject({ attempt: 2 });
+  });
+
+  test('counts the error it ends with against the tries', async () => {
+    const runId = await newRun();
+    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    expect(await recordStepError(engine.db, endOf(lost), failure)).toEqual({
+      final: false,
+      tries: 1,
+    });
+    const second = await beginAndLose(beginningOf(runId, 'two'));
+    expect(await recordStepError(engine.db, endOf(second), failure)).toEqual({
+      final: true,
+      tries: 2,
+    });
+    expect(await costOf(runId)).toBe(2_000);
+  });
+
+  test('gives way to one that has taken over since, and is booked', async () => {
+    const runId = await newRun();
+    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    const next = await begin(engine.db, beginningOf(runId, 'two'));
+    expect(next.attempt).toBe(lost.attempt);
+    expect(await finishStep(engine.db, endOf(lost), 'first')).toBeUndefined();
+    expect(await finishStep(engine.db, endOf(next), 'second')).toBe('second');
+    expect(await finishStep(engine.db, endOf(lost), 'first')).toBe('second');
+    expect(await costOf(runId)).toBe(3_000);
+  });
+
+  test('and one that takes over at the same instant: one output stands, every cost is booked', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const runId = await newRun();
+      const lost = await beginAndLose(beginningOf(runId, 'one'));
+      const [first, next] = await Promise.all([
+        finishStep(engine.db, endOf(lost), 'first'),
+        beginStep(engine.db, beginningOf(runId, 'two')),
+      ]);
+      if (next.outcome === 'begun') {
+        const step = beginningOf(runId, 'two');
+        const second = await finishStep(
+          engine.db,
+          endOf({ step, attempt: next.attempts }, 500),
+          'second',
+        );
+        expect([first, second]).toEqual([undefined, 'second']);
+        expect(await costOf(runId)).toBe(1_500);
+      } else {
+        expect([first, next]).toEqual(['first', { outcome: 'finished', output: 'first' }]);
+        expect(await costOf(runId)).toBe(1_000);
+      }
+      const completed = (await frameTypes(runId)).filter((type) => type === 'step_completed');
+      expect(completed).toHaveLength(1);
+    }
+  }, 60_000);
+
+  test('is only booked when the run wants no work any more, and a resume does the step', async () => {
+    const runId = await newRun();
+    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    await cancel(runId);
+    expect(await finishStep(engine.db, endOf(lost), 'done')).toBeUndefined();
+    expect((await engine.run(runId)).steps[0]).toMatchObject({ status: 'cancelled', output: null });
+    expect(await costOf(runId)).toBe(1_000);
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    // And once more, from another attempt of the execution that was put aside.
+    const late = { ...lost, attempt: 2, step: { ...lost.step, claim: 'late' } };
+    expect(await finishStep(engine.db, endOf(late), 'late')).toBeUndefined();
+    await supersede(engine.db, { runId, execution: 'e1', n: 1 });
+    const next = await begin(engine.db, beginningOf(runId, 'two', 'e2'));
+    expect(await finishStep(engine.db, endOf(next), 'second')).toBe('second');
+    expect(await costOf(runId)).toBe(3_000);
+  });
+
+  test('does not come between a resume and the step that it begins', async () => {
+    const runId = await newRun();
+    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    await cancel(runId);
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    await supersede(engine.db, { runId, execution: 'e1', n: 1 });
+    expect(await finishStep(engine.db, endOf(lost), 'done')).toBeUndefined();
+    const next = await begin(engine.db, beginningOf(runId, 'two', 'e2'));
+    expect(await finishStep(engine.db, endOf(next), 'second')).toBe('second');
+    expect(await costOf(runId)).toBe(2_000);
+  });
+
+  test('is written again when it says that it is still at work', async () => {
+    const runId = await newRun();
+    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    await renewClaim(engine.db, { ...endOf(lost), claimMs: 5_000, beginning: lost });
+    expect((await engine.run(runId)).steps[0]).toMatchObject({ status: 'running', attempt: 1 });
+    expect(await finishStep(engine.db, endOf(lost), 'done')).toBe('done');
+    expect(await frameTypes(runId)).toEqual(['step_started', 'step_completed']);
+  });
+});
+
+describe('a database server that crashes while a step is at work', () => {
+  test('loses the beginning and keeps the end, and the money adds up', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lost-beginnings-'));
+    chmodSync(folder, 0o755);
+    const [port = 0] = await freePorts(1);
+    const start = () => startPostgres({ dataDir: folder, port, database: 'product' });
+    let server = await start();
+    let db: Pool | undefined;
+    try {
+      await migrate(server.url);
+      db = await connectDatabase(server.url, { maxPoolSize: 2 });
+      // What commits without waiting for the disk stays off it for as long as the test takes.
+      await db.query(sql.unsafe`ALTER SYSTEM SET wal_writer_delay = '10s'`);
+      await db.query(sql.unsafe`SELECT pg_reload_conf()`);
+      await ensureDefaultWorkspace(db, { ownerEmail: 'owner@localhost' });
+      const actor = (await readDefaultOwner(db))!;
+      const graph = { nodes: [echo('a')], edges: [] };
+      const workflowId = await createWorkflow(db, actor, {
+        name: 'x',
+        graph,
+        description: '',
+      } as never);
+      let lostOnes = 0;
+      for (let round = 0; round < 4 && lostOnes === 0; round += 1) {
+        const admission = await admitRun(
+          db,
+          { actor, workflowId, trigger: 'manual', input: {} },
+          findRunnable,
+        );
+        if (admission.outcome !== 'admitted') throw new Error(admission.outcome);
+        const { runId } = admission.run;
+        const step = beginningOf(runId, 'one');
+        step.judged = { ...step.judged, workspaceId: actor.workspaceId };
+        const beginning = await begin(db, step);
+        // No checkpoint, nothing flushed: every process of the server ends at once.
+        process.kill(server.child.pid, 'SIGQUIT');
+        await server.child.exited;
+        await db.end();
+        server = await start();
+        db = await connectDatabase(server.url, { maxPoolSize: 2 });
+        if ((await stepsOf(db, runId)).length === 0) lostOnes += 1;
+        expect(await finishStep(db, endOf(beginning), 'done')).toBe('done');
+        expect(await stepsOf(db, runId)).toEqual([
+          { output: 'done', of_step: 1_000, of_run: 1_000 },
+        ]);
+      }
+      expect(lostOnes).toBe(1);
+    } finally {
+      await db?.end();
+      await server.stop(2_000);
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }, 120_000);
+
+  const row = z.object({ output: z.json(), of_step: z.number(), of_run: z.number() });
+  const stepsOf = (db: Pool, runId: string) =>
+    db.any(sql.type(row)`
+      SELECT s.output, s.cost_micros AS of_step, r.cost_micros AS of_run
+      FROM runs r JOIN steps s ON s.run_id = r.id WHERE r.id = ${runId}`);
+});
