@@ -1,9 +1,15 @@
 /** Cells as RFC 4180 writes them, made so that a spreadsheet takes none of them for a formula. */
 
-/** What a spreadsheet may take for a formula: its first character, in either width, after whatever looks like nothing. */
-const FORMULA = /^[\s\u200b]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
+/**
+ * What a spreadsheet may take for a formula: its first visible character, in any width. Before it may stand whatever
+ * shows nothing and may be dropped on the way in: white space, control and format characters, and all that Unicode calls
+ * ignorable. A tab or a carriage return there is enough, since it may begin a cell of its own.
+ */
+const FORMULA =
+  /^[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]/v;
 /** Given by hand, each line of a cell becomes a cell. */
-const FORMULA_LINE = /(\r\n|\n|\r)(?=(?:[^\S\r\n]|\u200b)*[=+\-@\t\uff1d\uff0b\uff0d\uff20])/g;
+const FORMULA_LINE =
+  /(\r\n|[\n\r\v\f\x85\u2028\u2029])(?=[[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]--[\n\r\v\f\x85\u2028\u2029]]*[=+\-@\t\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/gv;
 const QUOTED = /[",\r\n]/;
 
 /** One line, with its end. Objects and lists become JSON, null an empty cell. */

@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { csvLine } from '../../api/csv.ts';
+
+// A cell that a spreadsheet takes for a formula runs in the hands of whoever opens the file.
+
+const cellOf = (text: string): string => {
+  const line = csvLine([text]).replace(/\r\n$/, '');
+  return line.startsWith('"') ? line.slice(1, -1).replaceAll('""', '"') : line;
+};
+
+const invisible = [
+  '\u2060', // word joiner
+  '\u00ad', // soft hyphen
+  '\u200e', // left-to-right mark
+  '\u0001', // control
+  '\u200b', // zero width space
+  '\ufeff', // byte order mark
+  '\u180e', // Mongolian vowel separator
+  '\u115f', // Hangul filler
+  '\u3164', // Hangul filler
+  '\ufe0f', // variation selector
+  '\u{e0020}', // tag space
+  '\u{1d173}', // musical format
+  '\u0085', // next line
+  '\u00a0', // no-break space
+  '\u3000', // ideographic space
+  '\u2028', // line separator
+  '\u001f',
+  '\u007f',
+  ' ',
+];
+const signs = ['=', '+', '-', '@', '\uff1d', '\uff0b', '\uff0d', '\uff20', '\ufe66'];
+
+describe('a cell that may be a formula begins with an apostrophe', () => {
+  test.each(invisible.map((char) => [char.codePointAt(0)!.toString(16), char]))(
+    'after U+%s, once or often, before every sign',
+    (_code, char) => {
+      for (const sign of signs) {
+        for (const text of [`${char}${sign}1+1`, `${char.repeat(3)}${sign}cmd|x!A1`]) {
+          expect(cellOf(text)).toMatch(/^'/);
+          // Every line of a cell that is typed in anew begins a cell.
+          expect(cellOf(`a\n${text}`)).toMatch(/^a\n[\s\S]*'/);
+        }
+      }
+    },
+  );
+
+  test('however many and whichever stand before the sign', () => {
+    const prefix = fc.array(fc.constantFrom(...invisible), { maxLength: 20 });
+    fc.assert(
+      fc.property(prefix, fc.constantFrom(...signs), fc.string(), (before, sign, rest) => {
+        expect(cellOf(`${before.join('')}${sign}${rest}`).startsWith("'")).toBe(true);
+      }),
+    );
+  });
+
+  test('and no line of it begins with a sign, whatever the text', () => {
+    const unit = fc.constantFrom(...invisible, ...signs, '\n', '\r', '\t', 'a', '"', ',');
+    const shown =
+      /^[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66]/u;
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 60 }), (text) => {
+        for (const line of cellOf(text).split(/\r\n|[\n\r]/)) expect(line).not.toMatch(shown);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('a tab or a carriage return is enough', () => {
+    for (const text of ['\tx', '\rx', ' \tx', '\u2060\tx']) expect(cellOf(text)).toMatch(/^'/);
+  });
+});
+
+test('what is no formula stays as it is, and numbers keep their sign', () => {
+  for (const text of ['', 'a=b', '1-2', 'a@b.example', '\u200btext', 'x\ny', '\u00e9']) {
+    expect(cellOf(text)).toBe(text);
+  }
+  expect(csvLine([-5, -0.5, true, null])).toBe('-5,-0.5,true,\r\n');
+});
+
+test('a text made to be slow takes no time to speak of', () => {
+  const began = performance.now();
+  csvLine(['\u2060'.repeat(1_000_000)]);
+  csvLine(['\n'.repeat(1_000_000)]);
+  csvLine(['\n\u2060'.repeat(500_000)]);
+  expect(performance.now() - began).toBeLessThan(10_000);
+});
