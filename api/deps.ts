@@ -77,7 +77,10 @@ declare module 'fastify' {
 }
 
 /** Closed at once with a code, or let in by a credential to hear the frames after number `after`. */
-export type StreamAdmission = { close: number } | { after: number; credential: Credential };
+export type StreamAdmission =
+  | { close: number; reason?: string }
+  /** `release` gives the socket's place back. */
+  | { after: number; credential: Credential; release: () => void };
 
 /** Who calls the data API, by which key. */
 export interface DataCaller {

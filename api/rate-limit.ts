@@ -1,15 +1,12 @@
-import { isIP } from 'node:net';
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import ipaddr from 'ipaddr.js';
 import { AppError } from '../shared/errors.ts';
+import { clientNetwork } from './client-address.ts';
 import type { App } from './deps.ts';
 
 const WINDOW_MS = 60_000;
 /** Addresses remembered at a time, the least recently seen go first. */
 const MAX_ADDRESSES = 10_000;
-/** A network hands out IPv6 addresses by this many bits, so whoever has one address has them all. */
-const IPV6_BITS = 64;
 /** A probe must not be told that the service is down because it asks. */
 const probes: ReadonlySet<string> = new Set(['/api/health', '/api/ready']);
 
@@ -28,7 +25,7 @@ export function limitRate(app: App, perMinute: number): void {
       max: perMinute,
       timeWindow: WINDOW_MS,
       cache: MAX_ADDRESSES,
-      keyGenerator: countedAddress,
+      keyGenerator: clientNetwork,
       allowList: (request) => !isLimited(request),
       errorResponseBuilder: (_request, { max, ttl }) =>
         new AppError('rate_limited', refusal(max, Math.ceil(ttl / 1000))),
@@ -50,17 +47,4 @@ const refusal = (max: number, seconds: number): string =>
 // By the route that was found, never by the path: it can be written in many ways.
 function isLimited({ routeOptions: { url } }: FastifyRequest): boolean {
   return url === undefined || (url.startsWith('/api/') && !probes.has(url));
-}
-
-/**
- * The address that a request counts for. What a proxy passes on need not be an address; then it counts for the
- * last hop that is one, the proxy itself at worst.
- */
-function countedAddress({ ips, ip }: FastifyRequest): string {
-  const address = ips?.findLast((hop) => isIP(hop) !== 0) ?? ip;
-  if (isIP(address) === 0) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  // The network leaves out the zone as well, which names our interface and not the sender.
-  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_BITS}`).toString();
 }

@@ -20,8 +20,6 @@ export interface Subscription {
 export interface FrameBus {
   /** Begins to deliver; the function returned ends it. */
   subscribe(subscription: Subscription): () => void;
-  /** How many subscribe to this run, or to any. */
-  count(runId?: string): number;
   stop(): Promise<void>;
 }
 
@@ -38,7 +36,6 @@ export function createFrameBus(deps: {
   const { db, log, databaseUrl } = deps;
   const byRun = new Map<string, Set<Subscription>>();
   const dirty = new Set<string>();
-  let total = 0;
   let looking = false;
   let stopped = false;
   let listener: Listener | undefined;
@@ -94,16 +91,13 @@ export function createFrameBus(deps: {
       const { runId } = subscription;
       const subscriptions = byRun.get(runId) ?? new Set();
       byRun.set(runId, subscriptions.add(subscription));
-      total += 1;
       start();
       wake([runId]);
       return () => {
         if (!subscriptions.delete(subscription)) return;
-        total -= 1;
         if (subscriptions.size === 0 && byRun.get(runId) === subscriptions) byRun.delete(runId);
       };
     },
-    count: (runId) => (runId === undefined ? total : (byRun.get(runId)?.size ?? 0)),
     stop: async () => {
       stopped = true;
       clearInterval(timer);

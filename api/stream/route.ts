@@ -9,15 +9,15 @@ import { frameCursor } from '../../shared/db/frames.ts';
 import { AppError } from '../../shared/errors.ts';
 import { answers, runParams } from '../answers.ts';
 import { type Caller, requireKnownOrigin } from '../authenticate.ts';
+import { clientNetwork } from '../client-address.ts';
 import type { App, RouteContext, StreamAdmission } from '../deps.ts';
 import { createFrameBus, type FrameBus } from './bus.ts';
+import { createSocketPlaces, type SocketPlaces } from './places.ts';
 import { createSessionWatch } from './session-watch.ts';
 
 const MAX_INBOUND_BYTES = 64 * 1024;
 /** A reader this far behind is dropped; it can connect again and read the run anew. */
 export const MAX_BEHIND_BYTES = 1024 * 1024;
-const MAX_SOCKETS_PER_RUN = 100;
-const MAX_SOCKETS = 5_000;
 /** How long a socket may take to say goodbye when the process stops. */
 const GOODBYE_MS = 200;
 
@@ -42,6 +42,7 @@ export const socketOptions: WebsocketPluginOptions = {
 export function streamRoutes(app: App, context: RouteContext): void {
   const { db, log, config } = context;
   const bus = createFrameBus({ db, log, databaseUrl: config.database.url });
+  const places = createSocketPlaces(config.api.streamSockets);
   const sessions = createSessionWatch({ db, log });
   app.addHook('onClose', async () => {
     sessions.stop();
@@ -58,7 +59,8 @@ export function streamRoutes(app: App, context: RouteContext): void {
       summary: "Follow a run's frames over a WebSocket",
       description:
         'Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid ' +
-        '`token` where one is needed, 4403 without the `view` permission, 4404 for an unknown run.',
+        '`token` where one is needed, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the ' +
+        'caller, the run, the workspace or the process has too many streams; the reason of the close frame says which.',
       params: runParams,
       querystring: z.looseObject({
         // Given twice it is no token, and that is told by the close code.
@@ -77,18 +79,25 @@ export function streamRoutes(app: App, context: RouteContext): void {
     preHandler: async (request) => {
       if (!request.ws) return;
       const { params, query, headers } = request;
-      request.admission = await admit(context, bus, {
+      request.admission = await admit(context, places, {
         runId: params.id,
         headers,
         token: query.token,
+        network: clientNetwork(request),
       });
+      // The connection closes whether or not the handshake comes to its end.
+      if ('release' in request.admission) {
+        const { release } = request.admission;
+        if (request.raw.socket.destroyed) release();
+        else request.raw.socket.once('close', release);
+      }
     },
     handler: async () => {
       throw new AppError('invalid', 'This address is a WebSocket; connect with the ws protocol');
     },
     wsHandler: (socket: WebSocket, request: FastifyRequest<{ Params: { id: string } }>) => {
       const admission = request.admission ?? { close: closeCodes.unauthenticated };
-      if ('close' in admission) return socket.close(admission.close);
+      if ('close' in admission) return socket.close(admission.close, admission.reason);
       const { after, credential } = admission;
       if (credential.kind === 'session') sessions.add(socket, credential.session);
       return follow(socket, bus, { runId: request.params.id, after });
@@ -98,12 +107,13 @@ export function streamRoutes(app: App, context: RouteContext): void {
 
 async function admit(
   context: RouteContext,
-  bus: FrameBus,
+  places: SocketPlaces,
   {
     runId,
     headers,
     token,
-  }: { runId: string; headers: IncomingHttpHeaders; token: string | undefined },
+    network,
+  }: { runId: string; headers: IncomingHttpHeaders; token: string | undefined; network: string },
 ): Promise<StreamAdmission> {
   try {
     // In both modes: CORS, which keeps pages from reading answers, does not hold for sockets.
@@ -112,8 +122,13 @@ async function admit(
     requireCapability(actor, 'view');
     const after = await frameCursor(context.db, { workspaceId: actor.workspaceId, runId });
     if (after === undefined) return { close: closeCodes.not_found };
-    const full = bus.count() >= MAX_SOCKETS || bus.count(runId) >= MAX_SOCKETS_PER_RUN;
-    return full ? { close: closeCodes.too_many } : { after, credential };
+    const caller =
+      credential.kind === 'session'
+        ? { kind: 'member' as const, id: credential.session.memberId }
+        : { kind: 'address' as const, id: network };
+    const place = places.take({ runId, workspaceId: actor.workspaceId, caller });
+    if ('refusal' in place) return { close: closeCodes.too_many, reason: place.refusal };
+    return { after, credential, release: place.release };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'unauthenticated') return { close: closeCodes.unauthenticated };

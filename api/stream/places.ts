@@ -1,0 +1,71 @@
+import type { Config } from '../../shared/platform/config.ts';
+
+export type SocketLimits = Config['api']['streamSockets'];
+
+/** Who takes a place, and at which run. `caller` is a member, or in open mode an address. */
+export interface PlaceTaker {
+  runId: string;
+  workspaceId: string;
+  caller: { kind: 'member' | 'address'; id: string };
+}
+
+export interface SocketPlaces {
+  /** Takes a place, or says in one sentence why there is none. `release` may be called more than once. */
+  take(taker: PlaceTaker): { release: () => void } | { refusal: string };
+}
+
+/**
+ * The places for sockets in this process. Taken before the handshake, so that any number of handshakes at once stay
+ * within the limits, and counted for each of those who could take more than their share.
+ */
+export function createSocketPlaces(limits: SocketLimits): SocketPlaces {
+  const taken = new Map<string, number>();
+  const add = (key: string, by: 1 | -1) => {
+    const count = (taken.get(key) ?? 0) + by;
+    if (count === 0) taken.delete(key);
+    else taken.set(key, count);
+  };
+  return {
+    take: (taker) => {
+      const shares = sharesOf(taker, limits);
+      const full = shares.find(({ key, limit }) => (taken.get(key) ?? 0) >= limit);
+      if (full !== undefined) return { refusal: `${full.whose} at most ${full.limit} streams` };
+      for (const { key } of shares) add(key, 1);
+      let held = true;
+      return {
+        release: () => {
+          if (!held) return;
+          held = false;
+          for (const { key } of shares) add(key, -1);
+        },
+      };
+    },
+  };
+}
+
+interface Share {
+  key: string;
+  limit: number;
+  /** The beginning of a refusal; with the number, at most the 123 bytes that a close frame has room for. */
+  whose: string;
+}
+
+function sharesOf({ runId, workspaceId, caller }: PlaceTaker, limits: SocketLimits): Share[] {
+  const own: Share[] =
+    caller.kind === 'address'
+      ? [{ key: `a ${caller.id}`, limit: limits.perAddress, whose: 'One address has' }]
+      : [
+          {
+            key: `m ${caller.id} ${runId}`,
+            limit: limits.perMemberAndRun,
+            whose: 'One member has on one run',
+          },
+          { key: `m ${caller.id}`, limit: limits.perMember, whose: 'One member has' },
+        ];
+  return [
+    ...own,
+    { key: `r ${runId}`, limit: limits.perRun, whose: 'One run has' },
+    { key: `w ${workspaceId}`, limit: limits.perWorkspace, whose: 'One workspace has' },
+    { key: 'all', limit: limits.perProcess, whose: 'This process has' },
+  ];
+}
