@@ -7,9 +7,10 @@ import { AppError } from '../shared/errors.ts';
 import { createAddressRanges } from '../shared/platform/address-ranges.ts';
 import { hashApiKeySecret } from '../shared/platform/api-key-secrets.ts';
 import { isRepeated } from './authenticate.ts';
+import { clientNetwork } from './client-address.ts';
 import type { Meter, RouteContext } from './deps.ts';
 import type { KeyUses } from './key-uses.ts';
-import { createKeyRates } from './key-rates.ts';
+import { createMinuteRates } from './minute-rates.ts';
 
 /** Ours are a third of this. */
 const MAX_KEY_LENGTH = 200;
@@ -36,12 +37,16 @@ export function createDataAccess(
   deps: Pick<RouteContext, 'config'> & { meter: Meter; dataKeyUses: KeyUses },
 ): DataAccess {
   const { meter, dataKeyUses } = deps;
-  const perMinute = deps.config.api.dataRateLimitPerMinute;
-  const rates = createKeyRates(perMinute);
+  const { dataRateLimitPerMinute: perMinute, dataKeyFailuresPerMinute } = deps.config.api;
+  const rates = createMinuteRates(perMinute);
+  const failures = createMinuteRates(dataKeyFailuresPerMinute);
   return {
     admit: async (request, reply, scope) => {
-      const admitted = await meter.admit(hashApiKeySecret(secretOf(request.raw)));
-      if (admitted === undefined) throw invalid();
+      // A valid key is let in whatever else comes from its address: only what fails is counted, once it has failed.
+      const secret = secretOf(request.raw);
+      const admitted =
+        secret === undefined ? undefined : await meter.admit(hashApiKeySecret(secret));
+      if (admitted === undefined) throw invalid(failures.take(clientNetwork(request)));
       const { caller, account, ipAllowlist } = admitted;
       dataKeyUses.note(caller.keyId);
       request.dataCall = { caller, credits: 0 };
@@ -77,18 +82,29 @@ export function guardDataRoutes(
 }
 
 const missing = () => new AppError('unauthenticated', 'An API key is required');
-const invalid = () => new AppError('unauthenticated', 'The API key is invalid, expired or revoked');
+/** What a wrong key gets; `seconds` when too many have come from its address, until it may try again. */
+const invalid = (seconds: number | undefined) =>
+  seconds === undefined
+    ? new AppError('unauthenticated', 'The API key is invalid, expired or revoked')
+    : new AppError(
+        'rate_limited',
+        `Too many requests with invalid API keys from this address. Try again in ${seconds} s`,
+        { retryAfterSeconds: seconds },
+      );
 
-/** The key in `X-API-Key`, else in `Authorization`. What is presented and is no key of ours is refused. */
-function secretOf({ headers, rawHeaders }: IncomingMessage): string {
+/**
+ * The key in `X-API-Key`, else in `Authorization`; undefined when what is presented cannot be a key of ours. Throws
+ * AppError `unauthenticated` when nothing is.
+ */
+function secretOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const key = headers['x-api-key'];
   const { authorization } = headers;
   if (key === undefined && authorization === undefined) throw missing();
   const secret = key ?? /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-  if (isRepeated(rawHeaders, key === undefined ? 'authorization' : 'x-api-key')) throw invalid();
-  if (typeof secret !== 'string' || secret.length > MAX_KEY_LENGTH) throw invalid();
-  if (!Object.values(dataKeyPrefixes).some((prefix) => secret.startsWith(prefix))) throw invalid();
-  return secret;
+  if (isRepeated(rawHeaders, key === undefined ? 'authorization' : 'x-api-key')) return undefined;
+  if (typeof secret !== 'string' || secret.length > MAX_KEY_LENGTH) return undefined;
+  const isOurs = Object.values(dataKeyPrefixes).some((prefix) => secret.startsWith(prefix));
+  return isOurs ? secret : undefined;
 }
 
 const tooFast = (perMinute: number, seconds: number) =>

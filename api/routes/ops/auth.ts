@@ -20,6 +20,7 @@ import {
 } from '../../../shared/operations/sign-in.ts';
 import { answers } from '../../answers.ts';
 import type { Caller } from '../../authenticate.ts';
+import { clientNetwork } from '../../client-address.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Sign-in'];
@@ -50,7 +51,8 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
       response: session,
     },
     config: { capability: 'public' },
-    handler: async ({ body, ip }) => openSession(await signIn(db, { ...body, address: ip })),
+    handler: async ({ body, ips, ip }) =>
+      openSession(await signIn(db, { ...body, address: clientNetwork({ ips, ip }) })),
   });
 
   app.route({
@@ -65,8 +67,8 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
       response: answers({ 201: memberSchema }, 'too_large', 'unsupported_media_type'),
     },
     config: { capability: 'public' },
-    handler: async ({ body, ip }, reply) => {
-      const row = await requestMembership(db, body, ip);
+    handler: async ({ body, ips, ip }, reply) => {
+      const row = await requestMembership(db, body, clientNetwork({ ips, ip }));
       return reply.code(201).send(toMember(row, { inviteCode: false }));
     },
   });
