@@ -692,7 +692,7 @@ export interface paths {
         get: operations["getTool"];
         /**
          * Change a custom tool
-         * @description Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a header given as `***` keeps its value.
+         * @description Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: a change to another origin is refused until every header is given in full or left out.
          */
         put: operations["updateTool"];
         post?: never;
@@ -801,7 +801,7 @@ export interface paths {
         put?: never;
         /**
          * Make an API key; its secret is shown this once
-         * @description A key linked to a member may do what the member may do, as it is now; without `member_id` it has what its `role` has by default. Nobody can make a key that may do more than they may.
+         * @description A key linked to a member may do what the member may do, as it is now; without `member_id` it has what its `role` has by default. Beside `member_id` the `role` is not looked at. Nobody can make a key that may do more than they may.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -822,7 +822,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key; it stays in the list
-         * @description Effective for the next request. A key that is revoked already stays as it is.
+         * @description Effective for the next request. A key that is revoked already stays as it is. Nobody can revoke a key that may do more than they may.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -1555,7 +1555,7 @@ export interface paths {
         };
         /**
          * Follow a run's frames over a WebSocket
-         * @description Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid `token` where one is needed, 4403 without the `view` permission, 4404 for an unknown run.
+         * @description Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid `token` where one is needed, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the caller, the run, the workspace or the process has too many streams; the reason of the close frame says which.
          */
         get: operations["streamRun"];
         put?: never;
@@ -5129,7 +5129,7 @@ export interface operations {
                 "application/json": {
                     name: string;
                     /**
-                     * @description Needed unless the key is linked; a linked key has its member's
+                     * @description Needed unless the key is linked; a linked key has its member's, whatever is given here
                      * @enum {string}
                      */
                     role?: "admin" | "editor" | "viewer";

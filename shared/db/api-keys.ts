@@ -11,6 +11,7 @@ import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { requireAtLeast, takeTurn } from './standing.ts';
+import { requireRoom } from './room.ts';
 
 /** Keys `k` as the API shows them. One whose member is gone lets nobody in, so it is shown as revoked. */
 const keyColumns = sql.fragment`
@@ -45,7 +46,7 @@ async function readApiKey(
 /**
  * Makes a key and returns it with its secret, which is kept nowhere. A key linked to a member has the member's role,
  * whatever role was given. Throws AppError `not_found` for a member that is not of the workspace, `invalid` for one
- * that is not active, `forbidden` for a key that would hold more than the actor does.
+ * that is not active, `forbidden` for a key that would hold more than the actor does, `conflict` for one key too many.
  */
 export async function createApiKey(
   db: Pool,
@@ -57,6 +58,7 @@ export async function createApiKey(
   const { secret, prefix, hash } = newApiKeySecret();
   return db.transaction(async (tx) => {
     const maker = await takeTurn(tx, actor, 'manage_api_keys');
+    await requireRoom(tx, workspaceId, 'apiKeys');
     const grant = await lockGrant(tx, workspaceId, input);
     requireAtLeast(maker, grant);
     await tx.query(sql.prepared('api_keys_insert', z.object({}))`

@@ -16,6 +16,7 @@ import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { requireWorkflow } from './workflows.ts';
+import { requireRoom } from './room.ts';
 
 const budgetRow = z.object({
   id: z.string(),
@@ -110,13 +111,15 @@ export async function readBudget(
 
 /**
  * Makes a budget and returns its id. What the window has seen already counts: finished runs as spent, with one entry
- * in the ledger; runs in flight with what they cost so far, and whatever they still cost. Throws AppError `not_found`.
+ * in the ledger; runs in flight with what they cost so far, and whatever they still cost. Throws AppError `not_found`,
+ * `conflict` for one budget too many.
  */
 export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): Promise<string> {
   const { workspaceId } = actor;
   const workflowId = input.workflow_id ?? null;
   const budgetId = newId('budget');
   await db.transaction(async (tx) => {
+    await requireRoom(tx, workspaceId, 'budgets');
     if (workflowId !== null) await requireWorkflow(tx, { workspaceId, workflowId });
     await tx.query(sql.prepared('budgets_insert', z.object({ placed: z.number() }))`
       WITH w AS (

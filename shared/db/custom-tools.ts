@@ -8,15 +8,13 @@ import {
   customToolMethods,
   HEADER_MASK,
 } from '../contract/custom-tool.ts';
-import { type AppError, conflict, notFound } from '../errors.ts';
+import { conflict, notFound } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
-
-/** Graphs are checked against the names of all of them, so there is an end to how many there are. */
-const MAX_TOOLS = 500;
+import { requireRoom } from './room.ts';
 
 const jsonObject = z.unknown() as unknown as z.ZodType<JsonObject>;
 
@@ -119,19 +117,19 @@ export async function createCustomTool(
   const toolId = newId('tool');
   const headers = seal({ workspaceId, toolId });
   return db.transaction(async (tx) => {
+    await requireRoom(tx, workspaceId, 'tools');
     await raiseRevision(tx, workspaceId);
     const tool = await tx.maybeOne(sql.prepared('custom_tools_insert', toolRow)`
       INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, method, headers,
                                 mcp_tool, input_schema, timeout_seconds, retry_count, created_by)
-      SELECT ${toolId}, ${workspaceId}, ${input.name}, ${input.label}, ${input.description}, ${input.kind},
+      VALUES (${toolId}, ${workspaceId}, ${input.name}, ${input.label}, ${input.description}, ${input.kind},
              ${input.endpoint_url}, ${input.method}, ${JSON.stringify(headers)}::json, ${input.mcp_tool},
              ${jsonOrNull(input.input_schema)}::json, ${input.timeout_seconds}::int, ${input.retry_count}::int,
-             ${actor.id}
-      WHERE (SELECT count(*) FROM custom_tools WHERE workspace_id = ${workspaceId}) < ${MAX_TOOLS}::int
+              ${actor.id})
       ON CONFLICT (workspace_id, name) DO NOTHING
       RETURNING ${toolColumns}
     `);
-    if (tool === null) throw await refusalToCreate(tx, workspaceId, input.name);
+    if (tool === null) throw conflict(`A tool named '${input.name}' exists already`);
     await auditTool(tx, actor, tool, 'create', { kind: tool.kind });
     return tool;
   });
@@ -139,15 +137,6 @@ export async function createCustomTool(
 
 const jsonOrNull = (value: JsonObject | null): string | null =>
   value === null ? null : JSON.stringify(value);
-
-async function refusalToCreate(tx: Tx, workspaceId: string, name: string): Promise<AppError> {
-  const taken = await findCustomTool(tx, { workspaceId, name });
-  return conflict(
-    taken === undefined
-      ? `A workspace has at most ${MAX_TOOLS} tools`
-      : `A tool named '${name}' exists already`,
-  );
-}
 
 /**
  * Changes a tool to what `change` makes of it, and names in the audit log what is different. The next step that calls

@@ -23,6 +23,7 @@ import { memberColumns, memberRow, type MemberRow, readMember, toMember } from '
 import { type Pool, sql, type Tx } from './pool.ts';
 import { requireAtLeast, takeTurn } from './standing.ts';
 import { lockWorkspace } from './workspaces.ts';
+import { requireRoom } from './room.ts';
 
 /**
  * Who is a member, and as what. Every change holds the workspace's row first, so that changes of one workspace take
@@ -46,6 +47,7 @@ export async function inviteMember(
   return db.transaction(async (tx) => {
     const manager = await takeTurn(tx, actor, 'manage_members');
     requireAtLeast(manager, { role, overrides: {} });
+    await requireRoom(tx, manager.workspaceId, 'members');
     const row = await tx.maybeOne(sql.prepared('membership_invite', memberRow)`
       INSERT INTO members AS m (id, workspace_id, name, email, role, status, invite_code, invite_mail_due_at)
       VALUES (${newId('member')}, ${manager.workspaceId}, ${name}, ${email}, ${role}, 'invited',

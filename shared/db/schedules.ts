@@ -16,6 +16,7 @@ import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
 import { LEASE_MS } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
+import { requireRoom } from './room.ts';
 
 export interface ScheduleScope {
   workspaceId: string;
@@ -91,8 +92,8 @@ export async function requireSchedule(
 }
 
 /**
- * Makes a schedule and returns its id; Temporal is still to be told. Throws AppError `not_found`, and `forbidden` for an
- * enabled one of an actor who may not run workflows.
+ * Makes a schedule and returns its id; Temporal is still to be told. Throws AppError `not_found`, `conflict` for one too
+ * many, and `forbidden` for an enabled one of an actor who may not run workflows.
  */
 export async function createSchedule(
   db: Pool,
@@ -102,6 +103,7 @@ export async function createSchedule(
   const { workspaceId } = actor;
   const scheduleId = newId('schedule');
   await db.transaction(async (tx) => {
+    await requireRoom(tx, workspaceId, 'schedules');
     const workflow = await tx.maybeOne(sql.prepared('schedules_hold_workflow', idRow)`
       SELECT id FROM workflows WHERE id = ${input.workflow_id} AND workspace_id = ${workspaceId} FOR SHARE
     `);

@@ -11,14 +11,12 @@ import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { createWorkflow } from './workflows.ts';
+import { requireRoom } from './room.ts';
 
 export interface TemplateScope {
   workspaceId: string;
   templateId: string;
 }
-
-/** Templates a workspace may keep. Two saved at the same moment may make it one more. */
-const MAX_TEMPLATES = 500;
 
 const own = <T>() => z.unknown() as unknown as z.ZodType<T>;
 
@@ -86,15 +84,7 @@ export async function createTemplate(
 ): Promise<string> {
   const id = newId('template');
   await db.transaction(async (tx) => {
-    const { total } = await tx.one(
-      sql.prepared(
-        'templates_count',
-        z.object({ total: z.number() }),
-      )`SELECT count(*) AS total FROM templates WHERE workspace_id = ${actor.workspaceId}`,
-    );
-    if (total >= MAX_TEMPLATES) {
-      throw conflict(`A workspace has at most ${MAX_TEMPLATES} templates; delete some first`);
-    }
+    await requireRoom(tx, actor.workspaceId, 'templates');
     const name =
       'workflow_id' in body
         ? await insertCopy(tx, actor, id, body)

@@ -20,6 +20,7 @@ import { offsetClause } from './cursor.ts';
 import { closeHolds } from './holds.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
+import { requireRoom } from './room.ts';
 
 export interface WorkflowScope {
   workspaceId: string;
@@ -156,7 +157,10 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
   };
 }
 
-/** Returns the new workflow's id. `from` is the template it is made of, which brings its checks. */
+/**
+ * Returns the new workflow's id. `from` is the template it is made of, which brings its checks. Throws AppError
+ * `conflict` for one workflow too many.
+ */
 export async function createWorkflow(
   db: Pool,
   actor: Actor,
@@ -167,6 +171,7 @@ export async function createWorkflow(
   const cap = body.run_cap_usd ?? null;
   const checks = JSON.stringify(from?.checks ?? []);
   await db.transaction(async (tx) => {
+    await requireRoom(tx, actor.workspaceId, 'workflows');
     await tx.query(sql.prepared('workflows_insert', z.object({}))`
       INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, created_by)
       VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,

@@ -148,7 +148,10 @@ describe('registering a tool', () => {
       name: 'more',
       endpoint_url,
     });
-    expect([status, body.detail]).toEqual([409, 'A workspace has at most 500 tools']);
+    expect([status, body.detail]).toEqual([
+      409,
+      'A workspace has at most 500 tools; delete some first',
+    ]);
     await keyless.db.query(sql.type(z.object({}))`DELETE FROM custom_tools`);
   });
 });

@@ -47,7 +47,13 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
         'A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that ' +
         'much until its run ends; without it only settled spend counts. What the window has seen already counts too.',
       body: budgetInput,
-      response: answers({ 201: budgetSchema }, 'not_found', 'too_large', 'unsupported_media_type'),
+      response: answers(
+        { 201: budgetSchema },
+        'not_found',
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
     },
     config: { capability: 'manage_workspace' },
     handler: async (request, reply) => {

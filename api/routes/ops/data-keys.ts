@@ -56,7 +56,12 @@ export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void
         'For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan. Scopes that ' +
         'read or export take `view` as well, `webhooks:write` takes `manage_workspace`.',
       body: dataKeyInput,
-      response: answers({ 201: createdDataKeySchema }, 'too_large', 'unsupported_media_type'),
+      response: answers(
+        { 201: createdDataKeySchema },
+        'conflict',
+        'too_large',
+        'unsupported_media_type',
+      ),
     },
     config: { capability: 'manage_api_keys' },
     handler: async ({ actor, body }, reply) => {

@@ -44,6 +44,7 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       body: apiKeyInput,
       response: answers(
         { 201: createdApiKeySchema },
+        'conflict',
         'not_found',
         'too_large',
         'unsupported_media_type',

@@ -55,7 +55,7 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
         'Whoever has the invite code becomes the member, once. It is mailed where e-mail delivery is configured, ' +
         'and shown in the listing until then. Nobody can invite to more than they hold.',
       body: inviteInput,
-      response: answers({ 201: memberSchema }, 'too_large', 'unsupported_media_type'),
+      response: answers({ 201: memberSchema }, 'conflict', 'too_large', 'unsupported_media_type'),
     },
     config: { capability: 'manage_members' },
     handler: async ({ actor, body }, reply) => {

@@ -50,6 +50,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       body: scheduleInput,
       response: answers(
         { 201: scheduleSchema },
+        'conflict',
         'not_found',
         'too_large',
         'unsupported_media_type',

@@ -124,7 +124,7 @@ export function templateRoutes(app: App, { db }: RouteContext): void {
       summary: 'Make a draft workflow from a template, with its checks',
       params: templateParams,
       body: instantiateBody,
-      response: answers({ 201: workflowSchema }, 'not_found', 'unsupported_media_type'),
+      response: answers({ 201: workflowSchema }, 'not_found', 'conflict', 'unsupported_media_type'),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async (request, reply) => {

@@ -48,7 +48,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       summary: 'Create a workflow',
       description: 'The graph is saved as it is drawn, also when it cannot run yet.',
       body: workflowCreateBody,
-      response: answers({ 201: workflowSchema }, 'too_large', 'unsupported_media_type'),
+      response: answers({ 201: workflowSchema }, 'conflict', 'too_large', 'unsupported_media_type'),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async (request, reply) => {

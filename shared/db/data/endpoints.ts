@@ -7,16 +7,15 @@ import {
   type EndpointUpdate,
   SECRET_OVERLAP_HOURS,
 } from '../../contract/data/outbound.ts';
-import { conflict, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import type { ReaderScope } from './lists.ts';
+import { requireRoom } from '../room.ts';
 
-/** Of a workspace, and as many again for what is made up. */
-const MAX_ENDPOINTS = 50;
 /** Attempts of one endpoint that may be under way at once, over all workers. */
 export const PERMITS = 8;
 
@@ -95,17 +94,12 @@ export async function createEndpoint(
   const id = newId('endpoint');
   const secret = seal(id);
   return db.transaction(async (tx) => {
-    // Of two that would be the last one, the second waits here and then finds the first.
-    await tx.query(sql.prepared('data_endpoints_in_turn', z.object({}))`
-      SELECT FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE
-    `);
-    const endpoint = await tx.maybeOne(sql.prepared('data_endpoints_insert', dataEndpointSchema)`
+    await requireRoom(tx, workspaceId, 'endpoints', isDemo);
+    const endpoint = await tx.one(sql.prepared('data_endpoints_insert', dataEndpointSchema)`
       WITH added AS (
         INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret, created_by)
-        SELECT ${id}, ${workspaceId}, ${isDemo}, ${input.url}, ${sql.array(input.events, 'text')}, ${secret},
-               ${caller.name}
-        WHERE (SELECT count(*) FROM data_endpoints
-               WHERE workspace_id = ${workspaceId} AND is_demo = ${isDemo}) < ${MAX_ENDPOINTS}::int
+        VALUES (${id}, ${workspaceId}, ${isDemo}, ${input.url}, ${sql.array(input.events, 'text')}, ${secret},
+                ${caller.name})
         RETURNING ${endpointColumns}
       ), permits AS (
         INSERT INTO data_permits (endpoint_id, slot)
@@ -113,7 +107,6 @@ export async function createEndpoint(
       )
       SELECT ${endpointColumns} FROM added
     `);
-    if (endpoint === null) throw conflict(`There are at most ${MAX_ENDPOINTS} webhook endpoints`);
     await auditEndpoint(tx, caller, id, 'data_webhook_create', { events: input.events });
     return endpoint;
   });

@@ -8,17 +8,16 @@ import {
   feedStatuses,
   type FeedUpdate,
 } from '../../contract/data/feed.ts';
-import { conflict, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
+import { requireRoom } from '../room.ts';
 import { promiseEvents } from './outbound-events.ts';
 import { takeTurn } from './turns.ts';
 
-/** They are listed in one answer. */
-const MAX_FEEDS = 500;
 /** Records that go in one transaction, with all that hangs on them. */
 const DELETED_AT_ONCE = 5_000;
 
@@ -88,17 +87,16 @@ export async function readFeed(
 export async function createFeed(db: Pool, actor: Actor, input: FeedInput): Promise<FeedDetail> {
   const { workspaceId } = actor;
   return db.transaction(async (tx) => {
+    await requireRoom(tx, workspaceId, 'feeds');
     await takeTurn(tx, workspaceId);
-    const feed = await tx.maybeOne(sql.prepared('data_feeds_insert', feedDetailRow)`
+    const feed = await tx.one(sql.prepared('data_feeds_insert', feedDetailRow)`
       INSERT INTO data_feeds (id, workspace_id, is_demo, name, description, status, entity_types, schema, geography,
                               specification, created_by)
-      SELECT ${newId('feed')}, ${workspaceId}, ${input.is_demo}, ${input.name}, ${input.description}, ${input.status},
-             ${sql.array(input.entity_types, 'text')}, ${JSON.stringify(input.schema)}::json,
-             ${JSON.stringify(input.geography)}::json, ${JSON.stringify(input.specification)}::json, ${actor.id}
-      WHERE (SELECT count(*) FROM data_feeds WHERE workspace_id = ${workspaceId}) < ${MAX_FEEDS}::int
+      VALUES (${newId('feed')}, ${workspaceId}, ${input.is_demo}, ${input.name}, ${input.description}, ${input.status},
+              ${sql.array(input.entity_types, 'text')}, ${JSON.stringify(input.schema)}::json,
+              ${JSON.stringify(input.geography)}::json, ${JSON.stringify(input.specification)}::json, ${actor.id})
       RETURNING ${feedColumns}, specification
     `);
-    if (feed === null) throw conflict(`A workspace has at most ${MAX_FEEDS} feeds`);
     await auditFeed(tx, actor, feed, 'create', { is_demo: feed.is_demo });
     return feed;
   });

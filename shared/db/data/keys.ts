@@ -13,6 +13,7 @@ import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { requireRoom } from '../room.ts';
 
 /** Keys as the API shows them. */
 const keyColumns = sql.fragment`
@@ -42,7 +43,7 @@ export async function readDataKey(
   return key;
 }
 
-/** Makes a key and returns it with its secret, which is kept nowhere. */
+/** Makes a key and returns it with its secret, which is kept nowhere. Throws AppError `conflict` for one too many. */
 export async function createDataKey(
   db: Pool,
   actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
@@ -50,6 +51,7 @@ export async function createDataKey(
 ): Promise<DataKey & { secret: string }> {
   const { secret, prefix, hash } = newApiKeySecret(dataKeyPrefixes[input.mode]);
   return db.transaction(async (tx) => {
+    await requireRoom(tx, actor.workspaceId, 'dataKeys');
     const key = await tx.one(sql.prepared('data_keys_insert', dataKeySchema)`
       INSERT INTO data_keys (id, workspace_id, name, mode, prefix, hash, scopes, expires_at, ip_allowlist,
                              monthly_request_allowance, monthly_credit_allowance, created_by)

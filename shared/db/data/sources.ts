@@ -8,7 +8,7 @@ import {
   type SourceReport,
   type SourceUpdate,
 } from '../../contract/data/source.ts';
-import { conflict, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordAudit } from '../audit.ts';
@@ -17,9 +17,8 @@ import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { thisMonth } from '../month.ts';
 import { promiseEvents } from './outbound-events.ts';
 import { takeTurn } from './turns.ts';
+import { requireRoom } from '../room.ts';
 
-/** They are listed in one answer. */
-const MAX_SOURCES = 1_000;
 /** So many failures in a row make a source `failed`. */
 const FAILURES_TO_FAIL = 3;
 
@@ -99,17 +98,16 @@ export async function createSource(
 ): Promise<SourceDetail> {
   const { workspaceId } = actor;
   return db.transaction(async (tx) => {
+    await requireRoom(tx, workspaceId, 'sources');
     await takeTurn(tx, workspaceId);
-    const source = await tx.maybeOne(sql.prepared('data_sources_insert', sourceRow)`
+    const source = await tx.one(sql.prepared('data_sources_insert', sourceRow)`
       INSERT INTO data_sources AS s (id, workspace_id, is_demo, name, type, jurisdiction, cadence, permission_status,
                                      license_status, reliability_score, created_by)
-      SELECT ${newId('source')}, ${workspaceId}, ${input.is_demo}, ${input.name}, ${input.type},
-             ${input.jurisdiction}, ${input.cadence}, ${input.permission_status}, ${input.license_status},
-             ${input.reliability_score}::float8, ${actor.id}
-      WHERE (SELECT count(*) FROM data_sources WHERE workspace_id = ${workspaceId}) < ${MAX_SOURCES}::int
+      VALUES (${newId('source')}, ${workspaceId}, ${input.is_demo}, ${input.name}, ${input.type},
+              ${input.jurisdiction}, ${input.cadence}, ${input.permission_status}, ${input.license_status},
+              ${input.reliability_score}::float8, ${actor.id})
       RETURNING ${sourceColumns}
     `);
-    if (source === null) throw conflict(`A workspace has at most ${MAX_SOURCES} sources`);
     await auditSource(tx, actor, source, 'create', { is_demo: source.is_demo });
     return source;
   });

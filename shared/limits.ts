@@ -1,0 +1,30 @@
+/**
+ * How many of each a workspace may have, whatever its plan: enough for any use that was thought of, few enough that one
+ * tenant cannot fill the tables, lists and checks that all share.
+ */
+export const workspaceLimits = {
+  workflows: { atMost: 10_000, called: 'workflows', remedy: 'delete some first' },
+  templates: { atMost: 500, called: 'templates', remedy: 'delete some first' },
+  schedules: { atMost: 1_000, called: 'schedules', remedy: 'delete some first' },
+  tools: { atMost: 500, called: 'tools', remedy: 'delete some first' },
+  budgets: { atMost: 200, called: 'budgets', remedy: 'delete some first' },
+  /** Whoever was invited and has not joined counts, whoever signed up and was not approved does not. */
+  members: { atMost: 2_000, called: 'members', remedy: 'remove some first' },
+  /** Revoked keys stay in the list and do not count. */
+  apiKeys: { atMost: 500, called: 'API keys', remedy: 'revoke some first' },
+  dataKeys: { atMost: 500, called: 'data API keys', remedy: 'revoke some first' },
+  feeds: { atMost: 500, called: 'feeds', remedy: 'delete some first' },
+  sources: { atMost: 1_000, called: 'sources', remedy: 'delete some first' },
+  /** Of those for real records, and as many again for made-up ones. */
+  endpoints: { atMost: 50, called: 'webhook endpoints of a kind', remedy: 'delete some first' },
+} as const satisfies Record<string, WorkspaceLimit>;
+
+export interface WorkspaceLimit {
+  atMost: number;
+  /** In the plural, as a refusal names them. */
+  called: string;
+  /** What to do about it. */
+  remedy: string;
+}
+
+export type LimitedNoun = keyof typeof workspaceLimits;

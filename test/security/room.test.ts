@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { requireRoom } from '../../shared/db/room.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { type LimitedNoun, workspaceLimits } from '../../shared/limits.ts';
+import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
+
+// One tenant must not be able to fill what all share. Whatever a workspace can make has an end, and every route that
+// makes something is either held to it here or named with what else bounds it.
+
+let api: TestApi;
+let workflowId: string;
+let templateId: string;
+beforeAll(async () => {
+  api = await startTestApi({
+    ENCRYPTION_KEY: 'a key of this test, long enough',
+    EGRESS_ALLOW: '127.0.0.0/8',
+  });
+  workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
+  templateId = (await api.call('GET', '/api/templates')).body[0].id;
+});
+afterAll(async () => api.stop());
+
+let made = 0;
+interface Maker {
+  noun: LimitedNoun;
+  url: () => string;
+  body: () => unknown;
+  /** Makes so many rows behind the API's back. */
+  fill: (n: number) => ReturnType<typeof sql.fragment>;
+}
+const ws = () => api.workspaceId;
+const rows = (n: number) => sql.fragment`generate_series(1, ${n}::int) n`;
+
+/** Every route that makes something a workspace then has. */
+const makers: Record<string, Maker> = {
+  'POST /api/workflows': {
+    noun: 'workflows',
+    url: () => '/api/workflows',
+    body: () => ({ name: 'x', graph: oneStep }),
+    fill: (n) => sql.fragment`
+      INSERT INTO workflows (id, workspace_id, name) SELECT 'wf_' || n, ${ws()}, 'x' FROM ${rows(n)}`,
+  },
+  'POST /api/templates/{id}/instantiate': {
+    noun: 'workflows',
+    url: () => `/api/templates/${templateId}/instantiate`,
+    body: () => undefined,
+    fill: (n) => sql.fragment`
+      INSERT INTO workflows (id, workspace_id, name) SELECT 'wf_' || n, ${ws()}, 'x' FROM ${rows(n)}`,
+  },
+  'POST /api/templates': {
+    noun: 'templates',
+    url: () => '/api/templates',
+    body: () => ({ name: 'x', graph: oneStep }),
+    fill: (n) => sql.fragment`
+      INSERT INTO templates (id, workspace_id, name, description, graph, checks)
+      SELECT 'tpl_' || n, ${ws()}, 'x', '', '{"nodes": [], "edges": []}', '[]' FROM ${rows(n)}`,
+  },
+  'POST /api/schedules': {
+    noun: 'schedules',
+    url: () => '/api/schedules',
+    body: () => ({ workflow_id: workflowId, cron: '@yearly' }),
+    fill: (n) => sql.fragment`
+      INSERT INTO schedules (id, workspace_id, workflow_id, cron)
+      SELECT 'sch_' || n, ${ws()}, ${workflowId}, '@yearly' FROM ${rows(n)}`,
+  },
+  'POST /api/tools': {
+    noun: 'tools',
+    url: () => '/api/tools',
+    body: () => ({ name: `t${(made += 1)}`, endpoint_url: 'https://tools.example.com/' }),
+    fill: (n) => sql.fragment`
+      INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, method, headers,
+                                timeout_seconds, retry_count)
+      SELECT 'tool_' || n, ${ws()}, 'full-' || n, '', '', 'http', 'https://a.example/', 'POST', '{}', 60, 1
+      FROM ${rows(n)}`,
+  },
+  'POST /api/budgets': {
+    noun: 'budgets',
+    url: () => '/api/budgets',
+    body: () => ({ name: 'x', limit_usd: 1_000 }),
+    fill: (n) => sql.fragment`
+      INSERT INTO budgets (id, workspace_id, name, scope, "window", limit_micros, window_start)
+      SELECT 'bud_' || n, ${ws()}, 'x', 'workspace', 'month', 1000000000, now() FROM ${rows(n)}`,
+  },
+  'POST /api/members/invite': {
+    noun: 'members',
+    url: () => '/api/members/invite',
+    body: () => ({ name: 'x', email: `x${(made += 1)}@example.com`, role: 'viewer' }),
+    fill: (n) => sql.fragment`
+      INSERT INTO members (id, workspace_id, name, email, role, status)
+      SELECT 'mem_' || n, ${ws()}, 'x', n || '@full.example.com', 'viewer', 'active' FROM ${rows(n)}`,
+  },
+  'POST /api/keys': {
+    noun: 'apiKeys',
+    url: () => '/api/keys',
+    body: () => ({ name: 'x', role: 'viewer' }),
+    fill: (n) => sql.fragment`
+      INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
+      SELECT 'key_' || n, ${ws()}, 'x', 'ops_', sha256(n::text::bytea), 'viewer' FROM ${rows(n)}`,
+  },
+  'POST /api/data/keys': {
+    noun: 'dataKeys',
+    url: () => '/api/data/keys',
+    body: () => ({ name: 'x', mode: 'live', scopes: ['usage:read'] }),
+    fill: (n) => sql.fragment`
+      INSERT INTO data_keys (id, workspace_id, name, mode, prefix, hash, scopes)
+      SELECT 'dkey_' || n, ${ws()}, 'x', 'live', 'svc_', sha256(n::text::bytea), '{usage:read}' FROM ${rows(n)}`,
+  },
+  'POST /api/data/feeds': {
+    noun: 'feeds',
+    url: () => '/api/data/feeds',
+    body: () => ({ name: 'x' }),
+    fill: (n) => sql.fragment`
+      INSERT INTO data_feeds (id, workspace_id, is_demo, name)
+      SELECT 'feed_' || n, ${ws()}, false, 'x' FROM ${rows(n)}`,
+  },
+  'POST /api/data/sources': {
+    noun: 'sources',
+    url: () => '/api/data/sources',
+    body: () => ({ name: `s${(made += 1)}`, type: 'portal' }),
+    fill: (n) => sql.fragment`
+      INSERT INTO data_sources (id, workspace_id, is_demo, name, type)
+      SELECT 'src_' || n, ${ws()}, false, 'full-' || n, 'portal' FROM ${rows(n)}`,
+  },
+  'POST /api/data/endpoints': {
+    noun: 'endpoints',
+    url: () => '/api/data/endpoints',
+    body: () => ({ url: 'http://127.0.0.1:9/', events: ['ping'] }),
+    fill: (n) => sql.fragment`
+      INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret)
+      SELECT 'end_' || n, ${ws()}, false, 'http://127.0.0.1:9/', '{ping}', 'x' FROM ${rows(n)}`,
+  },
+};
+
+/** Routes that answer 201 and are bounded by something else. */
+const boundedOtherwise: Record<string, string> = {
+  'POST /api/workflows/{id}/runs': 'the monthly quota',
+  'POST /api/schedules/{id}/trigger': 'the monthly quota',
+  'POST /api/hooks/{workflow_id}/{secret}': 'the monthly quota',
+  'POST /api/auth/signup': 'a bound of its own, over all and per network',
+  'POST /api/data/endpoints/{id}/ping': 'the deliveries that may be pending at an endpoint',
+};
+
+const run = (statement: ReturnType<typeof sql.fragment>) =>
+  api.db.query(sql.type(z.object({}))`${statement}`);
+
+test('every route that makes something is held to a bound', () => {
+  const creates = Object.entries<any>((api.app.swagger() as any).paths).flatMap(([path, methods]) =>
+    Object.entries<any>(methods)
+      .filter(([, operation]) => '201' in operation.responses)
+      .map(([method]) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(creates.sort()).toEqual([...Object.keys(makers), ...Object.keys(boundedOtherwise)].sort());
+  const nouns = new Set(Object.values(makers).map(({ noun }) => noun));
+  expect([...nouns].sort()).toEqual(Object.keys(workspaceLimits).sort());
+});
+
+describe('at its bound a workspace gets no more', () => {
+  test.each(Object.entries(makers))('from %s, and is told what to do', async (route, maker) => {
+    const { atMost, called, remedy } = workspaceLimits[maker.noun];
+    const make = () => api.call('POST', maker.url(), maker.body());
+    await expect(
+      api.db.transaction(async (tx) => {
+        await tx.query(sql.type(z.object({}))`${maker.fill(atMost)}`);
+        await requireRoom(tx, ws(), maker.noun);
+      }),
+    ).rejects.toMatchObject({ code: 'conflict' });
+    const { status } = await make();
+    expect([route, status]).toEqual([route, 201]);
+    // Of all of them one more is one too many, wherever the others came from.
+    const left = atMost - (await count(maker.noun));
+    await run(maker.fill(left));
+    const refused = await make();
+    expect([refused.status, refused.body.detail]).toEqual([
+      409,
+      `A workspace has at most ${atMost} ${called}; ${remedy}`,
+    ]);
+    await run(emptied[maker.noun]());
+  });
+});
+
+const count = (noun: LimitedNoun) =>
+  api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
+    SELECT count(*) AS n FROM ${sql.identifier([tables[noun]])} t
+    WHERE workspace_id = ${ws()} AND coalesce(to_jsonb(t) ->> 'is_demo', 'false') = 'false'`);
+const tables: Record<LimitedNoun, string> = {
+  workflows: 'workflows',
+  templates: 'templates',
+  schedules: 'schedules',
+  tools: 'custom_tools',
+  budgets: 'budgets',
+  members: 'members',
+  apiKeys: 'api_keys',
+  dataKeys: 'data_keys',
+  feeds: 'data_feeds',
+  sources: 'data_sources',
+  endpoints: 'data_endpoints',
+};
+const empty = (table: string) => () =>
+  sql.fragment`DELETE FROM ${sql.identifier([table])} WHERE id ~ '_[0-9]{1,5}$'`;
+const emptied = Object.fromEntries(
+  Object.entries(tables).map(([noun, table]) => [noun, empty(table)]),
+) as Record<LimitedNoun, () => ReturnType<typeof sql.fragment>>;
+
+test('of many who take the last place at once one gets it', async () => {
+  const other = await api.another();
+  for (let round = 0; round < 10; round += 1) {
+    const { atMost } = workspaceLimits.budgets;
+    await run(makers['POST /api/budgets']!.fill(atMost - 1 - (await count('budgets'))));
+    const body = { name: 'last', limit_usd: 1_000 };
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        (index % 2 === 0 ? api : other).call('POST', '/api/budgets', body),
+      ),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(11).fill(409)]);
+    expect(await count('budgets')).toBe(atMost);
+    await run(sql.fragment`DELETE FROM budget_holds`);
+    await run(sql.fragment`DELETE FROM budgets`);
+  }
+  await other.app.close();
+});
+
+test('what is revoked, and who only asks to come in, takes no room', async () => {
+  await run(
+    makers['POST /api/keys']!.fill(workspaceLimits.apiKeys.atMost - (await count('apiKeys'))),
+  );
+  const make = () => api.call('POST', '/api/keys', { name: 'x', role: 'viewer' });
+  expect((await make()).status).toBe(409);
+  expect((await api.call('DELETE', '/api/keys/key_1')).status).toBe(204);
+  expect((await make()).status).toBe(201);
+  await run(sql.fragment`
+    INSERT INTO members (id, workspace_id, name, email, role, status)
+    SELECT 'mem_' || n, ${ws()}, 'x', n || '@pending.example.com', 'viewer', 'pending'
+    FROM ${rows(workspaceLimits.members.atMost)}`);
+  const invited = { name: 'x', email: 'room@example.com', role: 'viewer' };
+  expect((await api.call('POST', '/api/members/invite', invited)).status).toBe(201);
+});
