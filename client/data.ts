@@ -2,8 +2,8 @@ import { byCursor, wholeList } from './pages.ts';
 import type { CallOptions, Send } from './request.ts';
 import type { BodyOf, QueryOf } from './routes.ts';
 import type {
-  Change,
   ChangeList,
+  NamedChange,
   Entity,
   EntityHistory,
   EntityList,
@@ -105,7 +105,7 @@ export function dataMethods(send: Send) {
     /** One page of what changed in records, attribute by attribute, newest first. */
     listChanges,
     /** All changes, newest first. */
-    changes: (query: Omit<ChangeQuery, 'cursor'> = {}): AsyncGenerator<Change, void> =>
+    changes: (query: Omit<ChangeQuery, 'cursor'> = {}): AsyncGenerator<NamedChange, void> =>
       byCursor(
         (cursor) => listChanges({ ...query, cursor }),
         (page) => page.changes,

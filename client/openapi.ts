@@ -1844,6 +1844,8 @@ export interface components {
             actor_name: string | null;
             target_type: string;
             target_id: string;
+            /** @description What it is called now; a run goes by its workflow's name. Null: it has no name, or is gone */
+            target_name: string | null;
             details: {
                 [key: string]: unknown;
             };
@@ -3179,8 +3181,27 @@ export interface components {
             /** @description Null on the last page */
             next_cursor: string | null;
         };
+        NamedChange: {
+            id: string;
+            feed_id: string;
+            entity_id: string;
+            entity_type: string;
+            attribute: string;
+            old_value: unknown;
+            new_value: unknown;
+            /** @description Of the record, since this change */
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            source_id: string | null;
+            /** @description What the record is called now */
+            entity_name: string | null;
+        };
         ChangeList: {
-            changes: components["schemas"]["Change"][];
+            changes: components["schemas"]["NamedChange"][];
             /** @description Null on the last page */
             next_cursor: string | null;
         };

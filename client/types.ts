@@ -14,6 +14,7 @@ export type Budget = Schemas['Budget'];
 export type BudgetHistory = Schemas['BudgetHistory'];
 export type BudgetStatus = Schemas['BudgetStatus'];
 export type Change = Schemas['Change'];
+export type NamedChange = Schemas['NamedChange'];
 export type ChangeList = Schemas['ChangeList'];
 export type CreatedApiKey = Schemas['CreatedApiKey'];
 export type CreatedDataKey = Schemas['CreatedDataKey'];

@@ -9,6 +9,10 @@ export const auditEntrySchema = z
     actor_name: z.string().nullable(),
     target_type: z.string().meta({ examples: ['workspace'] }),
     target_id: z.string(),
+    target_name: z.string().nullable().meta({
+      description:
+        "What it is called now; a run goes by its workflow's name. Null: it has no name, or is gone",
+    }),
     details: jsonObject,
     created_at: timestamp,
   })

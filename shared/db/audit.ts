@@ -29,8 +29,27 @@ export async function recordAudit(
   `);
 }
 
+/** By primary key, for the rows of a page alone. */
+const targetName = sql.fragment`
+  CASE a.target_type
+    WHEN 'workflow' THEN (SELECT name FROM workflows WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'run' THEN (SELECT w.name FROM runs r JOIN workflows w ON w.id = r.workflow_id
+                     WHERE r.id = a.target_id AND r.workspace_id = a.workspace_id)
+    WHEN 'member' THEN (SELECT name FROM members WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'api_key' THEN (SELECT name FROM api_keys WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'workspace' THEN (SELECT name FROM workspaces WHERE id = a.target_id AND id = a.workspace_id)
+    WHEN 'budget' THEN (SELECT name FROM budgets WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'tool' THEN (SELECT name FROM custom_tools WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'template' THEN (SELECT name FROM templates WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'feed' THEN (SELECT name FROM data_feeds WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'source' THEN (SELECT name FROM data_sources WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'data_key' THEN (SELECT name FROM data_keys WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'data_webhook' THEN (SELECT url FROM data_endpoints WHERE id = a.target_id AND workspace_id = a.workspace_id)
+  END`;
+
 const entryColumns = sql.fragment`
-  a.id, a.action, a.actor_id, a.actor_name, a.target_type, a.target_id, a.details, a.created_at`;
+  a.id, a.action, a.actor_id, a.actor_name, a.target_type, a.target_id, ${targetName} AS target_name, a.details,
+  a.created_at`;
 
 /** What a member did last, newest first. */
 export async function listActionsOf(

@@ -10,7 +10,7 @@ import {
   recordListQuery,
   recordListSchema,
 } from '../../../shared/contract/data/record.ts';
-import { listChanges } from '../../../shared/db/data/changes.ts';
+import { listChanges, namesOfChanged } from '../../../shared/db/data/changes.ts';
 import { listEntities, readEntity, readHistory } from '../../../shared/db/data/entities.ts';
 import { listEvents } from '../../../shared/db/data/events.ts';
 import { answers } from '../../answers.ts';
@@ -90,7 +90,12 @@ export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): v
     handler: async ({ actor: { workspaceId }, query }) => {
       const { filter, page, next } = openPage(dataCursors, { workspaceId }, 'changes', query);
       const { rows, end } = await listChanges(db, { workspaceId }, filter, page);
-      return { changes: rows, next_cursor: next(end) };
+      const names = await namesOfChanged(db, workspaceId, rows);
+      const changes = rows.map((change) => ({
+        ...change,
+        entity_name: names.get(change.entity_id) ?? null,
+      }));
+      return { changes, next_cursor: next(end) };
     },
   });
 

@@ -39,8 +39,13 @@ export const recordChangeQuery = changeListQuery.extend({
   entity_type: typeFilter,
   ...nextPage,
 });
+const namedChangeSchema = changeSchema
+  .extend({
+    entity_name: z.string().nullable().meta({ description: 'What the record is called now' }),
+  })
+  .meta({ id: 'NamedChange' });
 export const recordChangesSchema = z
-  .object({ changes: z.array(changeSchema), next_cursor: nextCursor })
+  .object({ changes: z.array(namedChangeSchema), next_cursor: nextCursor })
   .meta({ id: 'ChangeList' });
 
 export const recordEventQuery = eventListQuery.extend({ ...ofRecord, ...nextPage });

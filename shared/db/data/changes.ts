@@ -72,6 +72,22 @@ function walkOf(scope: ReaderScope, filter: ChangeFilter): { walk: Walk; name: s
   return { walk, name: `${name}${scopesName(scopes)}` };
 }
 
+const named = z.object({ id: z.string(), canonical_name: z.string() });
+
+/** The names of the records that changes are about, by the id of the record. */
+export async function namesOfChanged(
+  db: Db,
+  workspaceId: string,
+  changes: readonly Change[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(changes.map(({ entity_id }) => entity_id))];
+  const rows = await db.any(sql.prepared('data_names_of_changed', named)`
+    SELECT id, canonical_name FROM data_entities
+    WHERE id = ANY(${sql.array(ids, 'text')}) AND workspace_id = ${workspaceId}
+  `);
+  return new Map(rows.map(({ id, canonical_name }) => [id, canonical_name]));
+}
+
 /** What some versions of a record changed, the newest first. */
 export async function listChangesOf(
   db: Db,

@@ -1,7 +1,7 @@
 import { Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { Change, Source } from '../../../../client/index.ts';
+import type { NamedChange, Source } from '../../../../client/index.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { When } from '../../parts/time.tsx';
 import { feedsQuery, sourcesQuery } from '../../queries/data.ts';
@@ -12,7 +12,7 @@ import { CutValue } from './value.tsx';
 
 type Names = ReadonlyMap<string, string>;
 
-export function ChangeTable({ changes }: { changes: readonly Change[] }) {
+export function ChangeTable({ changes }: { changes: readonly NamedChange[] }) {
   const feeds = useNames(useQuery(feedsQuery).data);
   const sources = useNames(useQuery(sourcesQuery).data);
   return (
@@ -28,7 +28,15 @@ export function ChangeTable({ changes }: { changes: readonly Change[] }) {
   );
 }
 
-function ChangeRow({ change, feeds, sources }: { change: Change; feeds: Names; sources: Names }) {
+function ChangeRow({
+  change,
+  feeds,
+  sources,
+}: {
+  change: NamedChange;
+  feeds: Names;
+  sources: Names;
+}) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -36,7 +44,7 @@ function ChangeRow({ change, feeds, sources }: { change: Change; feeds: Names; s
       </Table.Td>
       <Table.Td>
         <TextLink size="sm" to="/data/entities/$entityId" params={{ entityId: change.entity_id }}>
-          {change.entity_id}
+          <Foreign>{change.entity_name ?? change.entity_id}</Foreign>
         </TextLink>
         <Text size="xs" c="dimmed">
           {change.entity_type} · version {change.version}

@@ -62,8 +62,12 @@ function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
 }
 
 /** What was acted on, as a link where it has a page. It may be gone by now. */
-function Target({ entry: { target_type, target_id } }: { entry: AuditEntry }) {
-  const id = <Foreign>{target_id}</Foreign>;
+function Target({ entry: { target_type, target_id, target_name } }: { entry: AuditEntry }) {
+  const id = (
+    <span title={target_id}>
+      <Foreign>{target_name ?? target_id}</Foreign>
+    </span>
+  );
   if (target_type === 'run') {
     return (
       <TextLink
