@@ -4,7 +4,6 @@ import { Box, Center, Loader, useComputedColorScheme } from '@mantine/core';
 import {
   Background,
   Controls,
-  type Edge,
   MarkerType,
   MiniMap,
   type NodeChange,
@@ -12,14 +11,18 @@ import {
   ReactFlow,
   type ReactFlowInstance,
 } from '@xyflow/react';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Graph } from '../../../client/index.ts';
 import { type DrawnNode, type Drawing, drawingOf } from './drawn.ts';
 import { layOut, nodeSize, type Places } from './layout.ts';
 import { type CardNode, kindNames, NodeCard, type NodeCardData } from './node-card.tsx';
 import { openingOf, openingView } from './opening.ts';
+import { type RouteEdge, RouteEdgeView } from './route-edge.tsx';
+import { type Route, routesOf } from './routes.ts';
+import { ZoomVariable } from './zoom-variable.tsx';
 
 const nodeTypes = { card: NodeCard };
+export const edgeTypes = { route: RouteEdgeView };
 
 /** Beyond this, cards outside of the window are not drawn. */
 const MANY_NODES = 100;
@@ -65,16 +68,29 @@ export function GraphView({
   const places = usePlaces(drawing);
   const colorMode = useComputedColorScheme('light');
   const nodes = useNodes(drawing, places, cardOf, selected);
+  const routes = useMemo(
+    () => routesOf(drawing.edges, places ?? new Map(), nodeSize),
+    [drawing, places],
+  );
   const edges = useMemo(
     () =>
-      drawing.edges.map((edge) =>
-        edgeOf(edge, takenEdge?.(edge.source, edge.target, edge.conditionValue)),
-      ),
-    [drawing, takenEdge],
+      drawing.edges.flatMap((edge) => {
+        const route = routes.get(edge.id);
+        const taken = takenEdge?.(edge.source, edge.target, edge.conditionValue);
+        return route === undefined ? [] : [edgeOf(edge, route, taken)];
+      }),
+    [drawing, routes, takenEdge],
   );
   const drawnEdges = useGradually(edges, places !== undefined);
   const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
   const frame = useRef<HTMLDivElement>(null);
+  const moved = useRef(false);
+  const refit = useCallback(() => {
+    if (flow === undefined || moved.current) return;
+    const framePx = frame.current?.clientWidth ?? FRAME_PX;
+    void flow.fitView({ ...openingView, nodes: openingOf(flow.getNodes(), selected, framePx) });
+  }, [flow, selected]);
+  useResized(frame, places !== undefined, refit);
   const follow = useCallback(
     (changes: NodeChange<CardNode>[]) => {
       const selection = changes.filter((change) => change.type === 'select');
@@ -98,11 +114,12 @@ export function GraphView({
   }
   const many = nodes.length > MANY_NODES;
   return (
-    <Box h={height} className="graph-frame" aria-label="Graph" role="region" ref={frame}>
+    <Box h={height} className="graph-frame" data-fixed aria-label="Graph" role="region" ref={frame}>
       <ReactFlow
         nodes={nodes}
         edges={drawnEdges}
         nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
         colorMode={colorMode}
         nodesDraggable={false}
         nodesConnectable={false}
@@ -113,10 +130,15 @@ export function GraphView({
         fitViewOptions={{ ...openingView, nodes: openingOf(nodes, selected, FRAME_PX) }}
         minZoom={0.05}
         onInit={setFlow}
+        onMove={(event) => {
+          // Without an event the page has moved the picture, not a person.
+          if (event !== null) moved.current = true;
+        }}
         onNodesChange={follow}
         proOptions={{ hideAttribution: true }}
       >
         <Background />
+        <ZoomVariable frame={frame} />
         <Controls showInteractive={false} />
         {many && drawnEdges === edges && (
           <MiniMap<CardNode> pannable zoomable nodeColor={colourOnMap} ariaLabel="Map" />
@@ -183,6 +205,30 @@ function useNodes(
   );
 }
 
+/** Calls back when the frame has another width than before: a panel has opened beside it, or the window changed. */
+function useResized(
+  frame: RefObject<HTMLElement | null>,
+  ready: boolean,
+  onResize: () => void,
+): void {
+  const latest = useRef(onResize);
+  useEffect(() => {
+    latest.current = onResize;
+  }, [onResize]);
+  useEffect(() => {
+    const box = frame.current;
+    if (!ready || box === null) return;
+    let width = box.clientWidth;
+    const observer = new ResizeObserver(() => {
+      if (box.clientWidth === width) return;
+      width = box.clientWidth;
+      latest.current();
+    });
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, [frame, ready]);
+}
+
 /** Moves the picture when a card that was selected elsewhere is outside of the frame. */
 function bringIntoView(
   flow: ReactFlowInstance<CardNode>,
@@ -208,12 +254,15 @@ const colourOnMap = ({ data }: CardNode): string =>
 /** A connection as it is drawn; one that was not taken fades. */
 export function edgeOf(
   { id, source, target, conditionValue }: Drawing['edges'][number],
+  route: Route,
   taken?: boolean,
-): Edge {
+): RouteEdge {
   return {
     id,
+    type: 'route',
     source,
     target,
+    data: { route, faded: taken === false },
     ...(conditionValue !== undefined && { label: conditionValue }),
     markerEnd: { type: MarkerType.ArrowClosed },
     animated: false,

@@ -11,10 +11,12 @@ import {
 } from '@xyflow/react';
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import type { Drawing } from '../../graph/drawn.ts';
-import { edgeOf } from '../../graph/graph-view.tsx';
+import { edgeOf, edgeTypes } from '../../graph/graph-view.tsx';
 import { nodeSize, type Places } from '../../graph/layout.ts';
 import { openingOf, openingView } from '../../graph/opening.ts';
 import { type CardNode, kindNames, NodeCard } from '../../graph/node-card.tsx';
+import { routesOf } from '../../graph/routes.ts';
+import { ZoomVariable } from '../../graph/zoom-variable.tsx';
 import type { Place } from './draft.ts';
 import { countByNode, countWords, type Mistake, type MistakeCount } from './mistakes.ts';
 
@@ -94,14 +96,22 @@ export function EditorCanvas({
           }),
     [standing, dragged],
   );
+  const routes = useMemo(
+    () => routesOf(drawing.edges, new Map([...places, ...dragged]), nodeSize),
+    [drawing, places, dragged],
+  );
   const edges = useMemo(
     () =>
-      drawing.edges.map((edge) => ({
-        ...edgeOf(edge),
-        selected: selection.edges.includes(edge.id),
-        ariaLabel: `Edge from ${edge.source} to ${edge.target}`,
-      })),
-    [drawing, selection.edges],
+      drawing.edges.flatMap((edge) => {
+        const route = routes.get(edge.id);
+        if (route === undefined) return [];
+        return {
+          ...edgeOf(edge, route),
+          selected: selection.edges.includes(edge.id),
+          ariaLabel: `Edge from ${edge.source} to ${edge.target}`,
+        };
+      }),
+    [drawing, routes, selection.edges],
   );
   const frame = useRef<HTMLDivElement>(null);
   const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
@@ -135,6 +145,7 @@ export function EditorCanvas({
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
         colorMode={colorMode}
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         fitView
@@ -159,6 +170,7 @@ export function EditorCanvas({
         proOptions={{ hideAttribution: true }}
       >
         <Background />
+        <ZoomVariable frame={frame} />
         <Controls showInteractive={false} />
       </ReactFlow>
     </Box>

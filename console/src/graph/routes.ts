@@ -1,0 +1,216 @@
+import type { DrawnEdge } from './drawn.ts';
+
+export type RoutedEdge = Pick<DrawnEdge, 'id' | 'source' | 'target' | 'conditionValue'>;
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** Where an edge runs: corners of horizontal and vertical lines, from the source's right to the target's left. */
+export interface Route {
+  points: Point[];
+  /** Where its label stands, above or below the first line, so that those of one card never meet. */
+  label: Point & { side: 'above' | 'below' };
+}
+
+interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/** How far lines stay from cards. */
+const CLEARANCE = 18;
+/** How far edges of different kinds are apart where they leave or reach a card. */
+const APART = 16;
+/** Beyond this, looking for a way around every card takes longer than a page may stand still. */
+const MOST_WORK = 400_000;
+const LABEL_FROM_CARD = 6;
+
+/**
+ * Lays each edge around the cards, so that none runs behind one, ways back to earlier nodes can be seen, and edges
+ * between the same two nodes lie apart. Graphs too large for that get the plain line with two corners.
+ */
+export function routesOf(
+  edges: readonly RoutedEdge[],
+  places: ReadonlyMap<string, Point>,
+  size: { width: number; height: number },
+): Map<string, Route> {
+  const boxes = new Map(
+    [...places].map(([id, { x, y }]): [string, Box] => [
+      id,
+      { left: x, right: x + size.width, top: y, bottom: y + size.height },
+    ]),
+  );
+  const all = [...boxes.values()];
+  const careful = edges.length * all.length * all.length <= MOST_WORK;
+  const leaving = portsOf(edges, 'source', boxes);
+  const arriving = portsOf(edges, 'target', boxes);
+  const routes = new Map<string, Route>();
+  edges.forEach((edge, index) => {
+    const source = boxes.get(edge.source);
+    const target = boxes.get(edge.target);
+    if (source === undefined || target === undefined) return;
+    const from = { x: source.right, y: centreOf(source) + (leaving.get(edge.id) ?? 0) };
+    const to = { x: target.left, y: centreOf(target) + (arriving.get(edge.id) ?? 0) };
+    // Lines of different edges that take the same lane would lie on each other.
+    const shift = (index % 5) * 4;
+    const points = simplified(wayBetween(from, to, careful ? all : [], shift));
+    const side = (leaving.get(edge.id) ?? 0) > 0 ? 'below' : 'above';
+    routes.set(edge.id, { points, label: { x: from.x + LABEL_FROM_CARD, y: from.y, side } });
+  });
+  return routes;
+}
+
+const centreOf = (box: Box | undefined): number =>
+  box === undefined ? 0 : (box.top + box.bottom) / 2;
+
+/** How far above or below the middle of a card the edges of each kind are tied: what belongs together, together. */
+function portsOf(
+  edges: readonly RoutedEdge[],
+  end: 'source' | 'target',
+  boxes: ReadonlyMap<string, Box>,
+): Map<string, number> {
+  const byNode = new Map<string, Map<string, RoutedEdge[]>>();
+  const twinOf = twinsOf(edges);
+  for (const edge of edges) {
+    const groups = byNode.get(edge[end]) ?? new Map<string, RoutedEdge[]>();
+    byNode.set(edge[end], groups);
+    const group = end === 'source' ? (edge.conditionValue ?? '') : twinOf(edge);
+    groups.set(group, [...(groups.get(group) ?? []), edge]);
+  }
+  const ports = new Map<string, number>();
+  const other = end === 'source' ? 'target' : 'source';
+  for (const groups of byNode.values()) {
+    const heightOf = (group: readonly RoutedEdge[]): number =>
+      group.reduce((sum, edge) => sum + centreOf(boxes.get(edge[other])), 0) / group.length;
+    [...groups.values()]
+      .sort((a, b) => heightOf(a) - heightOf(b))
+      .forEach((group, place) => {
+        for (const { id } of group) ports.set(id, (place - (groups.size - 1) / 2) * APART);
+      });
+  }
+  return ports;
+}
+
+/** Edges reach a card in one point, but for those that come from the same node: each has a point of its own. */
+function twinsOf(edges: readonly RoutedEdge[]): (edge: RoutedEdge) => string {
+  const keyOf = ({ source, target }: RoutedEdge): string => JSON.stringify([source, target]);
+  const byEnds = new Map<string, RoutedEdge[]>();
+  for (const edge of edges) byEnds.set(keyOf(edge), [...(byEnds.get(keyOf(edge)) ?? []), edge]);
+  return (edge) => {
+    const twins = byEnds.get(keyOf(edge)) ?? [];
+    return twins.length < 2 ? '' : String(twins.indexOf(edge));
+  };
+}
+
+/** The shortest of the ways that cross no card; when every way does, the one that crosses the fewest. */
+function wayBetween(from: Point, to: Point, boxes: readonly Box[], shift: number): Point[] {
+  const out = from.x + CLEARANCE + shift;
+  const back = to.x - CLEARANCE - shift;
+  const ways: Point[][] = [];
+  if (out <= back) {
+    for (const x of [(from.x + to.x) / 2, out, back]) {
+      ways.push([from, { x, y: from.y }, { x, y: to.y }, to]);
+    }
+  }
+  const lanes = boxes.flatMap(({ top, bottom }) => [
+    top - CLEARANCE - shift,
+    bottom + CLEARANCE + shift,
+  ]);
+  if (ways.length === 0 && lanes.length === 0) lanes.push(Math.max(from.y, to.y) + 80 + shift);
+  const detours = (): Point[][] =>
+    lanes.map((y) => [
+      from,
+      { x: out, y: from.y },
+      { x: out, y },
+      { x: back, y },
+      { x: back, y: to.y },
+      to,
+    ]);
+  let best: { way: Point[]; crossed: number; length: number } | undefined;
+  const consider = (way: Point[]): void => {
+    const length = lengthOf(way);
+    if (best?.crossed === 0 && best.length <= length) return;
+    const crossed = crossingsOf(way, boxes);
+    if (best === undefined || crossed < best.crossed || crossed === best.crossed) {
+      if (best === undefined || crossed < best.crossed || length < best.length) {
+        best = { way, crossed, length };
+      }
+    }
+  };
+  ways.forEach(consider);
+  if (best === undefined || best.crossed > 0) detours().forEach(consider);
+  return best?.way ?? [from, to];
+}
+
+function lengthOf(way: readonly Point[]): number {
+  let length = 0;
+  for (const [index, point] of way.entries()) {
+    const before = way[index - 1];
+    if (before !== undefined) length += Math.abs(point.x - before.x) + Math.abs(point.y - before.y);
+  }
+  return length;
+}
+
+/** How many cards the lines of a way run through. */
+export function crossingsOf(way: readonly Point[], boxes: readonly Box[]): number {
+  let crossed = 0;
+  for (const box of boxes) {
+    const through = way.some((to, index) => {
+      const from = way[index - 1];
+      return (
+        from !== undefined &&
+        Math.min(from.x, to.x) < box.right &&
+        Math.max(from.x, to.x) > box.left &&
+        Math.min(from.y, to.y) < box.bottom &&
+        Math.max(from.y, to.y) > box.top
+      );
+    });
+    if (through) crossed += 1;
+  }
+  return crossed;
+}
+
+/** Without corners that are none. */
+function simplified(points: readonly Point[]): Point[] {
+  return points.filter((point, index) => {
+    const before = points[index - 1];
+    const after = points[index + 1];
+    if (before === undefined || after === undefined) return true;
+    const straight =
+      (before.x === point.x && point.x === after.x) ||
+      (before.y === point.y && point.y === after.y);
+    return !straight;
+  });
+}
+
+const CORNER = 8;
+
+/** The route as the `d` of an SVG path, with rounded corners. */
+export function pathOf(points: readonly Point[]): string {
+  const parts: string[] = [];
+  points.forEach((point, index) => {
+    const before = points[index - 1];
+    const after = points[index + 1];
+    if (before === undefined) parts.push(`M ${point.x} ${point.y}`);
+    else if (after === undefined) parts.push(`L ${point.x} ${point.y}`);
+    else {
+      const enter = towards(point, before);
+      const leave = towards(point, after);
+      parts.push(`L ${enter.x} ${enter.y} Q ${point.x} ${point.y} ${leave.x} ${leave.y}`);
+    }
+  });
+  return parts.join(' ');
+}
+
+/** A little from the corner towards the other point, at most half the way. */
+function towards(corner: Point, other: Point): Point {
+  const dx = other.x - corner.x;
+  const dy = other.y - corner.y;
+  const length = Math.abs(dx) + Math.abs(dy);
+  const share = length === 0 ? 0 : Math.min(CORNER, length / 2) / length;
+  return { x: corner.x + dx * share, y: corner.y + dy * share };
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { crossingsOf, pathOf, type Point, routesOf } from '../../console/src/graph/routes.ts';
+
+const size = { width: 200, height: 76 };
+const boxAt = ({ x, y }: Point) => ({
+  left: x,
+  right: x + size.width,
+  top: y,
+  bottom: y + size.height,
+});
+const edge = (id: string, source: string, target: string, conditionValue?: 'true' | 'false') => ({
+  id,
+  source,
+  target,
+  conditionValue,
+});
+
+describe('the routes of edges', () => {
+  //   a ──► b ──► c      and a ──► c, past b
+  const row = new Map([
+    ['a', { x: 0, y: 0 }],
+    ['b', { x: 300, y: 0 }],
+    ['c', { x: 600, y: 0 }],
+  ]);
+  const boxes = [...row.values()].map(boxAt);
+
+  test('keep out of the cards between their ends', () => {
+    const routes = routesOf(
+      [edge('ab', 'a', 'b'), edge('bc', 'b', 'c'), edge('ac', 'a', 'c')],
+      row,
+      size,
+    );
+    for (const { points } of routes.values()) expect(crossingsOf(points, boxes)).toBe(0);
+  });
+
+  test('leave a way back to be seen: out to the right, around, in from the left', () => {
+    const { points } = routesOf([edge('ca', 'c', 'a')], row, size).get('ca')!;
+    expect(points[0]).toEqual({ x: 800, y: 38 });
+    expect(points.at(-1)).toEqual({ x: 0, y: 38 });
+    expect(crossingsOf(points, boxes)).toBe(0);
+    expect(points.some(({ y }) => y < 0 || y > size.height)).toBe(true);
+  });
+
+  test('lie apart where two edges join the same two nodes, and so do their labels', () => {
+    const routes = routesOf(
+      [edge('true', 'a', 'b', 'true'), edge('false', 'a', 'b', 'false')],
+      row,
+      size,
+    );
+    const [yes, no] = [routes.get('true')!, routes.get('false')!];
+    expect([yes.label.side, no.label.side].sort()).toEqual(['above', 'below']);
+    expect(yes.points).not.toEqual(no.points);
+  });
+
+  test('have only horizontal and vertical lines, from the right of one card to the left of the other', () => {
+    const place = fc.record({
+      x: fc.integer({ min: 0, max: 8 }).map((column) => column * 260),
+      y: fc.integer({ min: 0, max: 8 }).map((line) => line * 120),
+    });
+    const drawing = fc.record({
+      places: fc.uniqueArray(place, {
+        minLength: 2,
+        maxLength: 12,
+        selector: ({ x, y }) => `${x}/${y}`,
+      }),
+      ends: fc.array(fc.tuple(fc.nat(11), fc.nat(11)), { maxLength: 20 }),
+    });
+    fc.assert(
+      fc.property(drawing, ({ places, ends }) => {
+        const at = new Map(places.map((one, index) => [String(index), one]));
+        const edges = ends
+          .filter(([from, to]) => at.has(String(from)) && at.has(String(to)) && from !== to)
+          .map(([from, to], index) => edge(String(index), String(from), String(to)));
+        const routes = routesOf(edges, at, size);
+        expect(routes.size).toBe(edges.length);
+        for (const { id, source, target } of edges) {
+          const { points } = routes.get(id)!;
+          expect(points[0]!.x).toBe(at.get(source)!.x + size.width);
+          expect(points.at(-1)!.x).toBe(at.get(target)!.x);
+          points.slice(1).forEach((point, index) => {
+            const before = points[index]!;
+            expect(point.x === before.x || point.y === before.y).toBe(true);
+          });
+          // On a grid with room between its cards there is always a way around.
+          expect(crossingsOf(points, places.map(boxAt))).toBe(0);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('of a graph too large to look for ways around are laid all the same', () => {
+    const at = new Map(
+      Array.from({ length: 1_000 }, (_, index) => [
+        `n${index}`,
+        { x: (index % 40) * 260, y: Math.floor(index / 40) * 120 },
+      ]),
+    );
+    const edges = Array.from({ length: 5_000 }, (_, index) =>
+      edge(String(index), `n${index % 1_000}`, `n${(index * 7 + 1) % 1_000}`),
+    );
+    expect(routesOf(edges, at, size).size).toBe(5_000);
+  });
+
+  test('are drawn with rounded corners that end where the route does', () => {
+    const path = pathOf([
+      { x: 0, y: 0 },
+      { x: 50, y: 0 },
+      { x: 50, y: 100 },
+      { x: 100, y: 100 },
+    ]);
+    expect(path).toBe('M 0 0 L 42 0 Q 50 0 50 8 L 50 92 Q 50 100 58 100 L 100 100');
+  });
+});
