@@ -18,7 +18,7 @@ export function showSecretOnce({
     closeOnEscape: false,
     children: (
       <Stack gap="sm">
-        <Alert color="yellow">Copy it now: it is shown this once, and only its hash is kept.</Alert>
+        <Alert color="yellow">Copy it now: it will not be shown again.</Alert>
         <Snippet text={secret} what="the secret" />
         {use !== undefined && (
           <>

@@ -1,12 +1,15 @@
 import './runs.css';
 import { Group, Stack, Text } from '@mantine/core';
-import { useEffect, useMemo, useState } from 'react';
+import { type CSSProperties, useMemo, useState } from 'react';
 import type { Run } from '../../../../client/index.ts';
 import { Foreign } from '../../parts/foreign.tsx';
-import { durationText } from '../../parts/time.tsx';
+import { useMoment } from '../../parts/now.ts';
+import { durationText } from '../../parts/duration.ts';
 import { stepName } from './node-states.ts';
 import { PickList } from './pick-list.tsx';
 import { hasEnded } from './run-facts.ts';
+import { shownState } from './step-state.ts';
+import { axisOf, type TimeAxis } from './time-axis.ts';
 import {
   type Bar,
   figuresOf,
@@ -19,16 +22,14 @@ import type { Selection } from './use-selection.ts';
 
 const phaseNames: Record<Phase | WallPart, string> = {
   working: 'working',
-  retrying: 'tried in vain',
+  retrying: 'failed attempts',
   queued: 'queued',
   waiting: 'waiting for a person',
   rounds: 'in its rounds',
   idle: 'idle',
 };
 
-const TICK_MS = 1_000;
 const ROW_HEIGHT = 26;
-const AXIS = [0, 1, 2, 3] as const;
 
 /** When each step of a run was at what, on one axis, and how the time of the run was spent in all. */
 export function TimelineChart({
@@ -44,7 +45,7 @@ export function TimelineChart({
   const now = useMoment(!hasEnded(run));
   const timeline = useMemo(() => timelineOf(run, now), [run, now]);
   const { from, to, bars, parts } = timeline;
-  const wall = Math.max(1, to - from);
+  const axis = useMemo(() => axisOf(timeline), [timeline]);
   const [pointed, setPointed] = useState<number>();
   const picked = useMemo(
     () => (chosen === undefined ? -1 : bars.findIndex(({ step }) => step.step_key === chosen)),
@@ -60,8 +61,8 @@ export function TimelineChart({
           .map((part) => `${durationText(parts[part])} ${phaseNames[part]}`)
           .join(' + ')}
       </Text>
-      <div onPointerLeave={() => setPointed(undefined)}>
-        <Axis wall={to - from} />
+      <div onPointerLeave={() => setPointed(undefined)} style={gridOf(axis)}>
+        <Axis axis={axis} />
         <PickList
           label="Timeline of the steps"
           count={bars.length}
@@ -73,7 +74,7 @@ export function TimelineChart({
           spoken={(row) => (bars[row] === undefined ? '' : spokenOf(bars[row]))}
           row={(row) =>
             bars[row] !== undefined && (
-              <BarRow bar={bars[row]} from={from} wall={wall} onPoint={() => setPointed(row)} />
+              <BarRow bar={bars[row]} axis={axis} onPoint={() => setPointed(row)} />
             )
           }
         />
@@ -99,32 +100,57 @@ export function TimelineChart({
   );
 }
 
-function Axis({ wall }: { wall: number }) {
+function Axis({ axis: { ticks, breaks } }: { axis: TimeAxis }) {
   return (
     <div className="timeline-axis" aria-hidden>
       <span className="timeline-name" />
-      <Group flex={1} gap={0} wrap="nowrap">
-        {AXIS.map((quarter) => (
-          <Text key={quarter} size="xs" c="dimmed" w="25%" truncate>
-            {quarter === 0 ? '0' : durationText((wall * quarter) / AXIS.length)}
-          </Text>
+      <div className="timeline-labels">
+        {ticks.map(({ share, label }) => (
+          <span key={share} style={{ left: percent(share) }}>
+            {label}
+          </span>
         ))}
-      </Group>
+        {breaks.map(({ from, to, label }) => (
+          <span
+            key={`break ${from}`}
+            className="timeline-break"
+            style={{ left: percent((from + to) / 2) }}
+          >
+            ⋯ {label} ⋯
+          </span>
+        ))}
+      </div>
     </div>
   );
 }
 
+const percent = (share: number): string => `${(share * 100).toFixed(3)}%`;
+
+/** The lines of the ticks, and a hatched band where the axis is cut short, as the background of each row. */
+function gridOf({ ticks, breaks }: TimeAxis): CSSProperties {
+  const line = 'var(--mantine-color-default-border)';
+  const lines = ticks.map(
+    ({ share }) =>
+      `linear-gradient(to right, transparent ${percent(share)}, ${line} ${percent(share)}, ${line} calc(${percent(share)} + 1px), transparent calc(${percent(share)} + 1px))`,
+  );
+  const bands = breaks.map(
+    ({ from, to }) =>
+      `linear-gradient(to right, transparent ${percent(from)}, var(--timeline-break) ${percent(from)}, var(--timeline-break) ${percent(to)}, transparent ${percent(to)})`,
+  );
+  const layers = [...lines, ...bands].join(', ');
+  return { '--timeline-grid': layers === '' ? 'none' : layers } as CSSProperties;
+}
+
 function BarRow({
   bar: { step, spans },
-  from,
-  wall,
+  axis: { shareOf },
   onPoint,
 }: {
   bar: Bar;
-  from: number;
-  wall: number;
+  axis: TimeAxis;
   onPoint: () => void;
 }) {
+  const atOnce = spans.length === 0 && step.status !== 'skipped';
   return (
     <>
       <span className="timeline-name cut" onPointerEnter={onPoint}>
@@ -136,11 +162,17 @@ function BarRow({
             key={span.phase}
             className={`timeline-span phase-${span.phase}`}
             style={{
-              left: `${((span.from - from) / wall) * 100}%`,
-              width: `${((span.to - span.from) / wall) * 100}%`,
+              left: percent(shareOf(span.from)),
+              width: percent(shareOf(span.to) - shareOf(span.from)),
             }}
           />
         ))}
+        {atOnce && (
+          <span
+            className="timeline-span timeline-moment"
+            style={{ left: percent(shareOf(Date.parse(step.started_at))) }}
+          />
+        )}
       </span>
     </>
   );
@@ -150,17 +182,5 @@ function spokenOf(bar: Bar): string {
   const figures = figuresOf(bar).map(({ phase, ms }) => `${durationText(ms)} ${phaseNames[phase]}`);
   const { step } = bar;
   const told = figures.length > 0 ? figures : step.status === 'skipped' ? [] : ['at once'];
-  return [`${stepName(step)}: ${step.status}`, ...told].join(', ');
-}
-
-/** The present, every second while it matters. */
-function useMoment(moving: boolean): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (!moving) return;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [moving]);
-  return now;
+  return [`${stepName(step)}: ${shownState(step)}`, ...told].join(', ');
 }

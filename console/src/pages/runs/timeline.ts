@@ -26,8 +26,16 @@ export interface Timeline {
   to: number;
   /** One for each step, in the order of the run. */
   bars: Bar[];
+  /** What the run was at, one stretch after the other, from `from` to `to`. */
+  stretches: Stretch[];
   /** How the wall time was spent. The parts add up to `to - from`, also where steps ran side by side. */
   parts: Record<WallPart, number>;
+}
+
+export interface Stretch {
+  part: WallPart;
+  from: number;
+  to: number;
 }
 
 /** The run on one axis of time. `now` is the end of what is still going on. */
@@ -40,7 +48,8 @@ export function timelineOf(
   const end = Math.max(from, to);
   const bars = run.steps.map((step) => ({ step, spans: spansOf(step, from, end) }));
   const spans = bars.flatMap((bar) => bar.spans);
-  return { from, to: end, bars, parts: partsOf(spans, from, end) };
+  const stretches = stretchesOf(spans, from, end);
+  return { from, to: end, bars, stretches, parts: partsOf(stretches) };
 }
 
 /** The clock of the one who looks may be behind that of the service. */
@@ -75,8 +84,8 @@ function phaseOf({ kind }: Step): Phase {
   return kind === 'loop' ? 'rounds' : 'working';
 }
 
-/** Goes through the edges of all spans in order of time; each stretch between two goes to one part. */
-function partsOf(spans: readonly Span[], from: number, to: number): Timeline['parts'] {
+/** Goes through the edges of all spans in order of time; what lies between two goes to one part. */
+function stretchesOf(spans: readonly Span[], from: number, to: number): Stretch[] {
   const edges = spans
     .flatMap(({ phase, ...span }) => [
       { phase, at: span.from, change: 1 },
@@ -84,15 +93,28 @@ function partsOf(spans: readonly Span[], from: number, to: number): Timeline['pa
     ])
     .sort((a, b) => a.at - b.at);
   const open: Record<Phase, number> = { working: 0, retrying: 0, queued: 0, waiting: 0, rounds: 0 };
-  const parts = { working: 0, retrying: 0, queued: 0, waiting: 0, idle: 0 };
+  const stretches: Stretch[] = [];
   const now = (): WallPart => wallParts.find((part) => part !== 'idle' && open[part] > 0) ?? 'idle';
   let reached = from;
+  const add = (part: WallPart, until: number): void => {
+    const last = stretches.at(-1);
+    if (until > reached) {
+      if (last?.part === part) last.to = until;
+      else stretches.push({ part, from: reached, to: until });
+    }
+    reached = Math.max(reached, until);
+  };
   for (const { phase, at, change } of edges) {
-    parts[now()] += at - reached;
-    reached = at;
+    add(now(), at);
     open[phase] += change;
   }
-  parts.idle += to - reached;
+  add('idle', to);
+  return stretches;
+}
+
+function partsOf(stretches: readonly Stretch[]): Timeline['parts'] {
+  const parts = { working: 0, retrying: 0, queued: 0, waiting: 0, idle: 0 };
+  for (const { part, from, to } of stretches) parts[part] += to - from;
   return parts;
 }
 
