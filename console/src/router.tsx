@@ -298,6 +298,8 @@ const pages = [
     validateSearch: (search): DeliverySearch => ({ status: text(search['status']) }),
     component: lazyRouteComponent(() => import('./pages/data/endpoint.tsx'), 'EndpointPage'),
   }),
+  // Any other address, with the shell around it.
+  createRoute({ ...within, path: '$', component: UnknownPage }),
 ] as const;
 
 export const router = createRouter({

@@ -32,12 +32,13 @@ export const theme = createTheme({
 });
 
 /** What a state of a run or step looks like, wherever it is shown. */
-export const stateColours: Record<RunStatus | Step['status'], MantineColor> = {
+export const stateColours: Record<RunStatus | Step['status'] | 'rejected', MantineColor> = {
   pending: 'gray',
   running: 'blue',
   paused: 'yellow',
   success: 'teal',
   failed: 'red',
+  rejected: 'orange',
   skipped: 'gray',
   cancelled: 'orange',
 };

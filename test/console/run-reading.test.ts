@@ -9,6 +9,7 @@ import {
   webAddress,
 } from '../../console/src/pages/runs/run-facts.ts';
 import { chosenSteps, type StepChoice } from '../../console/src/pages/runs/step-rows.ts';
+import { rejectedGates, shownState } from '../../console/src/pages/runs/step-state.ts';
 import { coalesce } from '../../console/src/queries/coalesce.ts';
 import { at, event, run, step } from './run-samples.ts';
 
@@ -142,11 +143,28 @@ describe('what a frame tells of', () => {
   });
 
   test('is said in words, with what others wrote apart', () => {
-    expect(eventWords(event(1, 0, { type: 'run_evaluated', passed: 1, total: 2 }))).toEqual({
+    const labelOf = (nodeId: string): string => `Label of ${nodeId}`;
+    expect(
+      eventWords(event(1, 0, { type: 'run_evaluated', passed: 1, total: 2 }), labelOf),
+    ).toEqual({
       words: 'Checks passed: 1 of 2',
       foreign: undefined,
     });
-    expect(eventWords(event(1, 0, { type: 'run_failed', error: '<b>' })).foreign).toBe('<b>');
+    const failed = event(1, 0, { type: 'run_failed', error: '<b>' });
+    expect(eventWords(failed, labelOf).foreign).toBe('<b>');
+    const completed = event(1, 0, { type: 'step_completed', node_id: 'a' });
+    expect(eventWords(completed, labelOf).foreign).toBe('Label of a');
+  });
+
+  test('shows a rejected gate as rejected, also where the graph has a way for that', () => {
+    const decision = { approved: false, by: 'Ann', at: at(1), reason: null };
+    const gate = step({ node_id: 'gate', kind: 'human_gate', decision });
+    expect(shownState(gate)).toBe('rejected');
+    expect(shownState({ ...gate, status: 'failed' })).toBe('rejected');
+    // Asked again after a resume.
+    expect(shownState({ ...gate, status: 'paused' })).toBe('paused');
+    expect(shownState(step({ node_id: 'a' }))).toBe('success');
+    expect(rejectedGates(run([gate, step({ node_id: 'a' })]))).toEqual(['gate']);
   });
 });
 

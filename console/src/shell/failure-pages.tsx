@@ -8,10 +8,10 @@ export function UnknownPage() {
     <Center mih="60vh">
       <Stack align="center" gap="xs">
         <Title order={1} size="h3">
-          There is no such page
+          Page not found
         </Title>
         <Anchor component={Link} to="/">
-          To the overview
+          Go to Overview
         </Anchor>
       </Stack>
     </Center>

@@ -3,7 +3,8 @@ import { type RefObject, useEffect, useRef } from 'react';
 import type { Approval } from '../../../../client/index.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { ItemLink } from '../../parts/links.tsx';
-import { durationText, useNow } from '../../parts/time.tsx';
+import { durationText } from '../../parts/duration.ts';
+import { useNow } from '../../parts/now.ts';
 import type { Chosen } from './inbox.tsx';
 import { gateKey } from './vanished.ts';
 

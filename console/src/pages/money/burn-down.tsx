@@ -4,7 +4,7 @@ import { lazy, Suspense } from 'react';
 import type { Budget, BudgetHistory } from '../../../../client/index.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { dollarsText } from '../../parts/numbers.ts';
-import { useNow } from '../../parts/time.tsx';
+import { useNow } from '../../parts/now.ts';
 import { budgetHistoryQuery } from '../../queries/budgets.ts';
 import { burnDown, type BurnDownDay } from './burn-down-days.ts';
 

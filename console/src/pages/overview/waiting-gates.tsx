@@ -5,7 +5,8 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { ItemLink, TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
-import { durationText, useNow } from '../../parts/time.tsx';
+import { durationText } from '../../parts/duration.ts';
+import { useNow } from '../../parts/now.ts';
 import { approvalsQuery } from '../../queries/runs.ts';
 
 const SHOWN = 5;

@@ -35,7 +35,10 @@ export function EventLog(props: EventLogProps) {
 }
 
 function Events({ events, run, chosen, select }: EventLogProps & { events: RunEvent[] }) {
-  const lines = useMemo(() => events.map(lineOf), [events]);
+  const lines = useMemo(() => {
+    const labels = new Map(run.steps.map(({ node_id, label }) => [node_id, label]));
+    return events.map((event) => lineOf(event, (nodeId) => labels.get(nodeId) ?? nodeId));
+  }, [events, run.steps]);
   const keys = useMemo(() => stepKeys(events, run.steps), [events, run.steps]);
   if (lines.length === 0) {
     return (
@@ -69,8 +72,8 @@ interface Line {
   foreign: string | undefined;
 }
 
-function lineOf(event: RunEvent): Line {
-  const { words, foreign } = eventWords(event);
+function lineOf(event: RunEvent, labelOf: (nodeId: string) => string): Line {
+  const { words, foreign } = eventWords(event, labelOf);
   const time = clock.format(new Date(event.at));
   return { event, time, words, foreign };
 }

@@ -1,16 +1,22 @@
 import type { RunEvent, Step } from '../../../../client/index.ts';
 
-/** What a frame says, in words; `foreign` is what others wrote. */
-export function eventWords({ frame }: RunEvent): { words: string; foreign: string | undefined } {
+/** What a frame says, in words; `foreign` is what others wrote. Nodes go by their labels, as everywhere on the page. */
+export function eventWords(
+  { frame }: RunEvent,
+  labelOf: (nodeId: string) => string,
+): { words: string; foreign: string | undefined } {
   switch (frame.type) {
     case 'step_started':
       return { words: 'Step started', foreign: frame.label };
     case 'step_completed':
-      return { words: 'Step completed', foreign: frame.node_id };
+      return { words: 'Step completed', foreign: labelOf(frame.node_id) };
     case 'step_failed':
-      return { words: 'Step failed', foreign: `${frame.node_id}: ${frame.error}` };
+      return { words: 'Step failed', foreign: `${labelOf(frame.node_id)}: ${frame.error}` };
     case 'run_paused':
-      return { words: 'Waits for a person', foreign: frame.prompt };
+      return {
+        words: 'Waiting for a person',
+        foreign: `${labelOf(frame.node_id)}: ${frame.prompt}`,
+      };
     case 'run_completed':
       return { words: 'Run completed', foreign: undefined };
     case 'run_failed':

@@ -1,5 +1,7 @@
 import { Button, List, Text } from '@mantine/core';
-import { IconPlayerPlay, IconPlayerStop } from '@tabler/icons-react';
+import { IconPlayerPlay, IconPlayerStop, IconRefresh } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import type { Run } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { useAct } from '../../parts/act.ts';
@@ -7,6 +9,8 @@ import { confirm } from '../../parts/confirm.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
+import { workflowQuery } from '../../queries/workflows.ts';
+import { RunDialog } from '../workflows/run-dialog.tsx';
 import { OverrideButton } from './override.tsx';
 import { keptText, ResumeWords } from './resume-words.tsx';
 import { cancelFacts, hasEnded, namesText, resumeFacts } from './run-facts.ts';
@@ -15,11 +19,39 @@ import { cancelFacts, hasEnded, namesText, resumeFacts } from './run-facts.ts';
 export function RunActs({ run }: { run: Run }) {
   const mayCancelOrResume = useMay('cancel_resume');
   const mayOverride = useMay('manage_workspace');
+  const mayRun = useMay('run_workflows');
   return (
     <>
       {run.failure?.kind === 'budget' && mayOverride && <OverrideButton run={run} />}
       {run.resumable && mayCancelOrResume && <ResumeButton run={run} />}
       {!hasEnded(run) && mayCancelOrResume && <CancelButton run={run} />}
+      {hasEnded(run) && mayRun && <RunAgainButton run={run} />}
+    </>
+  );
+}
+
+/** Starts another run of the workflow as it is now, with the input of this one to begin with. */
+function RunAgainButton({ run }: { run: Run }) {
+  const [opened, setOpened] = useState(false);
+  const workflow = useQuery({ ...workflowQuery(run.workflow_id), enabled: opened }).data;
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconRefresh size={16} aria-hidden />}
+        loading={opened && workflow === undefined}
+        onClick={() => setOpened(true)}
+      >
+        Run again
+      </Button>
+      {workflow !== undefined && (
+        <RunDialog
+          workflow={workflow}
+          input={run.input}
+          opened={opened}
+          onClose={() => setOpened(false)}
+        />
+      )}
     </>
   );
 }

@@ -10,6 +10,7 @@ import { versionQuery } from '../../queries/workflows.ts';
 import { stateColours } from '../../theme.ts';
 import { nodeStates, type NodeStates, roundText } from './node-states.ts';
 import { hasEnded } from './run-facts.ts';
+import { shownState } from './step-state.ts';
 import type { Selection } from './use-selection.ts';
 
 interface RunGraphProps {
@@ -76,15 +77,16 @@ function createCards() {
     const step = chosen?.node_id === nodeId ? chosen : states.latestOf(nodeId);
     if (step === undefined) return ended ? notReached : toCome;
     const detail = detailOf(step, states.stepsOf(nodeId).length, states.roundsOf(nodeId));
-    const what = `${step.status} ${detail ?? ''}`;
+    const state = shownState(step);
+    const what = `${state} ${detail ?? ''}`;
     const known = made.get(nodeId);
     if (known?.what === what) return known.card;
     const card: Partial<NodeCardData> = {
-      colour: step.status === 'skipped' ? undefined : stateColours[step.status],
-      faded: step.status === 'skipped',
-      mark: <StateBadge state={step.status} size="xs" />,
+      colour: state === 'skipped' ? undefined : stateColours[state],
+      faded: state === 'skipped',
+      mark: <StateBadge state={state} size="xs" />,
       detail,
-      spoken: detail === undefined ? step.status : `${step.status}, ${detail}`,
+      spoken: detail === undefined ? state : `${state}, ${detail}`,
     };
     made.set(nodeId, { what, card });
     return card;

@@ -11,7 +11,8 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { dollarsText } from '../../parts/numbers.ts';
 import { Page } from '../../parts/page.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { durationText, When } from '../../parts/time.tsx';
+import { durationText } from '../../parts/duration.ts';
+import { When } from '../../parts/time.tsx';
 import { runsQuery } from '../../queries/runs.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 

@@ -5,17 +5,23 @@ import type { Run } from '../../../../client/index.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
+import { Foreign } from '../../parts/foreign.tsx';
+import { useMoment } from '../../parts/now.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { durationText, When } from '../../parts/time.tsx';
+import { stateColours } from '../../theme.ts';
+import { durationText } from '../../parts/duration.ts';
+import { When } from '../../parts/time.tsx';
 import type { Liveness } from '../../queries/run-stream.ts';
-import { webAddress } from './run-facts.ts';
+import { hasEnded, webAddress } from './run-facts.ts';
+import { rejectedGates } from './step-state.ts';
 
 /** The run in one line: its state, whether what is shown is kept true, and where it comes from. */
 export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
   return (
     <Group gap="xs">
       <StateBadge state={run.status} />
-      <LiveBadge liveness={liveness} />
+      <RejectedBadge run={run} />
+      <LiveBadge liveness={hasEnded(run) ? 'ended' : liveness} />
       <Text span size="sm" className="pre">
         {run.id}
       </Text>
@@ -38,8 +44,19 @@ const livenessWords: Record<Liveness, { colour: string; words: string }> = {
     colour: 'yellow',
     words: 'The stream is being opened; until then the run is read every five seconds',
   },
-  ended: { colour: 'gray', words: 'Nothing more will happen in this run' },
+  ended: { colour: 'gray', words: 'The run has ended. A resume shows here' },
 };
+
+/** A run whose gate was rejected may end as a success all the same, since its graph has a way for that. */
+function RejectedBadge({ run }: { run: Run }) {
+  const gates = rejectedGates(run);
+  if (gates.length === 0) return null;
+  return (
+    <Badge variant="light" color={stateColours.rejected} c="bright" tt="none" fw={600}>
+      rejected at <Foreign>{gates.join(', ')}</Foreign>
+    </Badge>
+  );
+}
 
 function LiveBadge({ liveness }: { liveness: Liveness }) {
   const { colour, words } = livenessWords[liveness];
@@ -52,15 +69,18 @@ function LiveBadge({ liveness }: { liveness: Liveness }) {
   );
 }
 
-/** The figures of the run. */
-export function RunFigures({ run }: { run: Run }) {
+/** The figures of the run. `readAt`: when it was read, in ms since 1970, from which on a wait goes on counting. */
+export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
+  const paused = run.status === 'paused';
+  const now = useMoment(paused);
+  const waited = run.waiting_ms + (paused ? Math.max(0, now - readAt) : 0);
   const history = webAddress(run.temporal.url);
   const facts: [string, ReactNode][] = [
     ['Started by', run.trigger],
     ['Created', <When at={run.created_at} />],
     ['Working time', durationText(run.duration_ms)],
   ];
-  if (run.waiting_ms > 0) facts.push(['Waited for people', durationText(run.waiting_ms)]);
+  if (waited > 0) facts.push(['Waited for people', durationText(waited)]);
   if (run.resumed_count > 0) facts.push(['Resumed', timesText(run.resumed_count)]);
   facts.push(['Cost', <Cost run={run} />]);
   if (run.evals !== null) {

@@ -37,12 +37,12 @@ export function RunPage() {
         </Page>
       }
     >
-      {(run) => <RunView run={run} liveness={liveness} />}
+      {(run) => <RunView run={run} readAt={query.dataUpdatedAt} liveness={liveness} />}
     </Loaded>
   );
 }
 
-function RunView({ run, liveness }: { run: Run; liveness: Liveness }) {
+function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness: Liveness }) {
   const selection = useSelection();
   const { step: key, select } = selection;
   const chosen = useMemo(
@@ -65,7 +65,7 @@ function RunView({ run, liveness }: { run: Run; liveness: Liveness }) {
       actions={<RunActs run={run} />}
       wide
     >
-      <RunFigures run={run} />
+      <RunFigures run={run} readAt={readAt} />
       {run.error !== null && (
         <Alert
           color="red"

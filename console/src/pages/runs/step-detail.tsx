@@ -7,9 +7,11 @@ import { TextLink } from '../../parts/links.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { durationText, When } from '../../parts/time.tsx';
+import { durationText } from '../../parts/duration.ts';
+import { When } from '../../parts/time.tsx';
 import { roundText } from './node-states.ts';
 import { Part } from './part.tsx';
+import { shownState } from './step-state.ts';
 import type { Selection } from './use-selection.ts';
 
 /** Everything that is known of one step. */
@@ -29,7 +31,7 @@ export function StepDetail({
         <Foreign>{step.label}</Foreign>
       </Title>
       <Group gap="xs">
-        <StateBadge state={step.status} />
+        <StateBadge state={shownState(step)} />
         <Text size="sm" c="dimmed">
           {[kindNames[step.kind], roundText(step)].filter(Boolean).join(' · ')}
         </Text>
@@ -102,7 +104,7 @@ function Facts({ run, step }: { run: Run; step: Step }) {
   if (step.duration_ms !== null) facts.push(['Duration', durationText(step.duration_ms)]);
   if (step.queued_ms != null) facts.push(['Queued', durationText(step.queued_ms)]);
   if (step.retried_ms !== null && step.retried_ms > 0) {
-    facts.push(['Tried in vain', durationText(step.retried_ms)]);
+    facts.push(['Failed attempts', durationText(step.retried_ms)]);
   }
   if (step.attempt > 1) facts.push(['Attempts', countText(step.attempt)]);
   if (step.model !== undefined) facts.push(['Model', <Foreign>{step.model}</Foreign>]);

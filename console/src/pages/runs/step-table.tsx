@@ -8,9 +8,10 @@ import { kindNames } from '../../graph/kinds.ts';
 import { Foreign } from '../../parts/foreign.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { durationText } from '../../parts/time.tsx';
+import { durationText } from '../../parts/duration.ts';
 import { useWindowed } from '../../parts/windowed.ts';
 import { roundText } from './node-states.ts';
+import { shownState } from './step-state.ts';
 import { chosenSteps, type StepChoice, type StepOrder } from './step-rows.ts';
 import type { Selection } from './use-selection.ts';
 
@@ -162,7 +163,7 @@ function StepRow({
         )}
       </Table.Td>
       <Table.Td>
-        <StateBadge state={step.status} size="sm" />
+        <StateBadge state={shownState(step)} size="sm" />
       </Table.Td>
       <Table.Td>{kindNames[step.kind]}</Table.Td>
       <Table.Td className="numbers">

@@ -23,7 +23,7 @@ export function WaitingGates({ run }: { run: Run }) {
             <Foreign>{gate.label}</Foreign>
           </Title>
           <Text size="sm" c="dimmed">
-            waits since <When at={gate.since} ago />
+            opened <When at={gate.since} ago />
           </Text>
         </Group>
         <Text size="sm" className="pre">

@@ -8,17 +8,17 @@ const PAUSE_MS = 250;
 
 /**
  * When a cron is due next, as far as this browser can tell: where a clock is put forward or back, the service has the
- * last word. Nothing while it cannot be understood; the service says why on saving.
+ * last word. Says so when one of them is not valid.
  */
 export function NextTimes({ cron, timezone }: { cron: string; timezone: string }) {
   const [asked] = useDebouncedValue(`${timezone} ${cron}`, PAUSE_MS);
-  const [times, setTimes] = useState<readonly string[]>([]);
+  const [times, setTimes] = useState<readonly string[] | undefined>([]);
   useEffect(() => {
     const at = asked.indexOf(' ');
     let wanted = true;
     nextTimes(asked.slice(at + 1), asked.slice(0, at)).then(
       (next) => wanted && setTimes(next),
-      () => wanted && setTimes([]),
+      () => wanted && setTimes(undefined),
     );
     return () => {
       wanted = false;
@@ -29,9 +29,13 @@ export function NextTimes({ cron, timezone }: { cron: string; timezone: string }
       <Text size="sm" fw={500}>
         Next times
       </Text>
-      {times.length === 0 ? (
+      {times === undefined ? (
+        <Text size="sm" c="red" role="alert">
+          This cron or time zone is not valid. Example: 0 9 * * 1-5, in Europe/Berlin.
+        </Text>
+      ) : times.length === 0 ? (
         <Text size="sm" c="dimmed">
-          None that can be told
+          Never
         </Text>
       ) : (
         <Box component="ul" m={0} pl="md">

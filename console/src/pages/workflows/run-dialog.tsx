@@ -12,24 +12,35 @@ import { RunInput, useSuggestedInput } from './run-input.tsx';
 /** Asks for the input of a run, starts it and leads to it. */
 export function RunDialog({
   workflow,
+  input,
   opened,
   onClose,
 }: {
   workflow: Workflow;
+  /** What the input begins with; by default the keys that the graph reads. */
+  input?: JsonObject;
   opened: boolean;
   onClose: () => void;
 }) {
   return (
     <Modal opened={opened} onClose={onClose} title="Run the workflow" size="lg">
-      <RunForm workflow={workflow} onClose={onClose} />
+      <RunForm workflow={workflow} given={input} onClose={onClose} />
     </Modal>
   );
 }
 
-function RunForm({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
+function RunForm({
+  workflow,
+  given,
+  onClose,
+}: {
+  workflow: Workflow;
+  given: JsonObject | undefined;
+  onClose: () => void;
+}) {
   const navigate = useNavigate();
   const suggested = useSuggestedInput(workflow);
-  const [typed, setTyped] = useState<JsonObject>();
+  const [typed, setTyped] = useState(given);
   const [broken, setBroken] = useState(false);
   const input = typed ?? suggested;
   const start = useAct(() => api().triggerRun(workflow.id, input), {

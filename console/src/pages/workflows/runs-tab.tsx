@@ -8,7 +8,8 @@ import { LoadMore } from '../../parts/load-more.tsx';
 import { dollarsText } from '../../parts/numbers.ts';
 import { Section } from '../../parts/page.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { durationText, When } from '../../parts/time.tsx';
+import { durationText } from '../../parts/duration.ts';
+import { When } from '../../parts/time.tsx';
 import { runsQuery } from '../../queries/runs.ts';
 
 const READ_EVERY_MS = 5_000;

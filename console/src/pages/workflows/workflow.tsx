@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Tabs, Text } from '@mantine/core';
+import { Badge, Button, Group, Tabs, Text, Tooltip } from '@mantine/core';
 import { IconPencil, IconPlayerPlay, IconRocket } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
@@ -19,6 +19,7 @@ import { GraphTab } from './graph-tab.tsx';
 import { RunDialog } from './run-dialog.tsx';
 import { RunsTab } from './runs-tab.tsx';
 import { SettingsTab } from './settings-tab.tsx';
+import { useMistakes } from './use-mistakes.ts';
 import { TriggersTab } from './triggers-tab.tsx';
 import { VersionsTab } from './versions-tab.tsx';
 import { WorkflowState } from './workflow-list.tsx';
@@ -111,6 +112,8 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   const mayPublish = useMay('publish_workflows');
   const [running, setRunning] = useState(false);
+  const { mistakes } = useMistakes(workflow.graph);
+  const invalid = mistakes?.some(({ severity }) => severity === 'error') === true;
   const publish = useAct(() => api().publishWorkflow(workflow.id), {
     changes: [workflowsKey],
     done: 'Published',
@@ -138,12 +141,15 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
         </Button>
       )}
       {mayRun && (
-        <Button
-          leftSection={<IconPlayerPlay size={16} aria-hidden />}
-          onClick={() => setRunning(true)}
-        >
-          Run
-        </Button>
+        <Tooltip label="Fix the errors of the graph to run it" disabled={!invalid}>
+          <Button
+            leftSection={<IconPlayerPlay size={16} aria-hidden />}
+            disabled={invalid}
+            onClick={() => setRunning(true)}
+          >
+            Run
+          </Button>
+        </Tooltip>
       )}
       <RunDialog workflow={workflow} opened={running} onClose={() => setRunning(false)} />
     </>

@@ -7,7 +7,7 @@ import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Foreign } from '../../parts/foreign.tsx';
 import { Form } from '../../parts/form.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
-import { durationText } from '../../parts/time.tsx';
+import { durationText } from '../../parts/duration.ts';
 import { parsedObject } from './parsed-object.ts';
 
 /** A tool has 25 seconds to answer a test. */
