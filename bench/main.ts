@@ -16,6 +16,7 @@ import { read } from './measures/read.ts';
 import { signIn } from './measures/sign-in.ts';
 import { scale } from './measures/scale.ts';
 import { schedules } from './measures/schedules.ts';
+import { stalls } from './measures/stalls.ts';
 import { start } from './measures/start.ts';
 import { throughput } from './measures/throughput.ts';
 import { trigger } from './measures/trigger.ts';
@@ -50,6 +51,7 @@ const onStack = {
   'sign-in': signIn,
   ingest,
   throughput,
+  stalls,
   schedules,
   deliveries,
   scale,

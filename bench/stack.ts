@@ -22,6 +22,7 @@ export interface Stack {
   bare: Bare;
   databaseUrl: string;
   apiUrl: string;
+  workerMetricsUrl: string;
   /** Replaces our worker with a fresh process, one that listens for a debugger when a port is given. */
   renewWorker(debuggerPort?: number): Promise<Child>;
   /** Environment of one more child beside the API, for instance the bare server. */
@@ -42,7 +43,7 @@ export interface StackOptions {
 export async function startStack(processes: Processes, options: StackOptions = {}): Promise<Stack> {
   const bundling = cachedWorkflowBundle(projectDir);
   bundling.catch(() => undefined);
-  const [postgresPort = 0, temporalPort = 0, apiPort = 0] = await freePorts(3);
+  const [postgresPort = 0, temporalPort = 0, apiPort = 0, metricsPort = 0] = await freePorts(4);
   const [postgres, temporal] = await settled(
     startDatabase(processes, postgresPort, options.profileDir !== undefined),
     startTemporal({
@@ -87,7 +88,8 @@ export async function startStack(processes: Processes, options: StackOptions = {
   const api = await startNode('api', 'api/main.ts');
   // The free plan's quota would end a benchmark in the middle.
   await query(postgres.url, `UPDATE workspaces SET plan = 'enterprise'`);
-  let worker = await startNode('worker', 'worker/main.ts');
+  const workerOwn = { WORKER_METRICS_PORT: String(metricsPort) };
+  let worker = await startNode('worker', 'worker/main.ts', workerOwn);
   const bareWorker = await startNode('bare-worker', 'bench/bare/worker.ts', {
     TASK_QUEUE_PREFIX: barePrefix,
   });
@@ -102,12 +104,13 @@ export async function startStack(processes: Processes, options: StackOptions = {
     bare: bareClient(client, taskQueues(barePrefix)),
     databaseUrl: postgres.url,
     apiUrl,
+    workerMetricsUrl: `http://127.0.0.1:${metricsPort}/metrics`,
     renewWorker: async (debuggerPort) => {
       await processes.stop(worker);
       worker = await startNode(
         'worker',
         'worker/main.ts',
-        {},
+        workerOwn,
         debuggerPort === undefined ? [] : [`--inspect=127.0.0.1:${debuggerPort}`],
       );
       return worker;

@@ -9,6 +9,7 @@ import { findIbans } from './detectors/iban.ts';
 import { findIpAddresses } from './detectors/ip-address.ts';
 import { findPhones } from './detectors/phone.ts';
 import type { Detector, Span } from './detectors/span.ts';
+import { type PlainText, plainText } from './plain-text.ts';
 import { findSsns } from './detectors/ssn.ts';
 
 const detectors: Record<DetectorName, Detector> = {
@@ -57,7 +58,7 @@ export interface RedactionLimits {
 
 interface Finder {
   name: string;
-  find: (text: string, effort: Effort) => Span[];
+  find: (text: string, effort: Effort, plain: PlainText | undefined) => Span[];
 }
 
 /** What is left to this step. */
@@ -119,9 +120,10 @@ function redactText(
   effort: Effort,
 ): string {
   const found: Found[] = [];
+  const plain = plainText(text);
   for (const { name, find } of finders) {
     effort.onFinder?.(name);
-    for (const span of find(text, effort)) found.push({ ...span, name });
+    for (const span of find(text, effort, plain)) found.push({ ...span, name });
   }
   if (found.length === 0) return text;
   let redacted = '';
@@ -164,10 +166,12 @@ function merged(found: readonly Found[]): Found[] {
 
 function detectorFinder(name: DetectorName): Finder['find'] {
   const detect = detectors[name];
-  return (text, { budget }) => {
-    const units = UNITS_PER_TEXT + text.length * UNITS_PER_CHARACTER;
+  return (text, { budget }, plain) => {
+    const length = text.length + (plain?.text.length ?? 0);
+    const units = UNITS_PER_TEXT + length * UNITS_PER_CHARACTER;
     if (!takeWork(budget, units)) throw tooCostly(`detector '${name}'`);
-    return detect(text);
+    const spans = detect(text);
+    return plain === undefined ? spans : [...spans, ...detect(plain.text).map(plain.written)];
   };
 }
 

@@ -40,6 +40,40 @@ describe('redaction', () => {
     expect(begin({ detectors: [...detectorNames] }).redact(value)).toBe(value);
   });
 
+  const fullWidth = (text: string) =>
+    text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
+  const digitsFrom = (zero: number) => (text: string) =>
+    text.replace(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
+  test.each([
+    ['full-width forms', fullWidth],
+    ['Arabic digits', digitsFrom(0x660)],
+    ['Devanagari digits', digitsFrom(0x966)],
+    ['mathematical digits', digitsFrom(0x1d7ec)],
+    ['no-break spaces', (text: string) => text.replace(/ /g, '\u00a0')],
+    ['no-break hyphens', (text: string) => text.replace(/-/g, '\u2011')],
+    ['invisible characters', (text: string) => text.replace(/(?<=\w)(?=\w)/g, '\u200b')],
+  ])('finds values in %s, and nothing around them', (_, write) => {
+    const redaction = begin({ detectors: [...detectorNames] });
+    const values = {
+      credit_card: '4111 1111 1111 1111',
+      ssn: '123-45-6789',
+      iban: 'DE89 3704 0044 0532 0130 00',
+      phone: '+49 171 1234567',
+      ip: '192.168.1.10',
+      email: 'a7@b.example',
+    };
+    for (const [name, value] of Object.entries(values)) {
+      expect(redaction.redact(`é: ${write(value)} 😀`)).toBe(`é: [REDACTED:${name}] 😀`);
+    }
+  });
+
+  test('takes megabytes of digits', () => {
+    const redaction = begin({ detectors: ['credit_card'] });
+    const text = `${'1 '.repeat(2_000_000)} 4111-1111-1111-1111`;
+    expect(redaction.redact(text)).toBe(`${'1 '.repeat(2_000_000)} [REDACTED:credit_card]`);
+    expect(redaction.redact('9'.repeat(4_000_000))).toHaveLength(4_000_000);
+  });
+
   test('names what overlaps by its longest part and leaves no part of it', () => {
     const redaction = begin({
       patterns: [

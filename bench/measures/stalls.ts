@@ -1,0 +1,247 @@
+import { Agent, request } from 'undici';
+import { connectDatabase } from '../../shared/db/pool.ts';
+import { createWorkspace } from '../../shared/db/workspaces.ts';
+import { hashPassword } from '../../shared/platform/passwords.ts';
+import { chain } from '../graphs.ts';
+import { atMost, compare, figure, type Result, single } from '../result.ts';
+import { query, type Stack } from '../stack.ts';
+import { pause, percentile } from '../statistics.ts';
+
+const ROUNDS = 2;
+/** Runs of the other tenant in each half of a round. */
+const RUNS = 25;
+/** Everything the attacker has is sent once in so long, for as long as the other tenant's runs take. */
+const WAVE_MS = 2_000;
+const TEXT_LENGTH = 40_000;
+const email = 'attacker@example.net';
+const password = 'the password of the attacker';
+
+/**
+ * What one tenant can make API and worker do: the longest time in which they did nothing else, and how much longer the
+ * runs of another tenant take than without, in turn.
+ */
+export async function stalls(stack: Stack): Promise<Result[]> {
+  const attacker = await createAttacker(stack);
+  const victim = await stack.service.define('Beside an attacker', chain(3));
+  const time = async (): Promise<number> => {
+    const began = performance.now();
+    await stack.service.run(victim);
+    return performance.now() - began;
+  };
+  try {
+    for (let n = 0; n < 10; n += 1) await time();
+    const alone: number[] = [];
+    const beside: number[] = [];
+    const quiet: Lag[] = [];
+    const lags: Lag[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await readLag(stack);
+      for (let n = 0; n < RUNS; n += 1) alone.push(await time());
+      quiet.push(await readLag(stack));
+      const attack = attacker.begin();
+      try {
+        await pause(WAVE_MS);
+        for (let n = 0; n < RUNS; n += 1) beside.push(await time());
+        lags.push(await readLag(stack));
+      } finally {
+        await attack.end();
+      }
+    }
+    const told = attacker.told();
+    return [
+      ...(['api', 'worker'] as const).map((part) =>
+        compare({
+          measure: `longest stall of the ${part} under attack`,
+          unit: 'ms',
+          ours: single(Math.max(...lags.map((lag) => lag[part]))),
+          bound: { ...atMost(200), aim: 50 },
+          notes: [
+            `without an attack ${Math.max(...quiet.map((lag) => lag[part])).toFixed(0)} ms`,
+            ...(part === 'api' ? [told] : []),
+          ],
+        }),
+      ),
+      compare({
+        measure: "another tenant's run of 3 nodes under attack / without, p95",
+        unit: 'ms',
+        ours: figure(beside),
+        baseline: figure(alone),
+        value: percentile(beside, 95) / percentile(alone, 95),
+        bound: { ...atMost(2), aim: 1.3 },
+      }),
+    ];
+  } finally {
+    await attacker.close();
+  }
+}
+
+interface Lag {
+  api: number;
+  worker: number;
+}
+
+/** The longest delay of each event loop since it was last asked for, in ms. */
+async function readLag({ apiUrl, workerMetricsUrl }: Stack): Promise<Lag> {
+  const [api, worker] = await Promise.all(
+    [`${apiUrl}/metrics`, workerMetricsUrl].map(async (url) => {
+      const text = await (await request(url)).body.text();
+      return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1_000;
+    }),
+  );
+  return { api: api ?? Number.NaN, worker: worker ?? Number.NaN };
+}
+
+interface Attacker {
+  begin(): { end(): Promise<void> };
+  /** What its requests were answered. */
+  told(): string;
+  close(): Promise<void>;
+}
+
+/** Linear for RE2, and the slowest that is: nothing is found, and everything is possible up to the end. */
+const COSTLY = '(?i)(?:a[ab]{0,30}){0,8}c';
+
+async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker> {
+  await makeWorkspace(databaseUrl);
+  const dispatcher = new Agent({ connections: 100 });
+  const answers = new Map<number, number>();
+  let headers: Record<string, string> = { 'content-type': 'application/json' };
+  const send = async (method: 'POST' | 'PUT', path: string, body: unknown): Promise<unknown> => {
+    const response = await request(`${apiUrl}${path}`, {
+      dispatcher,
+      method,
+      headers,
+      body: JSON.stringify(body),
+      headersTimeout: 120_000,
+    });
+    const { statusCode } = response;
+    answers.set(statusCode, (answers.get(statusCode) ?? 0) + 1);
+    return response.body.json();
+  };
+  const { token } = (await send('POST', '/api/auth/login', { email, password })) as {
+    token: string;
+  };
+  headers = { ...headers, authorization: `Bearer ${token}` };
+  const define = async (name: string, graph: object): Promise<string> =>
+    ((await send('POST', '/api/workflows', { name, graph })) as { id: string }).id;
+  const transform = (id: string, expression: string) => ({
+    id,
+    kind: 'tool',
+    tool_name: 'json_transform',
+    params: { expression },
+  });
+  const parallel = await define('Parallel transforms', {
+    nodes: Array.from({ length: 40 }, (_, n) =>
+      transform(`n${n}`, `matches(text, '${COSTLY}${n}')`),
+    ),
+    edges: [],
+  });
+  const conditions = await define('Conditions', {
+    nodes: Array.from({ length: 40 }, (_, n) => [
+      transform(`n${n}`, '1'),
+      { id: `c${n}`, kind: 'condition', expression: `matches(part, '${COSTLY}${n}')` },
+    ]).flat(),
+    edges: Array.from({ length: 40 }, (_, n) => ({ source: `n${n}`, target: `c${n}` })),
+  });
+  const checked = await define('Checks', { nodes: [transform('n', '1')], edges: [] });
+  await send(
+    'PUT',
+    `/api/workflows/${checked}/checks`,
+    Array.from({ length: 100 }, (_, n) => ({
+      name: `check ${n}`,
+      type: 'regex',
+      target: 'text',
+      value: `${COSTLY}${n}`,
+    })),
+  );
+  const text = unordered(TEXT_LENGTH);
+  const input = { text, part: text.slice(0, 4_000) };
+  const schema = (name: string) => ({
+    title: name,
+    properties: Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, n) => [
+        `property_${n}`,
+        { type: 'string', pattern: `^[a-z]{1,9}${n}$` },
+      ]),
+    ),
+  });
+  const slow = `(?i)${'[\u0000-\uffff]{9}'.repeat(31)}`;
+  const policies = {
+    tools: Array.from({ length: 6 }, (_, tool) => ({
+      tool: `t${tool}`,
+      blocked_arguments: Array.from({ length: 50 }, (_each, n) => ({
+        argument: 'a',
+        pattern: `${slow}${tool}_${n}`,
+      })),
+    })),
+  };
+  let waves = 0;
+  /** What becomes of it does not matter: an attacker is refused now and then. */
+  const wave = (): Promise<unknown>[] => {
+    waves += 1;
+    return [
+      ...[parallel, conditions, checked].map((workflow) =>
+        send('POST', `/api/workflows/${workflow}/runs`, { input }),
+      ),
+      ...Array.from({ length: 10 }, (_, n) =>
+        send('POST', '/api/tools', {
+          name: `tool_${waves}_${n}`,
+          description: 'Takes long to compile',
+          kind: 'http',
+          endpoint_url: 'https://example.net/',
+          input_schema: schema(`${waves} ${n}`),
+        }),
+      ),
+      send('PUT', '/api/workspace/policies', policies),
+    ];
+  };
+  return {
+    begin: () => {
+      const sent: Promise<unknown>[] = [];
+      const next = (): void => {
+        for (const each of wave()) sent.push(each.catch(() => undefined));
+      };
+      next();
+      const timer = setInterval(next, WAVE_MS);
+      return {
+        end: async () => {
+          clearInterval(timer);
+          await Promise.all(sent);
+          const runs = await query<{ id: string }>(
+            databaseUrl,
+            `SELECT r.id FROM runs r JOIN members m USING (workspace_id)
+             WHERE m.email = $1 AND r.status IN ('pending', 'running')`,
+            [email],
+          );
+          await Promise.all(runs.map(({ id }) => send('POST', `/api/runs/${id}/cancel`, {})));
+          await pause(2 * WAVE_MS);
+        },
+      };
+    },
+    told: () =>
+      `answers to the attacker: ${[...answers].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+    close: () => dispatcher.close(),
+  };
+}
+
+async function makeWorkspace(databaseUrl: string): Promise<void> {
+  const db = await connectDatabase(databaseUrl, { maxPoolSize: 1 });
+  try {
+    await createWorkspace(db, {
+      name: 'Attacker',
+      owner: { name: 'Attacker', email, passwordHash: await hashPassword(password) },
+    });
+  } finally {
+    await db.end();
+  }
+  await query(databaseUrl, `UPDATE workspaces SET plan = 'enterprise'`);
+}
+
+/** The letters a and b in no order, the same with every run of the benchmark. */
+function unordered(length: number): string {
+  let seed = 1;
+  return Array.from({ length }, () => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed > 1_073_741_824 ? 'a' : 'b';
+  }).join('');
+}

@@ -1,0 +1,68 @@
+import type { Span } from './detectors/span.ts';
+
+/** A text as detectors can read it, and where its stretches stand in the text as it was written. */
+export interface PlainText {
+  text: string;
+  written: (span: Span) => Span;
+}
+
+const ASCII = /^[\0-\x7f]*$/;
+/** Invisible, and between two digits nothing but a way past a detector. */
+const INVISIBLE = /^[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]$/;
+/** Characters seen before, up to about as many as a text in any language uses. */
+const known = new Map<string, string>();
+const MAX_KNOWN = 10_000;
+
+/**
+ * Full-width and other compatibility forms as the plain ones (NFKC), digits of every script as 0 to 9, every dash as a
+ * hyphen, every space as a space, nothing for what cannot be seen. Undefined when that changes nothing.
+ */
+export function plainText(text: string): PlainText | undefined {
+  if (ASCII.test(text)) return undefined;
+  let plain = '';
+  let changed = false;
+  const starts: number[] = [];
+  let at = 0;
+  for (const character of text) {
+    const instead = plainCharacter(character);
+    changed ||= instead !== character;
+    for (let unit = 0; unit < instead.length; unit += 1) starts.push(at);
+    plain += instead;
+    at += character.length;
+  }
+  if (!changed) return undefined;
+  return {
+    text: plain,
+    written: ({ start, end }) => {
+      const last = starts[end - 1] ?? 0;
+      const width = (text.codePointAt(last) ?? 0) > 0xffff ? 2 : 1;
+      return { start: starts[start] ?? 0, end: last + width };
+    },
+  };
+}
+
+function plainCharacter(character: string): string {
+  if (character.length === 1 && character < '\x80') return character;
+  const before = known.get(character);
+  if (before !== undefined) return before;
+  const plain = makePlain(character);
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(character, plain);
+  return plain;
+}
+
+function makePlain(character: string): string {
+  if (INVISIBLE.test(character)) return '';
+  if (/^\p{Zs}$/u.test(character)) return ' ';
+  if (/^[\p{Pd}\u2212]$/u.test(character)) return '-';
+  const plain = character.normalize('NFKC');
+  return /^\p{Nd}$/u.test(plain) && !/^\d$/.test(plain) ? String(digitOf(plain)) : plain;
+}
+
+/** Unicode has the digits of each script in a row, beginning with its zero. */
+function digitOf(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  let before = 0;
+  while (/^\p{Nd}$/u.test(String.fromCodePoint(code - before - 1))) before += 1;
+  return before % 10;
+}
