@@ -103,7 +103,7 @@ async function finishedOutputs(tx: Tx, call: FailureCall): Promise<Record<string
     SELECT step_key, output FROM steps
     WHERE run_id = ${call.run_id} AND status = 'success'
       AND step_key = ANY(${sql.array(
-        call.failed.filter((step) => step.reason === 'node').map((step) => step.step_key),
+        call.failed.map((step) => step.step_key),
         'text',
       )})
   `);

@@ -130,6 +130,11 @@ export async function beginStep(
       admittance === 'begin' ? await claimStep(tx, step, { counted: cost }) : undefined;
     // Also when it does not begin: an attempt of this run whose worker died may still be counted.
     await recountHolds(tx, carriage.run_id);
+    if (admittance !== 'begin') {
+      // Another attempt may have ended the step before the run's row was held: what is finished needs no room.
+      const kept = await readOutcome(tx, carriage.run_id, stepKey);
+      if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };
+    }
     if (admittance === 'wait') return { outcome: 'waits' };
     if (admittance !== 'begin') return { outcome: 'blocked', blocked: blockedBy(admittance) };
     const begun = claimed === undefined ? undefined : await outcomeOf(tx, step, claimed);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createBudget, readBudget } from '../../shared/db/budgets.ts';
 import { lastCost } from '../../shared/db/holds.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { abandonRun, cancelRun } from '../../shared/db/run-ends.ts';
+import { abandonRun, cancelRun, reportFailure } from '../../shared/db/run-ends.ts';
 import { settleRun } from '../../shared/db/settlements.ts';
 import { beginStep, finishStep, recordStepError, releaseStep } from '../../shared/db/steps.ts';
 import { updateWorkflow } from '../../shared/db/workflows.ts';
@@ -45,7 +45,12 @@ const status = async (budgetId: string) =>
   (await readBudget(engine.db, { workspaceId: engine.actor.workspaceId, budgetId })).status;
 const spent = async (runId: string) => (await engine.run(runId)).cost_usd;
 
-const begin = (runId: string, stepKey: string, cost: StepCost, claim = 'c') =>
+const begin = (
+  runId: string,
+  stepKey: string,
+  cost: StepCost | (() => Promise<StepCost>),
+  claim = 'c',
+) =>
   beginStep(engine.db, {
     carriage: { run_id: runId, control: [], observed: [] },
     execution: 'e',
@@ -262,6 +267,43 @@ describe('a budget with an estimate', () => {
     expect(await status(id)).toMatchObject({ reserved_usd: 3 });
     await act(runId);
     expect((await status(id)).reserved_usd).toBeLessThanOrEqual(0.5);
+  });
+});
+
+describe('an attempt that comes second, when the first has used up all that there was', () => {
+  /** A run that holds the whole budget, and whose only step is being done for all of it. */
+  const atWork = async (): Promise<string> => {
+    const workflowId = await define();
+    await budget(workflowId, 1, 1);
+    const runId = await engine.trigger(workflowId);
+    expect((await begin(runId, 'a', exact(1), 'first')).outcome).toBe('begun');
+    return runId;
+  };
+
+  test('finds the step finished, also when it ends while limits are asked', async () => {
+    const runId = await atWork();
+    const late = async (): Promise<StepCost> => {
+      await finish(runId, 'a', 1, 'first');
+      return exact(1);
+    };
+    expect(await begin(runId, 'a', late, 'second')).toEqual({ outcome: 'finished', output: 1 });
+  });
+
+  test('does not stop the run, should it be told of a limit all the same', async () => {
+    const runId = await atWork();
+    await finish(runId, 'a', 1, 'first');
+    const stopped = { step_key: 'a', node_id: 'a', label: 'a', kind: 'agent' } as const;
+    const verdict = await reportFailure(engine.db, {
+      run_id: runId,
+      control: [],
+      observed: [],
+      n: 1,
+      failed: [{ ...stopped, iteration: [], error: 'exhausted', reason: 'budget' }],
+      execution: 'e',
+      alerts: false,
+    });
+    expect(verdict).toEqual({ verdict: 'finished', outputs: { a: 1 } });
+    expect((await engine.run(runId)).status).toBe('running');
   });
 });
 
