@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import type { Claim } from '../../scripts/stack/claim.ts';
 import { createActs } from './acts.ts';
@@ -101,6 +102,7 @@ async function weather(
     acts,
     outside,
     follower,
+    terminate: (runId) => terminate(cluster.temporalAddress, runId),
     running: () => Date.now() < over,
   };
   say(`the storm begins: ${options.seconds} s, seed ${seed}`);
@@ -142,6 +144,22 @@ async function weather(
       db.runs.map(({ id }) => id),
     ),
   };
+}
+
+/** On a connection of its own, since the server may have been another process the last time. */
+async function terminate(address: string, runId: string): Promise<void> {
+  const connection = await Connection.connect({
+    address,
+    connectTimeout: 2_000,
+    channelArgs: { 'grpc.enable_http_proxy': 0 },
+  });
+  try {
+    await connection.withDeadline(Date.now() + 3_000, () =>
+      new Client({ connection }).workflow.getHandle(runId).terminate('the storm'),
+    );
+  } finally {
+    await connection.close();
+  }
 }
 
 const restless = `

@@ -21,6 +21,10 @@ export interface World {
   schedules: { id: string; overlap: 'skip' | 'allow' }[];
   feedId: string;
   dataKey: Person;
+  /** Of the endpoint that is reached most of the time. */
+  endpointId: string;
+  /** What an operator does in the Temporal UI. Rejects when Temporal does not answer. */
+  terminate(runId: string): Promise<void>;
   /** False once the storm is over: begin nothing new. */
   running(): boolean;
 }
@@ -55,7 +59,10 @@ const signedIn = (name: string, session: any): Person => ({
   headers: { authorization: `Bearer ${session.token}` },
 });
 
-type Fixtures = Pick<World, 'people' | 'workflows' | 'hook' | 'schedules' | 'feedId' | 'dataKey'>;
+type Fixtures = Pick<
+  World,
+  'people' | 'workflows' | 'hook' | 'schedules' | 'feedId' | 'dataKey' | 'endpointId'
+>;
 
 /** People, workflows, tools, hooks, schedules, feeds and endpoints that the workload is about. */
 export async function furnish(cluster: Cluster, outside: Outside): Promise<Fixtures> {
@@ -166,7 +173,7 @@ async function furnishData(
   baseUrl: string,
   owner: Person,
   outside: Outside,
-): Promise<Pick<World, 'feedId' | 'dataKey'>> {
+): Promise<Pick<World, 'feedId' | 'dataKey' | 'endpointId'>> {
   const post = (path: string, body: unknown, person = owner) =>
     must(baseUrl, person, { method: 'POST', path, body });
   const feed = await post('/api/data/feeds', { name: 'Storm', entity_types: ['project'] });
@@ -192,6 +199,7 @@ async function furnishData(
     good: ['entity.created', 'entity.updated', 'intelligence_event.created', 'export.completed'],
     broken: ['intelligence_event.created'],
   };
+  let endpointId = '';
   for (const [name, types] of Object.entries(events)) {
     const { data } = await post(
       '/v1/webhooks',
@@ -199,6 +207,7 @@ async function furnishData(
       dataKey,
     );
     outside.learnSecret(name, data.secret);
+    if (name === 'good') endpointId = data.id;
   }
-  return { feedId: feed.id, dataKey };
+  return { feedId: feed.id, dataKey, endpointId };
 }

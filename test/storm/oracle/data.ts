@@ -60,7 +60,7 @@ export const records: Check = ({ acts, db }) => {
 };
 
 /** Of each thing that happens there is one event, and one delivery of it for each endpoint that wants to hear of it. */
-export const events: Check = ({ db }) => {
+export const events: Check = ({ acts, db }) => {
   const finding = createFinding();
   const outbound = groupBy(db.outbound, ({ type, about }) => `${type} ${about}`);
   for (const entity of db.entities) {
@@ -83,6 +83,22 @@ export const events: Check = ({ db }) => {
     const told = outbound.get(`intelligence_event.created ${event.id}`);
     finding.expect(told?.length === 1, event.id, 'one event intelligence_event.created', told);
   }
+  const { least, most } = bounds(acts.filter(({ kind }) => kind === 'ping'));
+  const pings = db.outbound.filter(({ type }) => type === 'ping');
+  finding.expect(
+    pings.length >= least && pings.length <= most,
+    'pings',
+    `${least} to ${most} events ping`,
+    pings.length,
+  );
+  const exported = bounds(acts.filter(({ kind }) => kind === 'export'));
+  const exports = db.outbound.filter(({ type }) => type === 'export.completed');
+  finding.expect(
+    exports.length >= exported.least && exports.length <= exported.most,
+    'exports',
+    `${exported.least} to ${exported.most} events export.completed`,
+    exports.length,
+  );
   const deliveries = groupBy(
     db.deliveries,
     ({ event_id, endpoint_id }) => `${event_id} ${endpoint_id}`,

@@ -38,11 +38,14 @@ export const rest: Check = ({ db, quiet, healedAt, takenAt }) => {
 };
 
 /** A process that dies is no reason for a run to fail. */
-export const crashes: Check = ({ db }) => {
+export const crashes: Check = ({ db, acts }) => {
   const finding = createFinding();
+  const terminated = new Set(
+    acts.filter(({ kind }) => kind === 'terminate').map(({ about }) => about['runId']),
+  );
   for (const run of db.runs) {
     finding.expect(
-      run.failure?.kind !== 'crash',
+      run.failure?.kind !== 'crash' || terminated.has(run.id),
       run.id,
       'no failure of our own making',
       `${run.failure?.kind}: ${run.error}`,

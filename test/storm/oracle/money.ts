@@ -173,10 +173,11 @@ export const caps: Check = ({ db, acts }) => {
   );
   for (const run of db.runs) {
     if (run.cap === null || run.cap > cap) continue;
-    // A step whose worker died may have been paid twice, the second time before the cap was asked again.
-    const again = db.steps
-      .filter((step) => step.run_id === run.id)
-      .reduce((most, step) => Math.max(most, step.cost - STEP_MICROS), 0);
+    // A step whose worker was thought dead may be paid twice.
+    const again = sum(
+      db.steps.filter((step) => step.run_id === run.id),
+      (step) => Math.max(0, step.cost - STEP_MICROS),
+    );
     const most = run.cap + again;
     finding.expect(run.cost <= most, run.id, `a cost of at most ${most}`, run.cost, run.created_at);
     if (bounds(overridden.get(run.id) ?? []).most > 0) continue;

@@ -117,7 +117,7 @@ export const decisions: Check = ({ acts, db }) => {
       );
     }
   }
-  const decided = db.gates.filter(({ status }) => status !== 'open');
+  const decided = db.gates.filter(({ status }) => status === 'approved' || status === 'rejected');
   const total = [...audited.values()].flat().length;
   finding.expect(
     total === decided.length,
@@ -144,6 +144,7 @@ export const refusedDecisions: Check = ({ acts, db }) => {
         other.about['runId'] === runId &&
         (other.about['nodeId'] === nodeId ||
           other.kind === 'cancel' ||
+          other.kind === 'resume' ||
           other.about['nodeId'] === null),
     );
     if (others.length > 0) continue;
@@ -285,6 +286,15 @@ export const definitions: Check = ({ acts, db }) => {
       requests[0]?.at,
     );
   }
+  const policies = acts.filter(({ kind }) => kind === 'set policies');
+  const { least, most } = bounds(policies);
+  const entries = db.audit.filter(({ action }) => action === 'policy_update');
+  finding.expect(
+    entries.length >= least && entries.length <= most,
+    'policies',
+    `${least} to ${most} audit entries 'policy_update'`,
+    entries.length,
+  );
   for (const workflow of db.workflows) {
     finding.expect(
       workflow.versions === workflow.version,

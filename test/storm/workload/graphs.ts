@@ -10,7 +10,7 @@ export interface StormGraph {
 
 /** What a step of the mock model costs, in micro-dollars, wherever money is counted. */
 export const STEP_MICROS = 1_000;
-/** Of `capped`: the run is stopped before its fourth step. */
+/** Of `capped` and `capped fan`: the run is stopped before its fourth step, however many are ready at once. */
 export const CAP_USD = 0.003;
 
 const edge = (source: string, target: string, condition_value?: 'true' | 'false') => ({
@@ -193,6 +193,16 @@ export const graphs = (outside: Pick<Outside, 'toolUrl'>) =>
         edges: ['1', '2', '3', '4'].map((id) => edge(`step-${id}`, `step-${Number(id) + 1}`)),
       },
     },
+    'capped fan': {
+      runCapUsd: CAP_USD,
+      graph: {
+        nodes: [
+          transform('begin', "'begin'"),
+          ...['a', 'b', 'c', 'd', 'e'].map((id, index) => agent(id, 50 + 100 * index)),
+        ],
+        edges: ['a', 'b', 'c', 'd', 'e'].map((id) => edge('begin', id)),
+      },
+    },
     hooked: {
       graph: { nodes: [agent('read', 50), effect('answer')], edges: [edge('read', 'answer')] },
     },
@@ -217,6 +227,7 @@ export type GraphName =
   | 'gate in a loop'
   | 'slow'
   | 'capped'
+  | 'capped fan'
   | 'hooked'
   | 'scheduled';
 

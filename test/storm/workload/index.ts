@@ -3,6 +3,7 @@ import type { Random } from '../random.ts';
 import type { Feature, World } from '../world.ts';
 import { gates, parallelGates } from './gates.ts';
 import { budgets, caps } from './money.ts';
+import { pings, policies, terminations } from './operators.ts';
 import { exports, ingest, reads } from './records.ts';
 import { cancels, failures, plainRuns } from './runs.ts';
 import { hooks, mcp, schedules } from './triggers.ts';
@@ -23,6 +24,9 @@ export const features: readonly Feature[] = [
   reads,
   exports,
   workflows,
+  terminations,
+  policies,
+  pings,
 ];
 
 /** Clients at once. More would only wait for the processors of a small machine. */

@@ -9,7 +9,7 @@ const STEPS = 2;
 /** A budget of a new workflow with room for a few runs, and more triggers at once than fit. */
 export const budgets: Feature = {
   name: 'budgets',
-  weight: 5,
+  weight: 8,
   run: async (world, random, id) => {
     const { owner } = world.people;
     const created = await world.caller.act(owner, 'create workflow', {
@@ -31,7 +31,7 @@ export const budgets: Feature = {
     if (created.outcome !== 'acknowledged') return;
     const workflowId: string = created.body.id;
     const room = random.int(2, 4);
-    const estimated = random.chance(0.7);
+    const estimated = random.chance(0.8);
     const budget = await world.caller.act(
       owner,
       'create budget',
@@ -78,7 +78,7 @@ export const caps: Feature = {
   name: 'caps',
   weight: 6,
   run: async (world, random, id) => {
-    const runId = await start(world, random, 'capped', id);
+    const runId = await start(world, random, random.pick(['capped', 'capped fan']), id);
     if (runId === undefined) return;
     const run = await until(world, runId, ['success', 'failed'], 15_000);
     if (run?.status !== 'failed') return;
