@@ -77,7 +77,7 @@ import { sourceReadRoutes } from './routes/v1/sources.ts';
 import { dataUsageRoutes } from './routes/v1/usage.ts';
 import { prepareAnswer } from './security-headers.ts';
 import { dropDeadSockets } from './stream/heartbeat.ts';
-import { socketOptions, streamRoutes } from './stream/route.ts';
+import { refuseOtherSockets, socketOptions, streamRoutes } from './stream/route.ts';
 import { createUntold } from './untold.ts';
 
 /** Starts, decisions and the like on their way to Temporal that no request waits for. */
@@ -194,6 +194,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   app.register(websocket, socketOptions).after(() => {
     app.websocketServer.on('wsClientError', answerHandshakeError);
   });
+  refuseOtherSockets(app);
   dropDeadSockets(app, limits.pingEveryMs);
   app.register(cors, {
     origin: corsOrigins,

@@ -60,6 +60,7 @@ export const serverFactory =
         requestTimeout: 0,
         connectionsCheckingInterval: limits.checkEveryMs,
         keepAliveTimeout: limits.idleMs,
+        shouldUpgradeCallback: asksForWebSocket,
       },
       handler,
     );
@@ -72,6 +73,13 @@ export const serverFactory =
     });
     return server;
   };
+
+/**
+ * Any other upgrade that a client offers (curl and Java ask for `h2c` by themselves) is ignored, as HTTP lets a server
+ * do: the request is answered as if it had not asked.
+ */
+const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
 /** Ends the bounds that a request is held to as a whole. */
 const liftBounds = new WeakMap<IncomingMessage, () => void>();

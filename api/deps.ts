@@ -59,6 +59,8 @@ declare module 'fastify' {
     also?: readonly Capability[];
     /** What a key of the data API needs for the route. Such routes declare this instead of a capability. */
     scope?: DataScope;
+    /** It is a WebSocket. All other routes answer plain HTTP alone. */
+    stream?: boolean;
   }
   interface FastifyRequest {
     /** Who asks. Unset on public routes. */

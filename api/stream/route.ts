@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WebsocketPluginOptions } from '@fastify/websocket';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { requireCapability } from '../../shared/actor.ts';
@@ -22,7 +22,13 @@ export const MAX_BEHIND_BYTES = 1024 * 1024;
 const GOODBYE_MS = 200;
 
 export const socketOptions: WebsocketPluginOptions = {
-  options: { maxPayload: MAX_INBOUND_BYTES, perMessageDeflate: false, autoPong: false },
+  options: {
+    maxPayload: MAX_INBOUND_BYTES,
+    perMessageDeflate: false,
+    autoPong: false,
+    // The stream speaks none, and naming one would say that it does.
+    handleProtocols: () => false,
+  },
   errorHandler: (error, socket, request) => {
     request.log.debug({ err: error }, 'socket failed');
     socket.terminate();
@@ -37,6 +43,18 @@ export const socketOptions: WebsocketPluginOptions = {
     }, GOODBYE_MS);
   },
 };
+
+/** Answers a handshake at any address but that of a stream in plain HTTP, once it is known who asks. */
+export function refuseOtherSockets(app: FastifyInstance): void {
+  app.addHook('preHandler', async (request) => {
+    const { ws, is404, routeOptions } = request;
+    if (!ws || is404 || routeOptions.config.stream === true) return;
+    throw new AppError(
+      'invalid',
+      'This address is no WebSocket; send a plain HTTP request, or connect to /api/runs/{id}/stream',
+    );
+  });
+}
 
 /** `WS /api/runs/{id}/stream`. Frames go out; what comes in is ignored. */
 export function streamRoutes(app: App, context: RouteContext): void {
@@ -74,7 +92,7 @@ export function streamRoutes(app: App, context: RouteContext): void {
         'not_found',
       ),
     },
-    config: { capability: 'view' },
+    config: { capability: 'view', stream: true },
     // Before the handshake: nothing that happens once the caller sees an open socket is missed.
     preHandler: async (request) => {
       if (!request.ws) return;

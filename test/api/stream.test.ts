@@ -7,6 +7,7 @@ import { notifyFrames } from '../../shared/db/frames.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { appendFrames } from '../../shared/db/run-log.ts';
 import { newId } from '../../shared/platform/ids.ts';
+import { handshake, openConnection, requestHead } from '../support/raw-http.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;
@@ -296,10 +297,78 @@ test('a request without an upgrade is told so', async () => {
   ]);
 });
 
-test('an upgrade on another route is not served', async () => {
-  const socket = new WebSocket(`ws://127.0.0.1:${await portOf(api.app)}/api/workflows`);
-  const messages: unknown[] = [];
-  socket.on('message', (data) => messages.push(data)).on('error', () => undefined);
-  await new Promise((resolve) => socket.on('close', resolve));
-  expect(messages).toEqual([]);
+/** Sends a request as it stands and returns the head of the answer, in small letters, and what follows it. */
+async function exchange(head: string): Promise<{ head: string; body: string }> {
+  const { socket, closed } = openConnection(await portOf(api.app));
+  socket.write(head);
+  setTimeout(() => socket.end(), 1_000).unref();
+  const [answered = '', body = ''] = (await closed).text.split('\r\n\r\n', 2);
+  return { head: answered.toLowerCase(), body };
+}
+
+test.each([
+  '/api/workflows',
+  '/api/health',
+  '/api/usage',
+  '/api/openapi.json',
+  '/api/mcp',
+  '/metrics',
+  '/docs/',
+  '/',
+])('a handshake at %s is refused in plain HTTP', async (path) => {
+  const { head, body } = await exchange(handshake(path));
+  expect(head).toMatch(/^http\/1\.1 40[0-9] /);
+  expect(head).not.toMatch(/upgrade:|sec-websocket/);
+  expect(JSON.parse(body)).toEqual({ detail: expect.any(String) });
+});
+
+test('a handshake at an address that asks for a credential says so first', async () => {
+  const { head } = await exchange(handshake('/v1/feeds'));
+  expect(head).toMatch(/^http\/1\.1 401 /);
+});
+
+test.each(['h2c', 'HTTP/2.0', 'TLS/1.0', 'websocket, h2c', 'x'])(
+  'the upgrade %j is ignored, with and without a body',
+  async (upgrade) => {
+    const headers = {
+      connection: 'close, Upgrade, HTTP2-Settings',
+      upgrade,
+      'http2-settings': 'AAMAAABkAAQAoAAAAAIAAAAA',
+    };
+    const read = await exchange(requestHead('GET', '/api/workflows', headers));
+    expect(read.head).toMatch(/^http\/1\.1 200 /);
+    expect(JSON.parse(read.body)).toEqual(expect.any(Array));
+    const json = JSON.stringify({ name: 'Made by curl --http2', graph: oneStep });
+    const post = requestHead('POST', '/api/workflows', {
+      ...headers,
+      'content-type': 'application/json',
+      'content-length': String(json.length),
+    });
+    expect((await exchange(post + json)).head).toMatch(/^http\/1\.1 201 /);
+  },
+);
+
+test('a connection that offered an upgrade goes on with its next request', async () => {
+  const offer = requestHead('GET', '/api/workflows', { connection: 'Upgrade', upgrade: 'h2c' });
+  const last = requestHead('GET', '/api/workspace', { connection: 'close' });
+  const { socket, closed, until } = openConnection(await portOf(api.app));
+  socket.write(offer);
+  await until(/\]$/);
+  socket.write(last);
+  expect((await closed).text.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+});
+
+test('a method other than GET is no handshake', async () => {
+  const post = handshake(`/api/runs/${await startRun()}/cancel`, { connection: 'close, Upgrade' });
+  expect((await exchange(post.replace('GET', 'POST'))).head).toMatch(/^http\/1\.1 200 /);
+});
+
+test('no subprotocol is agreed on, since a stream speaks none', async () => {
+  const { socket, until } = openConnection(await portOf(api.app));
+  const offered = { 'sec-websocket-protocol': 'graphql-ws, bearer' };
+  socket.write(handshake(`/api/runs/${await startRun()}/stream`, offered));
+  const head = await until(/\r\n\r\n/);
+  expect(head).toMatch(/^HTTP\/1\.1 101 /);
+  expect(head.toLowerCase()).not.toContain('sec-websocket-protocol');
+  socket.destroy();
 });
