@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError, messageOf } from '../shared/errors.ts';
+import { parseExactJson } from '../shared/exact-json.ts';
 
 export const BODY_LIMIT_BYTES = 1_048_576;
 
@@ -27,8 +28,9 @@ function decode(body: Buffer): string {
 function parseJson(text: string): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExactJson('body', text);
   } catch (error) {
+    if (error instanceof AppError) throw error;
     throw new AppError('invalid', `Invalid body: not valid JSON (${messageOf(error)})`);
   }
   // To the validator null would look the same as no body.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../shared/errors.ts';
+import { parseExactJson } from '../shared/exact-json.ts';
 import type { Json, JsonObject } from '../shared/json.ts';
 import { refuseUnsafe } from './input-guard.ts';
 
@@ -11,8 +12,9 @@ export function inputOf(body: Buffer): JsonObject {
   if (body.length === 0) return {};
   let value: Json;
   try {
-    value = JSON.parse(utf8.decode(body)) as Json;
-  } catch {
+    value = parseExactJson('body', utf8.decode(body)) as Json;
+  } catch (error) {
+    if (error instanceof AppError) throw error;
     throw new AppError('invalid', 'Body must be JSON (or empty)');
   }
   refuseUnsafe('body', value);
@@ -50,7 +52,7 @@ function kept(id: string | undefined): string | undefined {
 const ownValue = (input: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(input, key) ? input[key] : undefined;
 
-// Two numbers that a double cannot tell apart may name two events, of which the second must not be lost.
+// A fraction names nothing.
 function nameOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;

@@ -1,5 +1,6 @@
 import { MAX_LINE_BYTES } from '../shared/contract/data/ingest.ts';
 import { messageOf } from '../shared/errors.ts';
+import { parseExactJson } from '../shared/exact-json.ts';
 import type { SentRecord } from '../shared/operations/ingest.ts';
 import { refuseUnsafe } from './input-guard.ts';
 
@@ -54,7 +55,7 @@ function parseLine(line: number, bytes: Buffer): SentRecord | undefined {
   }
   if (text.trim() === '') return undefined;
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExactJson('record', text);
     refuseUnsafe('record', value);
     return { line, value, size: bytes.length };
   } catch (error) {

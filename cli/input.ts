@@ -3,6 +3,26 @@ import { text } from 'node:stream/consumers';
 import type { JsonObject } from '../client/index.ts';
 import { misuse } from './endings.ts';
 
+declare global {
+  // Not among the types of the compiler yet.
+  interface JSON {
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+    ): unknown;
+    rawJSON(text: string): object;
+  }
+}
+
+/**
+ * JSON whose numbers are sent as they are written. The service refuses those that it cannot hold, with their place; here
+ * they would be rounded before it saw them. Throws SyntaxError.
+ */
+export const parseJson = (text: string): unknown =>
+  JSON.parse(text, (_key, value, { source = '' }) =>
+    typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value,
+  );
+
 /** A JSON file, or standard input for `-`. */
 export async function readJson(path: string): Promise<unknown> {
   let content: string;
@@ -12,7 +32,7 @@ export async function readJson(path: string): Promise<unknown> {
     throw misuse(`${path} cannot be read: ${error instanceof Error ? error.message : ''}`);
   }
   try {
-    return JSON.parse(content) as unknown;
+    return parseJson(content);
   } catch (error) {
     throw misuse(`${path} is not JSON: ${error instanceof Error ? error.message : ''}`);
   }
@@ -40,7 +60,7 @@ export async function readInput(given: readonly string[]): Promise<JsonObject> {
 
 function jsonOr(value: string): unknown {
   try {
-    return JSON.parse(value) as unknown;
+    return parseJson(value);
   } catch {
     return value;
   }

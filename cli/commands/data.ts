@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import type { BodyOf, Client, IngestAnswer } from '../../client/index.ts';
+import { splitLines } from '../../client/lines.ts';
 import { Ending, exitCodes, misuse } from '../endings.ts';
 import { readJsonObject } from '../input.ts';
 import { idOf } from '../references.ts';
@@ -138,7 +138,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     );
   });
   failed.catch(() => undefined);
-  const lines = createInterface({ input, crlfDelay: Infinity })[Symbol.asyncIterator]();
+  const lines = splitLines(input);
   for (;;) {
     const { done, value } = await Promise.race([lines.next(), failed]);
     if (done === true) return;
@@ -191,26 +191,38 @@ async function sendLines(
     if (batch.length === BATCH_RECORDS || (bytes + size > BATCH_BYTES && batch.length > 0)) {
       await flush();
     }
-    const record = parsed(text);
-    if (record === undefined) {
-      refuse({ line, reason: 'is not JSON' });
+    const read = readRecord(text);
+    if ('reason' in read) {
+      refuse({ line, reason: read.reason });
       continue;
     }
     bytes += size;
-    batch.push({ line, record });
+    batch.push({ line, record: read.record });
   }
   if (batch.length > 0) await flush();
   total.errors.sort((a, b) => a.line - b.line);
   return total;
 }
 
-/** Undefined for what is no JSON. */
-function parsed(text: string): unknown {
+/** A line as a record, or why it is none: the service would refuse a number that it cannot hold with the whole batch. */
+function readRecord(text: string): { record: unknown } | { reason: string } {
+  let isExact = true;
+  let record: unknown;
   try {
-    return JSON.parse(text) as unknown;
+    record = JSON.parse(text, (_key, value, { source = '' }) => {
+      const holds = /[.eE]/.test(source) ? Number.isFinite : Number.isSafeInteger;
+      if (typeof value === 'number' && !holds(value)) isExact = false;
+      return value;
+    });
   } catch {
-    return undefined;
+    return { reason: 'is not JSON' };
   }
+  return isExact
+    ? { record }
+    : {
+        reason:
+          'holds an integer beyond ±9007199254740991 or a number too large; send it as a string',
+      };
 }
 
 type Counts = IngestAnswer['events'];

@@ -124,6 +124,16 @@ describe.each(routesWithText)('%s refuses', (route) => {
     refused(await send(route, wrap('1e999')), 400, /too large/);
   });
 
+  test('integers that would be rounded, with their place', async () => {
+    for (const number of ['9007199254740992', '-12345678901234567890']) {
+      refused(
+        await send(route, wrap(`[{"id":${number}}]`)),
+        400,
+        /^Invalid body: \S+\.0\.id is an integer beyond ±9007199254740991.*send it as a string$/,
+      );
+    }
+  });
+
   test('JSON nested deeper than anybody can serialise', async () => {
     refused(
       await send(route, wrap(`${'['.repeat(50_000)}${']'.repeat(50_000)}`)),

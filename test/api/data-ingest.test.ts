@@ -520,6 +520,33 @@ describe('many at once', () => {
   });
 });
 
+test('a number that would change is refused with its place, of a stream with its line alone', async () => {
+  const feedId = await makeFeed();
+  const rounded = JSON.stringify(entity('b', { attributes: { at: { id: 'X' } } })).replace(
+    '"X"',
+    '9007199254740993',
+  );
+  const refusal = 'attributes.at.id is an integer beyond ±9007199254740991';
+  const streamed = await stream(
+    feedId,
+    `${lines([entity('a')])}${rounded}\n${lines([entity('c')])}`,
+  );
+  expect(streamed.body).toMatchObject({ created: 2, refused: 1 });
+  expect(streamed.body.errors).toEqual([
+    { line: 2, reason: expect.stringContaining(`record: ${refusal}`) },
+  ]);
+  const sent = await api.send({
+    method: 'POST',
+    url: '/api/data/ingest',
+    headers: { 'content-type': 'application/json' },
+    payload: `{"feed_id":"${feedId}","records":[${rounded}]}`,
+  });
+  expect([sent.status, sent.body.detail]).toEqual([
+    400,
+    expect.stringContaining(`Invalid body: records.0.${refusal}`),
+  ]);
+});
+
 describe('when evidence was retrieved', () => {
   const evidenceOf = async (feedId: string) => (await entityOf(feedId, 'e')).source_evidence;
   const at = (retrieved_at: string | null) => ({

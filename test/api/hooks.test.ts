@@ -585,9 +585,16 @@ describe('an event that comes again', () => {
     expect((await started(event(body))).id).not.toBe(first.id);
   });
 
-  test('is another one each time when its number is too large to be told from the next', async () => {
-    await started(event('{"id":9007199254740993}'));
-    await started(event('{"id":9007199254740992}'));
+  test('is refused when its number is too large to be told from the next', async () => {
+    for (const body of ['{"id":9007199254740993}', '{"order":[{"id":9007199254740992}]}']) {
+      const { status, body: refusal } = await event(body);
+      expect([status, refusal.detail]).toEqual([
+        400,
+        expect.stringMatching(/^Invalid body: (order\.0\.)?id is an integer beyond/),
+      ]);
+    }
+    await started(event('{"id":"9007199254740993"}'));
+    await started(event('{"id":"9007199254740992"}'));
   });
 
   test('may have a name of any length', async () => {

@@ -363,11 +363,17 @@ describe('the rest of the workspace', () => {
     const first = await ops([...ingest, lines]);
     expect([first.code, first.json()]).toMatchObject([0, { created: 1_200, refused: 0 }]);
     expect(first.stderr.trim().split('\n')).toHaveLength(3);
-    const mixed = [permit(1), 'no JSON', '', '{"type": "entity"}', permit(5_000)].join('\n');
+    const split = permit(5_000).replace('Permit 5000', 'Permit\u2028of\u20295000');
+    const rounded = permit(6_000).replace('"n": 6000', '"n": 9007199254740993');
+    const mixed = [permit(1), 'no JSON', '', '{"type": "entity"}', split, rounded].join('\r\n');
     const second = await ops(ingest, { input: mixed });
     expect(second.code).toBe(1);
-    expect(second.json()).toMatchObject({ created: 1, unchanged: 1, refused: 2 });
-    expect(second.json().errors).toMatchObject([{ line: 2, reason: 'is not JSON' }, { line: 4 }]);
+    expect(second.json()).toMatchObject({ created: 1, unchanged: 1, refused: 3 });
+    expect(second.json().errors).toMatchObject([
+      { line: 2, reason: 'is not JSON' },
+      { line: 4 },
+      { line: 6, reason: expect.stringContaining('send it as a string') },
+    ]);
     expect((await ops(['data', 'feeds', 'delete', 'Permits'])).code).toBe(0);
   });
 

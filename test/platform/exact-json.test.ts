@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseExactJson } from '../../shared/exact-json.ts';
+
+const read = (text: string): unknown => parseExactJson('body', text);
+
+describe('JSON from callers', () => {
+  test.each([
+    '{"id":9007199254740991,"minus":-9007199254740991}',
+    '[0,-0,1.5,1e3,1E+20,0e400,0.0,-0.0e-5,1.7976931348623157e308,5e-324]',
+    '{"pi":3.14159265358979323846264338327950288}',
+    '"12345678901234567890"',
+    '{"12345678901234567890":"1e400","a\\\\":"\\"99999999999999999999","b":["\\\\",{"c":1e5}]}',
+    '  {"a" : [ { } , [ ] , 1e2 ] }  ',
+    'null',
+  ])('is read as JSON.parse reads it: %s', (text) => {
+    expect(read(text)).toEqual(JSON.parse(text));
+  });
+
+  test.each([
+    ['9007199254740992', '', 'is an integer'],
+    ['-9007199254740992', '', 'is an integer'],
+    ['{"order":{"id":12345678901234567890}}', 'order.id ', 'is an integer'],
+    [
+      '{"rows":[{"a":1},{"id":1,"b":[[],[1,99999999999999999999]]}]}',
+      'rows.1.b.1.1 ',
+      'is an integer',
+    ],
+    ['{"a":{"b":1},"c":9007199254740993}', 'c ', 'is an integer'],
+    ['{"a":[1,2],"c":9007199254740993}', 'c ', 'is an integer'],
+    ['{"say \\"hi\\"":{"\\u0041\\\\":9007199254740993}}', 'say "hi".A\\ ', 'is an integer'],
+    ['{"a":"x","b" : \n 1e400}', 'b ', 'is a number too large'],
+    ['[1,-1E999]', '1 ', 'is a number too large'],
+    ['{"a":1e-400}', 'a ', 'is a number too close to 0'],
+  ])('is refused with the path of a number that would change: %s', (text, path, problem) => {
+    const refusal = `Invalid body: ${path}${problem}`;
+    expect(() => read(text)).toThrow(
+      expect.objectContaining({
+        code: 'invalid',
+        message: expect.stringMatching(
+          new RegExp(`^${refusal.replaceAll(/[\\"]/g, '\\$&')}.*; send it as a string$`),
+        ),
+      }),
+    );
+  });
+
+  test('is refused for the very numbers that change, in texts of any shape', () => {
+    const numbers = [
+      '1',
+      '-7.25',
+      '9007199254740991',
+      '9007199254740992',
+      '1e400',
+      '1e300',
+      '"9007199254740993"',
+    ];
+    const any = <Item>(items: readonly Item[]): Item =>
+      items[Math.floor(Math.random() * items.length)]!;
+    const make = (depth: number): string => {
+      if (depth === 0 || Math.random() < 0.3)
+        return any([...numbers, '"a\\"b"', 'true', 'null', '{}', '[]']);
+      const parts = Array.from({ length: Math.ceil(Math.random() * 4) }, () => make(depth - 1));
+      return Math.random() < 0.5
+        ? `[${parts.join(any([',', ' , ']))}]`
+        : `{${parts.map((part, n) => `"k${n}\\\\"${any([':', ' : '])}${part}`).join(',')}}`;
+    };
+    for (let round = 0; round < 3_000; round += 1) {
+      const text = make(5);
+      const bare = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '');
+      const changes = bare.includes('9007199254740992') || bare.includes('1e400');
+      let refusal: string | undefined;
+      try {
+        read(text);
+      } catch (error) {
+        refusal = (error as Error).message;
+      }
+      expect([text, refusal !== undefined]).toEqual([text, changes]);
+      if (refusal === undefined) continue;
+      const [, path = ''] =
+        /^Invalid body: (?:(.*) )?is an? (?:integer|number)/.exec(refusal) ?? [];
+      const at = path === '' ? [] : path.split('.');
+      const found = at.reduce<any>((value, key) => value[key], JSON.parse(text));
+      expect([text, path, found]).toEqual([text, path, expect.any(Number)]);
+      expect(Number.isSafeInteger(found)).toBe(false);
+    }
+  });
+
+  test('of megabytes that has to be looked at closely takes no longer than a few times what parsing takes', () => {
+    const row = {
+      id: '12345678901234567890',
+      text: 'a "quoted" text\n'.repeat(8),
+      values: [1, 2.5, -3e-7],
+    };
+    const text = JSON.stringify(Array.from({ length: 20_000 }, (_, n) => ({ ...row, n })));
+    const time = (work: () => unknown): number => {
+      const rounds = Array.from({ length: 5 }, () => {
+        const from = performance.now();
+        work();
+        return performance.now() - from;
+      });
+      return Math.min(...rounds);
+    };
+    expect(time(() => read(text))).toBeLessThan(25 * time(() => JSON.parse(text)) + 50);
+  });
+});
