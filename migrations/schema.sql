@@ -654,6 +654,7 @@ CREATE TABLE members (
   invite_code text,
   invite_mail_due_at timestamp with time zone,
   invite_mail_attempts integer DEFAULT 0 NOT NULL,
+  signup_network text,
   CONSTRAINT members_pkey PRIMARY KEY (id),
   CONSTRAINT members_invite_code_key UNIQUE (invite_code),
   CONSTRAINT members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
@@ -668,6 +669,7 @@ CREATE TABLE members (
 CREATE INDEX members_by_workspace ON public.members USING btree (workspace_id, created_at, id);
 CREATE UNIQUE INDEX members_email ON public.members USING btree (lower(email));
 CREATE UNIQUE INDEX members_owner ON public.members USING btree (workspace_id) WHERE is_owner;
+CREATE INDEX members_pending_by_network ON public.members USING btree (signup_network) WHERE (status = 'pending'::text);
 CREATE INDEX members_to_mail ON public.members USING btree (invite_mail_due_at) WHERE (invite_mail_due_at IS NOT NULL);
 
 CREATE TABLE migrations (

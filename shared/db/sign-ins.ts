@@ -8,6 +8,8 @@ import { type Db, type Pool, sql, type Tx } from './pool.ts';
 
 /** How many may have signed up to the installation and wait: nobody has to sign in to add one more. */
 const MAX_PENDING = 1_000;
+/** Of them from one network, so that none can keep all others out. */
+const MAX_PENDING_PER_NETWORK = 50;
 
 const accountColumns = sql.fragment`${memberColumns}, m.password_hash, m.session_epoch`;
 const accountRow = memberRow.extend({
@@ -40,9 +42,15 @@ export async function readAccount(db: Db, memberId: string): Promise<Account | u
  */
 export async function signUp(
   db: Pool,
-  { name, email, passwordHash }: Omit<SignupInput, 'password'> & { passwordHash: string },
+  {
+    name,
+    email,
+    passwordHash,
+    network,
+  }: Omit<SignupInput, 'password'> & { passwordHash: string; network: string },
 ): Promise<MemberRow> {
   return db.transaction(async (tx) => {
+    await requireNetworkRoom(tx, network);
     const workspaceId = await tx.oneFirst(sql.prepared(
       'sign_ins_default_workspace',
       z.object({ id: z.string() }),
@@ -50,8 +58,8 @@ export async function signUp(
       SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1
     `);
     const row = await tx.maybeOne(sql.prepared('sign_ins_sign_up', memberRow)`
-      INSERT INTO members AS m (id, workspace_id, name, email, role, status, password_hash)
-      SELECT ${newId('member')}, ${workspaceId}, ${name}, ${email}, 'viewer', 'pending', ${passwordHash}
+      INSERT INTO members AS m (id, workspace_id, name, email, role, status, password_hash, signup_network)
+      SELECT ${newId('member')}, ${workspaceId}, ${name}, ${email}, 'viewer', 'pending', ${passwordHash}, ${network}
       WHERE (SELECT count(*) FROM (SELECT FROM members WHERE status = 'pending' LIMIT ${MAX_PENDING}) p) < ${MAX_PENDING}
       ON CONFLICT (lower(email)) DO NOTHING
       RETURNING ${memberColumns}
@@ -63,6 +71,28 @@ export async function signUp(
     await auditOwnAct(tx, row, 'signup');
     return row;
   });
+}
+
+/**
+ * Whoever signs up from a network takes a turn with the others from there, so that any number at once stay within the
+ * bound. Throws AppError `rate_limited`.
+ */
+async function requireNetworkRoom(tx: Tx, network: string): Promise<void> {
+  await tx.query(sql.prepared('sign_ins_network_turn', nothing)`
+    SELECT pg_advisory_xact_lock(hashtextextended(${`signup ${network}`}, 0))::text
+  `);
+  const waiting = await tx.oneFirst(sql.prepared(
+    'sign_ins_of_network',
+    z.object({ n: z.number() }),
+  )`
+    SELECT count(*) AS n FROM members WHERE status = 'pending' AND signup_network = ${network}
+  `);
+  if (waiting >= MAX_PENDING_PER_NETWORK) {
+    throw new AppError(
+      'rate_limited',
+      'Too many sign-ups from this network wait for approval; try again when an administrator has looked at them',
+    );
+  }
 }
 
 /** Whether an invitation with this code is open. */

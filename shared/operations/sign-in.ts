@@ -69,7 +69,11 @@ export async function requestMembership(
 ): Promise<MemberRow> {
   await beginAttempt(db, { signup: addressBlock(address) });
   if ((await findAccount(db, profile.email)) !== undefined) throw emailTaken();
-  return signUp(db, { ...profile, passwordHash: await hashPassword(password) });
+  return signUp(db, {
+    ...profile,
+    passwordHash: await hashPassword(password),
+    network: networkOf(address),
+  });
 }
 
 /** The member of an invitation, active from now on. Throws AppError `invalid` when the code is of none that is open. */
@@ -159,6 +163,14 @@ async function beginAttempt(
   }
   await dropEndedWindows(db, DROP_BATCH);
   return { forgive: () => forgiveAttempt(db, subjects) };
+}
+
+/** The network that an address is part of as those are handed out: 24 bits of IPv4, 48 of IPv6. */
+function networkOf(text: string): string {
+  if (!ipaddr.isValid(text)) return text;
+  const address = ipaddr.process(text);
+  const parts = address.toNormalizedString().split(address.kind() === 'ipv4' ? '.' : ':');
+  return parts.slice(0, 3).join(address.kind() === 'ipv4' ? '.' : ':');
 }
 
 /** The address, of IPv6 the network of 64 bits that one customer is given. */
