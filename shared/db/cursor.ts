@@ -9,7 +9,15 @@ export interface PageEnd {
   id: string;
 }
 
-const encoded = z.tuple([z.int(), z.string().min(1).max(200)]);
+/** What no id holds, and the database would not take. */
+const UNSENDABLE = /[\p{Cc}\p{Cs}]/u;
+
+const id = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((text) => !UNSENDABLE.test(text));
+const encoded = z.tuple([z.int(), id]);
 
 export function encodeCursor(end: PageEnd): string {
   return Buffer.from(JSON.stringify([end.at, end.id])).toString('base64url');
