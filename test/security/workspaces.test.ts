@@ -7,8 +7,8 @@ import { capabilities, type Capability } from '../../shared/capabilities.ts';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { invite } from '../support/people.ts';
-import { addEndpoint, addEntities, addFeed } from './data/records.ts';
-import { oneStep, startTestApi, type TestApi } from './test-api.ts';
+import { addEndpoint, addEntities, addFeed } from '../api/data/records.ts';
+import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 
 /** Every route that is not public, with the capability it takes. */
 const guarded: [string, string, Capability][] = [
