@@ -301,6 +301,39 @@ describe('a time in a body', () => {
   });
 });
 
+describe.each([
+  ['/api/auth/signup', { name: 'N', password: 'a long enough password' }],
+  ['/api/members/invite', { name: 'N', role: 'viewer' }],
+])('an e-mail address given to %s', (url, more) => {
+  test.each([
+    '.=*fu@0',
+    '.a@b.c',
+    'a.@b.c',
+    'a..b@c.d',
+    'a@0',
+    'a@b.0',
+    'a@-b.c',
+    'a@b-.c',
+    'a@b..c',
+    'a@.b',
+    'a b@c.d',
+    '@b.c',
+    'a@',
+    'a',
+  ])('is refused: %s', async (email) => {
+    const { status, body } = await ask('POST', url, { ...more, email });
+    expect([status, body.detail]).toEqual([400, 'Invalid body: email must be an e-mail address']);
+  });
+
+  test.each(['ada@example.com', 'a.b+c_d@sub.example-1.co', "o'neil@localhost", 'x@1and1.de'])(
+    'is taken: %s',
+    async (address) => {
+      const email = `${url.length}${address}`;
+      expect((await ask('POST', url, { ...more, email })).status).toBe(201);
+    },
+  );
+});
+
 describe('an amount of money in a body', () => {
   const budget = (limit_usd: number) => ({ name: 'b', limit_usd });
   const places: [string, string, string, (amount: number) => unknown, boolean][] = [
