@@ -10,7 +10,7 @@ import { type Cluster, type Death, startCluster } from './cluster.ts';
 import { type Outside, startOutside } from './effects.ts';
 import { type Judgement, judge } from './oracle/index.ts';
 import { type Evidence, readApi, readExecutions, readStored } from './oracle/evidence.ts';
-import { createCaller } from './people.ts';
+import { ask, createCaller, type Person } from './people.ts';
 import { createRandom } from './random.ts';
 import { createFollower } from './streams.ts';
 import { runWorkload } from './workload/index.ts';
@@ -117,6 +117,7 @@ async function weather(
   outside.calm();
   const healed = await cluster.heal(HEAL_MS);
   if (!healed) say('not every part came up again in time');
+  await stopSchedules(cluster.directApiUrl, fixtures.people.owner, fixtures.schedules);
   await Promise.race([working, sleep(LAST_ANSWERS_MS)]);
   const healedAt = Date.now();
   const quiet = await comeToRest(cluster, options.deadline - READ_MS, say);
@@ -159,6 +160,22 @@ async function terminate(address: string, runId: string): Promise<void> {
     );
   } finally {
     await connection.close();
+  }
+}
+
+/** No run may begin between one reading of the evidence and the next. */
+async function stopSchedules(
+  apiUrl: string,
+  owner: Person,
+  schedules: World['schedules'],
+): Promise<void> {
+  for (const { id } of schedules) {
+    for (let tries = 0; tries < 20; tries += 1) {
+      const path = `/api/schedules/${id}`;
+      const answer = await ask(apiUrl, owner, { method: 'PUT', path, body: { enabled: false } });
+      if (answer.outcome === 'acknowledged') break;
+      await sleep(500);
+    }
   }
 }
 
