@@ -2115,6 +2115,21 @@ export interface components {
             at: string;
             reason: string | null;
         };
+        StepAttempt: {
+            attempt: number;
+            /** @description Null while it is at work. `interrupted`: its worker was shut down or lost, which uses up no try */
+            outcome: ("success" | "failed" | "cancelled" | "interrupted") | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            started_at: string;
+            finished_at: string | null;
+            duration_ms: number | null;
+            error: string | null;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
         Step: {
             /** @description Node id and loop rounds: stable over retries and resumes */
             step_key: string;
@@ -2124,6 +2139,7 @@ export interface components {
             kind: "agent" | "tool" | "condition" | "loop" | "human_gate" | "merge";
             /** @description Rounds of the loops around it, outermost first */
             iteration: number[];
+            /** @description How many attempts there were */
             attempt: number;
             /** @enum {string} */
             status: "running" | "success" | "failed" | "paused" | "skipped" | "cancelled";
@@ -2138,6 +2154,8 @@ export interface components {
             queued_ms?: number | null;
             /** @description The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a first attempt, null where it was not written down */
             retried_ms: number | null;
+            /** @description Every attempt, oldest first, those before a resume too */
+            attempts: components["schemas"]["StepAttempt"][];
             /** @description US dollars, at most six decimals */
             cost_usd: number;
             model?: string;

@@ -845,6 +845,21 @@ CREATE TABLE sign_in_failures (
 
 CREATE INDEX sign_in_failures_ended ON public.sign_in_failures USING btree (window_ends_at);
 
+CREATE TABLE step_attempts (
+  run_id text NOT NULL,
+  step_key text NOT NULL,
+  attempt integer NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  ended_at timestamp with time zone NOT NULL,
+  outcome text NOT NULL,
+  error text,
+  cost_micros bigint NOT NULL,
+  claim text,
+  CONSTRAINT step_attempts_pkey PRIMARY KEY (run_id, step_key, attempt),
+  CONSTRAINT step_attempts_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
+  CONSTRAINT step_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['failed'::text, 'cancelled'::text, 'interrupted'::text])))
+);
+
 CREATE TABLE steps (
   run_id text NOT NULL,
   step_key text NOT NULL,
@@ -877,12 +892,15 @@ CREATE TABLE steps (
   attempt_started_at timestamp with time zone,
   expected_micros bigint,
   expected_unknown boolean DEFAULT false NOT NULL,
+  attempt_ended_at timestamp with time zone,
   CONSTRAINT steps_pkey PRIMARY KEY (run_id, step_key),
   CONSTRAINT steps_run_id_fkey FOREIGN KEY (run_id) REFERENCES runs(id) ON DELETE CASCADE,
   CONSTRAINT steps_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT steps_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'tool'::text, 'condition'::text, 'loop'::text, 'human_gate'::text, 'merge'::text]))),
   CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failed'::text, 'paused'::text, 'skipped'::text, 'cancelled'::text])))
 );
+
+CREATE TRIGGER steps_keep_attempt AFTER UPDATE ON public.steps FOR EACH ROW WHEN ((new.attempts > old.attempts)) EXECUTE FUNCTION keep_attempt();
 
 CREATE TABLE templates (
   id text NOT NULL,
@@ -1039,6 +1057,25 @@ CREATE OR REPLACE FUNCTION public.budget_window_start(kind text, at timestamp wi
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (kind = 'total'::text) THEN '-infinity'::timestamp with time zone ELSE (date_trunc(kind, (at AT TIME ZONE 'UTC'::text)) AT TIME ZONE 'UTC'::text) END;
+
+CREATE OR REPLACE FUNCTION public.keep_attempt()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO step_attempts (run_id, step_key, attempt, started_at, ended_at, outcome, error, cost_micros, claim)
+  VALUES (OLD.run_id, OLD.step_key, OLD.attempts, coalesce(OLD.attempt_started_at, OLD.started_at),
+          coalesce(OLD.attempt_ended_at, OLD.finished_at, clock_timestamp()),
+          CASE WHEN OLD.attempt_ended_at IS NOT NULL AND OLD.error IS NOT NULL THEN 'failed'
+               WHEN OLD.attempt_ended_at IS NULL AND OLD.status IN ('failed', 'cancelled') THEN OLD.status
+               ELSE 'interrupted' END,
+          OLD.error,
+          OLD.cost_micros - (SELECT coalesce(sum(a.cost_micros), 0) FROM step_attempts a
+                             WHERE a.run_id = OLD.run_id AND a.step_key = OLD.step_key),
+          OLD.claim)
+  ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END $function$;
 
 CREATE OR REPLACE FUNCTION public.policy_revision_now(workspace text)
  RETURNS integer

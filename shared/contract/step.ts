@@ -29,6 +29,24 @@ export const decisionSchema = z
   })
   .meta({ id: 'Decision' });
 
+export const attemptOutcomes = ['success', 'failed', 'cancelled', 'interrupted'] as const;
+
+/** One attempt at a step. All attempts at a step together cost what the step costs. */
+export const stepAttemptSchema = z
+  .object({
+    attempt: z.int(),
+    outcome: z.enum(attemptOutcomes).nullable().meta({
+      description:
+        'Null while it is at work. `interrupted`: its worker was shut down or lost, which uses up no try',
+    }),
+    started_at: timestamp,
+    finished_at: timestamp.nullable(),
+    duration_ms: z.int().nullable(),
+    error: z.string().nullable(),
+    cost_usd: dollars,
+  })
+  .meta({ id: 'StepAttempt' });
+
 /** One node in one round: what it was given, what it gave, what it cost. */
 export const stepSchema = z
   .object({
@@ -41,7 +59,7 @@ export const stepSchema = z
     iteration: z
       .array(z.int())
       .meta({ description: 'Rounds of the loops around it, outermost first' }),
-    attempt: z.int(),
+    attempt: z.int().meta({ description: 'How many attempts there were' }),
     status: stepStatusSchema,
     started_at: timestamp,
     finished_at: timestamp.nullable(),
@@ -55,6 +73,9 @@ export const stepSchema = z
           'The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a ' +
           'first attempt, null where it was not written down',
       }),
+    attempts: z
+      .array(stepAttemptSchema)
+      .meta({ description: 'Every attempt, oldest first, those before a resume too' }),
     cost_usd: dollars,
     model: z.string().optional(),
     usage: usageSchema.optional(),
@@ -85,5 +106,6 @@ export const checkpointSchema = z
   .meta({ id: 'Checkpoint' });
 
 export type StepStatus = z.infer<typeof stepStatusSchema>;
+export type StepAttempt = z.infer<typeof stepAttemptSchema>;
 export type Step = z.infer<typeof stepSchema>;
 export type Checkpoint = z.infer<typeof checkpointSchema>;

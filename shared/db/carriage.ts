@@ -48,6 +48,16 @@ export function controlRows(carriage: Pick<Carriage, 'run_id' | 'control'>): {
 }
 
 /**
+ * What an upsert of a step `s` sets when it begins it anew: the attempt before is kept by a trigger. `begins` says when
+ * it does; a loop or a timer that a cancel closed goes on as the attempt it was.
+ */
+export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) => sql.fragment`
+  attempts = s.attempts + CASE WHEN ${begins} THEN 1 ELSE 0 END,
+  attempt_started_at = CASE WHEN ${begins} THEN excluded.started_at ELSE s.attempt_started_at END,
+  attempt_ended_at = CASE WHEN ${begins} THEN NULL ELSE s.attempt_ended_at END,
+  started_at = CASE WHEN ${begins} THEN excluded.started_at ELSE s.started_at END`;
+
+/**
  * The CTEs `observed` (at which workflow task results entered the execution's state) and `control` (control steps
  * inserted or moved on; tells which of them it `opened` and `closed`).
  */
@@ -66,7 +76,8 @@ export const carriageCtes = (carriage: Carriage, control: readonly ControlRow[])
                  output json, error text)
     ON CONFLICT (run_id, step_key) DO UPDATE SET
       status = excluded.status, finished_at = excluded.finished_at, output = excluded.output,
-      error = excluded.error, epoch = excluded.epoch
+      error = excluded.error, epoch = excluded.epoch,
+      ${anotherAttempt(sql.fragment`s.status = 'failed' OR (s.status = 'cancelled' AND excluded.status = 'running')`)}
     WHERE (s.status = 'running' AND excluded.status <> 'running')
        OR (s.status IN ('failed', 'cancelled', 'skipped') AND s.epoch < excluded.epoch)
     RETURNING new.step_key, (old.status IS NULL OR old.status <> 'running') AS opened,

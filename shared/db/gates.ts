@@ -9,7 +9,7 @@ import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
 import { phaseMs, wantsWorkOf } from './run-row.ts';
-import { startedFrame } from './carriage.ts';
+import { anotherAttempt, startedFrame } from './carriage.ts';
 
 const lockedRun = z.object({
   status: z.string(),
@@ -60,14 +60,15 @@ async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening)
         WHERE g.status = 'cancelled'
       RETURNING run_id
     )
-    INSERT INTO steps (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, input)
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, input)
     SELECT run_id, ${gate.step_key}, ${gate.node_id}, ${gate.label}, 'human_gate',
            ${sql.array(gate.iteration, 'int4')},
            (SELECT frame_seq + 1 FROM runs WHERE id = ${runId}), 'paused', ${epoch},
            ${JSON.stringify({ prompt: gate.prompt })}::json
     FROM gate
     ON CONFLICT (run_id, step_key) DO UPDATE
-      SET status = 'paused', epoch = excluded.epoch, input = excluded.input, finished_at = NULL, error = NULL
+      SET status = 'paused', epoch = excluded.epoch, input = excluded.input, finished_at = NULL, error = NULL,
+          output = NULL, ${anotherAttempt()}
   `);
   return result.rowCount > 0;
 }

@@ -5,6 +5,7 @@ import { conflict, notFound } from '../errors.ts';
 import type { FailedStep, FailureCall, FailureVerdict } from '../execution.ts';
 import type { Json } from '../json.ts';
 import { recordAudit } from './audit.ts';
+import { anotherAttempt } from './carriage.ts';
 import { recordGovernanceEvent } from './governance.ts';
 import { closeHolds, stoppedVerdict } from './holds.ts';
 import { enqueue, type OutboxRow, queueAlert } from './outbox.ts';
@@ -123,7 +124,8 @@ async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
            AS f (step_key text, node_id text, label text, kind text, iteration int[], error text)
     ON CONFLICT (run_id, step_key) DO UPDATE SET
       status = 'failed', error = excluded.error, finished_at = excluded.finished_at, claim = NULL, claim_until = NULL,
-      errors = greatest(s.errors, 1), epoch = excluded.epoch
+      errors = greatest(s.errors, 1), epoch = excluded.epoch,
+      ${anotherAttempt(sql.fragment`s.status IN ('failed', 'cancelled')`)}
     WHERE s.status IN ('running', 'paused') OR (s.status IN ('failed', 'cancelled') AND s.epoch < excluded.epoch)
     RETURNING new.step_key, coalesce(old.epoch < new.epoch, true) AS opened
   `);
@@ -164,7 +166,7 @@ async function endFailed(
 ): Promise<void> {
   await tx.query(sql.prepared('end_failed', z.object({}))`
     WITH run AS (
-      UPDATE runs SET ${stopClocks}, status = 'failed', error = ${end.error},
+      UPDATE runs SET ${stopClocks()}, status = 'failed', error = ${end.error},
         failure = ${JSON.stringify(end.failure)}::json,
         temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
       WHERE id = ${end.runId} RETURNING id, cost_micros, workspace_id, created_at

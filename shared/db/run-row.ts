@@ -1,4 +1,4 @@
-import { sql } from './pool.ts';
+import { type FragmentSqlToken, sql } from './pool.ts';
 
 /** Pieces of the statements that hold a run's row. They name its columns bare: use them where `runs` is the target. */
 
@@ -10,9 +10,12 @@ export const phaseMs = sql.fragment`
 export const wantsWorkOf = (execution: string) => sql.fragment`
   status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded)) AND NOT resuming`;
 
-/** The clocks of a run that stops being active or waiting now. */
-export const stopClocks = sql.fragment`
-  active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
+/** How long the run has been active by now. */
+export const activeMsNow = sql.fragment`active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END`;
+
+/** The clocks of a run that stops being active or waiting now, or was active for `activeMs` and has stopped since. */
+export const stopClocks = (activeMs: FragmentSqlToken = activeMsNow) => sql.fragment`
+  active_ms = ${activeMs},
   waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
   phase_since = NULL, finished_at = clock_timestamp(), updated_at = now(), lost_since = NULL`;
 

@@ -10,7 +10,7 @@ import {
   type Trigger,
 } from '../contract/run.ts';
 import type { Evals } from '../contract/graph.ts';
-import type { Checkpoint, Step } from '../contract/step.ts';
+import type { Checkpoint, Step, StepAttempt } from '../contract/step.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { toDollars } from '../money.ts';
 import { decodeCursor, pageOf } from './cursor.ts';
@@ -29,10 +29,13 @@ interface StepRow {
   iteration: number[];
   output_key: string | null;
   attempts: number;
+  /** Those before the newest, as far as they were kept. */
+  earlier: EarlierAttempt[] | null;
   status: Step['status'];
   queued_at: string | null;
   started_at: string;
   attempt_started_at: string | null;
+  attempt_ended_at: string | null;
   finished_at: string | null;
   event_id: number | null;
   cost_micros: number;
@@ -44,6 +47,15 @@ interface StepRow {
   error: string | null;
   policy: Step['policy'];
   decision: NonNullable<Step['decision']> | null;
+}
+
+interface EarlierAttempt {
+  attempt: number;
+  outcome: StepAttempt['outcome'];
+  started_at: string;
+  ended_at: string;
+  error: string | null;
+  cost_micros: number;
 }
 
 const runRow = z.object({
@@ -86,6 +98,11 @@ const lastDecision = sql.fragment`
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason) END
   FROM gates g WHERE g.run_id = s.run_id AND g.step_key = s.step_key ORDER BY g.round DESC LIMIT 1`;
 
+const earlierAttempts = sql.fragment`
+  SELECT json_agg(json_build_object('attempt', a.attempt, 'outcome', a.outcome, 'started_at', a.started_at,
+    'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
+  FROM step_attempts a WHERE a.run_id = s.run_id AND a.step_key = s.step_key`;
+
 /** The whole record of a run in one statement, steps in the order they began or were decided; undefined: no such run here. */
 export async function readRun(
   db: Db,
@@ -97,7 +114,9 @@ export async function readRun(
         SELECT json_agg(json_build_object(
           'step_key', s.step_key, 'node_id', s.node_id, 'label', s.label, 'kind', s.kind, 'iteration', s.iteration,
           'output_key', s.output_key, 'attempts', s.attempts, 'status', s.status, 'queued_at', s.queued_at,
-          'started_at', s.started_at, 'attempt_started_at', s.attempt_started_at, 'finished_at', s.finished_at,
+          'started_at', s.started_at, 'attempt_started_at', s.attempt_started_at,
+          'attempt_ended_at', s.attempt_ended_at, 'finished_at', s.finished_at,
+          'earlier', CASE WHEN s.attempts > 1 THEN (${earlierAttempts}) END,
           'event_id', s.event_id, 'cost_micros', s.cost_micros, 'model', s.model, 'usage', s.usage, 'unpriced', s.unpriced,
           'input', s.input, 'output', s.output, 'error', s.error, 'policy', s.policy,
           'decision', CASE WHEN s.kind = 'human_gate' THEN (${lastDecision}) END
@@ -157,6 +176,7 @@ function toStep(row: StepRow): Step {
       row.finished_at === null ? null : Math.max(0, Date.parse(row.finished_at) - started),
     queued_ms: row.queued_at === null ? null : Math.max(0, started - Date.parse(row.queued_at)),
     retried_ms: retriedMs(row, started),
+    attempts: attemptsOf(row),
     cost_usd: toDollars(row.cost_micros),
     ...(row.model === null ? {} : { model: row.model }),
     ...(row.usage == null ? {} : { usage: row.usage }),
@@ -169,6 +189,38 @@ function toStep(row: StepRow): Step {
       ? {}
       : { decision: { ...row.decision, at: storedTime(row.decision.at) } }),
   };
+}
+
+function attemptsOf(row: StepRow): StepAttempt[] {
+  if (row.status === 'skipped') return [];
+  const earlier = row.earlier ?? [];
+  const before = earlier.reduce((sum, { cost_micros }) => sum + cost_micros, 0);
+  const newest = {
+    attempt: row.attempts,
+    outcome: outcomeOf(row),
+    started_at: row.attempt_started_at ?? row.started_at,
+    ended_at: row.attempt_ended_at ?? row.finished_at,
+    error: row.error,
+    cost_micros: row.cost_micros - before,
+  };
+  return [...earlier, newest].map(
+    ({ attempt, outcome, started_at, ended_at, error, cost_micros }) => ({
+      attempt,
+      outcome,
+      started_at: storedTime(started_at),
+      finished_at: ended_at === null ? null : storedTime(ended_at),
+      duration_ms:
+        ended_at === null ? null : Math.max(0, Date.parse(ended_at) - Date.parse(started_at)),
+      error,
+      cost_usd: toDollars(cost_micros),
+    }),
+  );
+}
+
+/** The same of the newest attempt that a trigger says of one that another follows. */
+function outcomeOf({ status, attempt_ended_at, error }: StepRow): StepAttempt['outcome'] {
+  if (attempt_ended_at !== null) return error === null ? 'interrupted' : 'failed';
+  return status === 'success' || status === 'failed' || status === 'cancelled' ? status : null;
 }
 
 function retriedMs(row: StepRow, started: number): number | null {

@@ -226,7 +226,7 @@ async function claimStep(
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
         input = excluded.input, output = excluded.output,
         attempts = CASE WHEN ${lost} THEN excluded.attempts ELSE s.attempts + 1 END,
-        attempt_started_at = excluded.started_at,
+        attempt_started_at = excluded.started_at, attempt_ended_at = NULL,
         expected_micros = excluded.expected_micros, expected_unknown = excluded.expected_unknown,
         finished_at = excluded.finished_at, error = NULL, policy = ${verdictsKept},
         forgiven = CASE WHEN s.epoch < excluded.epoch THEN s.errors ELSE s.forgiven END,
@@ -435,10 +435,11 @@ async function endStep(
         status = CASE WHEN ${waits} THEN 'running' ELSE ${result.status} END,
         output = ${json(result.output)}, model = ${spending.model ?? null}, usage = ${json(spending.usage)},
         unpriced = unpriced OR ${spending.unpriced ?? false},
-        finished_at = CASE WHEN NOT ${waits} THEN clock_timestamp() END, claim = NULL, claim_until = NULL
+        finished_at = CASE WHEN NOT ${waits} THEN clock_timestamp() END,
+        attempt_ended_at = CASE WHEN ${waits} THEN clock_timestamp() END, claim = NULL, claim_until = NULL
       WHERE ${heldBy(end)} RETURNING step_key
     ), late AS (${bookLate(end)}
-    ), frame_row AS (
+    ), ${bookLateAttempt(end)} frame_row AS (
       INSERT INTO run_frames (run_id, seq, frame)
       SELECT run.id, run.frame_seq, ${json(result.frame)} FROM run, won
       WHERE ${result.frame !== undefined} AND run.status IN ('pending', 'running', 'paused')
@@ -492,7 +493,20 @@ const runIsOpen = sql.fragment`((SELECT status FROM run) IN ('pending', 'running
 const bookLate = (end: StepEnd) => sql.fragment`
   UPDATE steps SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint,
                    unpriced = unpriced OR ${end.spending.unpriced ?? false}
-  WHERE run_id = (SELECT id FROM run) AND step_key = ${end.stepKey} AND NOT EXISTS (SELECT FROM won)`;
+  WHERE run_id = (SELECT id FROM run) AND step_key = ${end.stepKey} AND NOT EXISTS (SELECT FROM won)
+  RETURNING run_id, step_key`;
+
+/**
+ * What it cost is its own cost where the attempt is found among the earlier ones. One that was kept while this statement
+ * waited is not, and the newest attempt then shows the cost: the attempts add up to the step all the same.
+ */
+const bookLateAttempt = (end: StepEnd) =>
+  paid(end)
+    ? sql.fragment`late_attempt AS (
+      UPDATE step_attempts a SET cost_micros = a.cost_micros + ${end.spending.costMicros}::bigint
+      FROM late WHERE a.run_id = late.run_id AND a.step_key = late.step_key AND a.claim = ${end.claim}
+    ),`
+    : sql.fragment``;
 
 export interface StepError {
   message: string;
@@ -530,10 +544,11 @@ export async function recordStepError(
         unpriced = unpriced OR ${end.spending.unpriced ?? false}, errors = errors + 1,
         generation = generation + CASE WHEN ${error.definite} THEN 1 ELSE 0 END, error = ${error.message},
         status = CASE WHEN ${isFinal} THEN 'failed' WHEN ${runIsOpen} THEN 'running' ELSE 'cancelled' END,
-        finished_at = CASE WHEN ${isFinal} OR NOT ${runIsOpen} THEN clock_timestamp() END, claim = NULL, claim_until = NULL
+        finished_at = CASE WHEN ${isFinal} OR NOT ${runIsOpen} THEN clock_timestamp() END,
+        attempt_ended_at = clock_timestamp(), claim = NULL, claim_until = NULL
       WHERE ${heldBy(end)} RETURNING status, errors - forgiven AS tries
     ), late AS (${bookLate(end)}
-    ), frame_row AS (
+    ), ${bookLateAttempt(end)} frame_row AS (
       INSERT INTO run_frames (run_id, seq, frame)
       SELECT run.id, run.frame_seq, ${json(frame)} FROM run, won
       WHERE won.status = 'failed' AND run.status IN ('pending', 'running', 'paused')

@@ -20,6 +20,7 @@ export function step(more: Partial<Step> & { node_id: string }): Step {
     duration_ms: 100,
     queued_ms: 0,
     retried_ms: 0,
+    attempts: [],
     cost_usd: 0,
     input: null,
     output: null,

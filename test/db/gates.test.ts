@@ -204,6 +204,10 @@ describe('a gate that is open when its run ends', () => {
     await supersede(engine.db, { runId, execution: 'e1', n: 1 });
     expect(await ask(runId, [opening('g1')], 'e2')).toEqual([]);
     const [again] = (await engine.run(runId)).pending_gates;
+    expect((await engine.run(runId)).steps[0]?.attempts).toMatchObject([
+      { attempt: 1, outcome: 'cancelled' },
+      { attempt: 2, outcome: null },
+    ]);
     expect(again).toMatchObject({ step_key: 'g1' });
     expect(Date.parse(again!.since)).toBeGreaterThan(Date.parse(first!.since));
     await decide(runId, 'g1');

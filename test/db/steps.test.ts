@@ -233,6 +233,73 @@ describe('a step that errs', () => {
   });
 });
 
+describe('the attempts at a step', () => {
+  const attemptsOf = async (runId: string) => (await engine.run(runId)).steps[0]!.attempts;
+  const whole = { started_at: expect.any(String), finished_at: expect.any(String) };
+
+  test('are all kept, with what each came to and cost, also those before a resume', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    expect(await attemptsOf(runId)).toEqual([
+      {
+        ...{ attempt: 1, outcome: null, error: null, cost_usd: 0, duration_ms: null },
+        ...{ started_at: expect.any(String), finished_at: null },
+      },
+    ]);
+    await recordStepError(engine.db, end(runId, 'one', 1_000), error(2));
+    expect(await attemptsOf(runId)).toMatchObject([
+      { attempt: 1, outcome: 'failed', error: 'no', cost_usd: 0.001, ...whole },
+    ]);
+    await begin(runId, 'two');
+    await releaseStep(engine.db, end(runId, 'two', 2_000));
+    expect((await attemptsOf(runId))[1]).toMatchObject({ outcome: 'interrupted', ...whole });
+    await begin(runId, 'three');
+    await begin(runId, 'four');
+    await recordStepError(engine.db, end(runId, 'four', 4_000), error(2));
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    await supersede(engine.db, { runId, execution: 'e1', n: 1 });
+    await begin(runId, 'five', 'e2');
+    // The third was taken for dead; what it cost is its own, however late it comes.
+    await finishStep(engine.db, end(runId, 'three', 8_000), 'late');
+    await finishStep(engine.db, end(runId, 'five', 16_000), 'done');
+    const attempts = await attemptsOf(runId);
+    expect(attempts).toMatchObject([
+      { attempt: 1, outcome: 'failed', error: 'no', cost_usd: 0.001, ...whole },
+      { attempt: 2, outcome: 'interrupted', error: null, cost_usd: 0.002, ...whole },
+      { attempt: 3, outcome: 'interrupted', error: null, cost_usd: 0.008, ...whole },
+      { attempt: 4, outcome: 'failed', error: 'no', cost_usd: 0.004, ...whole },
+      { attempt: 5, outcome: 'success', error: null, cost_usd: 0.016, ...whole },
+    ]);
+    const times = attempts.flatMap(({ started_at, finished_at }) => [started_at, finished_at!]);
+    expect(times).toEqual(times.toSorted());
+    expect((await engine.run(runId)).steps[0]).toMatchObject({ attempt: 5, cost_usd: 0.031 });
+  });
+
+  test('that the end of a run cancelled are kept by its resume', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
+    expect(await attemptsOf(runId)).toMatchObject([{ outcome: 'cancelled', ...whole }]);
+    await resumeRun(engine.db, { actor: engine.actor, runId });
+    await supersede(engine.db, { runId, execution: 'e1', n: 1 });
+    await begin(runId, 'two', 'e2');
+    expect((await attemptsOf(runId)).map(({ outcome }) => outcome)).toEqual(['cancelled', null]);
+  });
+
+  test('go with their run', async () => {
+    const runId = await newRun();
+    await begin(runId, 'one');
+    await begin(runId, 'two');
+    const kept = () =>
+      engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`
+        SELECT count(*) AS n FROM step_attempts WHERE run_id = ${runId}`);
+    expect(await kept()).toBe(1);
+    await engine.db.query(sql.unsafe`DELETE FROM runs WHERE id = ${runId}`);
+    expect(await kept()).toBe(0);
+  });
+});
+
 describe('the time before the last attempt', () => {
   const stepOf = async (runId: string) => (await engine.run(runId)).steps[0]!;
   const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

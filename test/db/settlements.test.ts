@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beginStep, finishStep } from '../../shared/db/steps.ts';
+import { settleRun } from '../../shared/db/settlements.ts';
+import { replaceChecks } from '../../shared/db/workflows.ts';
+import { echo, type Engine, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+let workflowId: string;
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+  workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+  await replaceChecks(engine.db, engine.actor, workflowId, [
+    { name: 'quick', type: 'max_duration_ms', value: 60_000 },
+    { name: 'cheap', type: 'max_cost_usd', value: 1 },
+  ]);
+});
+afterAll(() => engine.close());
+
+const begin = (runId: string, claim: string) =>
+  beginStep(engine.db, {
+    carriage: { run_id: runId, control: [], observed: [] },
+    execution: 'e1',
+    claim,
+    claimMs: 5_000,
+    stepKey: 'a',
+    nodeId: 'a',
+    label: 'a',
+    kind: 'tool',
+    iteration: [],
+    outputKey: 'a',
+    input: {},
+    queuedAt: new Date(),
+    judged: { workspaceId: engine.actor.workspaceId, revision: 0, verdicts: [] },
+  });
+const finish = (runId: string, claim: string, costMicros: number) =>
+  finishStep(engine.db, { runId, stepKey: 'a', nodeId: 'a', claim, spending: { costMicros } }, 'x');
+const settle = (runId: string) =>
+  settleRun(engine.db, {
+    run_id: runId,
+    control: [],
+    observed: [],
+    output: { a: 'x' },
+    state: { a: 'x' },
+    execution: 'e1',
+  });
+
+test('checks are scored by the duration that the run then shows, to the millisecond', async () => {
+  for (let round = 0; round < 40; round += 1) {
+    const runId = await engine.trigger(workflowId);
+    await begin(runId, 'one');
+    await finish(runId, 'one', 5);
+    expect(await settle(runId)).toMatchObject({ settled: true });
+    const { evals, duration_ms, cost_usd } = await engine.run(runId);
+    expect(evals?.results.map(({ actual }) => actual)).toEqual([duration_ms, cost_usd]);
+  }
+});
+
+test('a run whose cost changes while its checks are scored is scored anew', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const runId = await engine.trigger(workflowId);
+    await begin(runId, 'given up');
+    await begin(runId, 'one');
+    await finish(runId, 'one', 5);
+    const late = [1, 2, 3].map((cost) => finish(runId, 'given up', cost));
+    const [settlement] = await Promise.all([settle(runId), ...late]);
+    expect(settlement).toMatchObject({ settled: true, status: 'success' });
+    const { evals, duration_ms } = await engine.run(runId);
+    const [duration, cost] = evals!.results.map(({ actual }) => actual);
+    expect([duration, cost]).toEqual([duration_ms, settlement.costMicros / 1_000_000]);
+  }
+});
