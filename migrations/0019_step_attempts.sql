@@ -24,7 +24,7 @@ CREATE FUNCTION keep_attempt() RETURNS trigger LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   INSERT INTO step_attempts (run_id, step_key, attempt, started_at, ended_at, outcome, error, cost_micros, claim)
   VALUES (OLD.run_id, OLD.step_key, OLD.attempts, coalesce(OLD.attempt_started_at, OLD.started_at),
-          coalesce(OLD.attempt_ended_at, OLD.finished_at, clock_timestamp()),
+          coalesce(OLD.attempt_ended_at, OLD.finished_at, NEW.attempt_started_at, clock_timestamp()),
           CASE WHEN OLD.attempt_ended_at IS NOT NULL AND OLD.error IS NOT NULL THEN 'failed'
                WHEN OLD.attempt_ended_at IS NULL AND OLD.status IN ('failed', 'cancelled') THEN OLD.status
                ELSE 'interrupted' END,
