@@ -93,17 +93,12 @@ function boundWording(message: string): string | undefined {
     );
   if (found === null) return undefined;
   const [, direction, inclusive, bound = '', unit] = found;
-  const words =
-    inclusive === '='
-      ? direction === '>'
-        ? 'at least'
-        : 'at most'
-      : direction === '>'
-        ? 'more than'
-        : 'less than';
+  const [from, to] = inclusive === '=' ? ['at least', 'at most'] : ['more than', 'less than'];
+  const words = direction === '>' ? from : to;
   if (unit === undefined) return `must be ${words} ${bound}`;
-  if (bound === '1' && words === 'at least')
+  if (bound === '1' && words === 'at least') {
     return unit === 'items' ? 'must have an item' : 'must not be empty';
+  }
   return `must have ${words} ${bound} ${bound === '1' ? unit.replace(/s$/, '') : unit}`;
 }
 

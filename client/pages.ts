@@ -42,8 +42,9 @@ export async function wholeList<
   Query extends { limit?: number; offset?: number },
 >(read: (query: Query) => Promise<Row[]>, query: Query): Promise<Row[]> {
   const rows = await read(query);
-  if (query.limit !== undefined || query.offset !== undefined || rows.length < MAX_PAGE)
+  if (query.limit !== undefined || query.offset !== undefined || rows.length < MAX_PAGE) {
     return rows;
+  }
   for await (const row of byOffset((offset) => read({ ...query, limit: MAX_PAGE, offset }), rows)) {
     rows.push(row);
   }

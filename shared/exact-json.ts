@@ -51,8 +51,9 @@ function findInexactNumber(text: string): { path: string; problem: string } | un
       const from = at;
       at = endOfString(text, from);
       const place = places.at(-1);
-      if (typeof place !== 'number' && isKey(text, at + 1))
+      if (typeof place !== 'number' && isKey(text, at + 1)) {
         places[places.length - 1] = { from, to: at + 1 };
+      }
     } else if (code === 0x7b) places.push(undefined);
     else if (code === 0x5b) places.push(0);
     else if (code === 0x7d || code === 0x5d) places.pop();

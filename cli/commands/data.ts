@@ -206,7 +206,8 @@ async function sendLines(
 
 /** A line as a record, or why it is none: the service would refuse a number that it cannot hold with the whole batch. */
 function readRecord(text: string): { record: unknown } | { reason: string } {
-  let isExact = true;
+  // Set by the callback, which the compiler does not see.
+  let isExact = true as boolean;
   let record: unknown;
   try {
     record = JSON.parse(text, (_key, value, { source = '' }) => {

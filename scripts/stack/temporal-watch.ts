@@ -71,7 +71,7 @@ async function probe(
       await connection.close();
     }
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === NOT_FOUND) return undefined;
+    if (isGrpcServiceError(error) && (error.code as number) === NOT_FOUND) return undefined;
     return error;
   }
   return undefined;

@@ -561,7 +561,7 @@ describe('when evidence was retrieved', () => {
         entity('e', at(spelling)),
         event('v', 'e', at(spelling)),
       ]);
-      expect(body.updated + body.events.updated).toBe(0);
+      expect([body.updated, body.events.updated]).toEqual([0, 0]);
       expect(await evidenceOf(feedId)).toMatchObject([
         { retrieved_at: '2025-12-31T08:00:00.000Z' },
       ]);

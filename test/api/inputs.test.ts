@@ -131,7 +131,7 @@ describe('a whole number in a query', () => {
     for (const { get, name, schema } of numbers()) {
       const wrong = ['', 'x', '1.5', '-1', '1e1', '+1', ' 1', '٣', '9'.repeat(400)];
       if (schema.minimum > 0) wrong.push('0', String(schema.minimum - 1));
-      if (schema.maximum < Number.MAX_SAFE_INTEGER) wrong.push(String(schema.maximum + 1));
+      if (schema.maximum < Number.MAX_SAFE_INTEGER) wrong.push(String(Number(schema.maximum) + 1));
       for (const value of wrong) {
         const { status, body } = await ask(
           'GET',

@@ -51,6 +51,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   const config = loadConfig({
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: address,
+    TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
     TASK_QUEUE_PREFIX: taskQueuePrefix,
     API_PORT: '0',
     ...env,

@@ -24,7 +24,7 @@ const define = () => engine.define({ nodes: [tools.node('a')], edges: [] });
 
 /** A run whose history was made by workflow code that commands something else. */
 async function runOfOtherCode(): Promise<string> {
-  const bundle = await bundleFixture('other-workflow');
+  const bundle = await bundleFixture('other-workflow.ts');
   const other = await createWorker({ ...engine.deps, bundle });
   const runId = await engine.trigger(await define());
   await eventually(async () => (await handleOf(runId).describe()).historyLength >= 8, 30_000);
@@ -85,7 +85,7 @@ describe('workflow code with a bug that fails its tasks', () => {
       settled: () => undefined,
       stuck: (trouble) => told.push(trouble),
     };
-    const bundle = await bundleFixture('throwing-workflow');
+    const bundle = await bundleFixture('throwing-workflow.ts');
     const broken = await createWorker({
       ...engine.deps,
       bundle,

@@ -56,8 +56,9 @@ describe('JSON from callers', () => {
     const any = <Item>(items: readonly Item[]): Item =>
       items[Math.floor(Math.random() * items.length)]!;
     const make = (depth: number): string => {
-      if (depth === 0 || Math.random() < 0.3)
+      if (depth === 0 || Math.random() < 0.3) {
         return any([...numbers, '"a\\"b"', 'true', 'null', '{}', '[]']);
+      }
       const parts = Array.from({ length: Math.ceil(Math.random() * 4) }, () => make(depth - 1));
       return Math.random() < 0.5
         ? `[${parts.join(any([',', ' , ']))}]`

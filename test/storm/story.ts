@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Evidence } from './oracle/evidence.ts';
 
 /**
- * `node test/storm/story.ts <folder> <run id>`: all that a storm's folder knows of one run, in order, with what happened
+ * `npm run storm:story -- <folder> <run id>`: all that a storm's folder knows of one run, in order, with what happened
  * to the processes meanwhile.
  */
 const [folder = '', runId = ''] = process.argv.slice(2);
 const evidencePath = join(folder, 'evidence.json');
 if (!existsSync(evidencePath)) {
-  console.error('Usage: node test/storm/story.ts <folder of a storm> <run id>');
+  console.error('Usage: npm run storm:story -- <folder of a storm> <run id>');
   process.exit(2);
 }
 const evidence = JSON.parse(readFileSync(evidencePath, 'utf8')) as Evidence;

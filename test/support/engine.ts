@@ -50,6 +50,7 @@ export async function startEngine(
   const env = {
     DATABASE_URL: database.url,
     TEMPORAL_ADDRESS: address,
+    TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
     TASK_QUEUE_PREFIX: taskQueuePrefix,
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',

@@ -13,9 +13,9 @@ function ignore(): void {
   // What the bundler has to say is not the test's affair.
 }
 
-/** The workflow code of a file in test/fixtures, for a worker that has other code than ours. */
-export const bundleFixture = (name: string) =>
+/** The workflow code of a file in test/fixtures, such as `other-workflow.ts`, for a worker that has other code than ours. */
+export const bundleFixture = (file: string) =>
   bundleWorkflowCode({
-    workflowsPath: join(import.meta.dirname, `../fixtures/${name}.ts`),
+    workflowsPath: join(import.meta.dirname, '../fixtures', file),
     logger: silent,
   });

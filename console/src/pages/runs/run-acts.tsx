@@ -10,7 +10,7 @@ import { Foreign } from '../../parts/foreign.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { workflowQuery } from '../../queries/workflows.ts';
-import { RunDialog } from '../workflows/run-dialog.tsx';
+import { RunDialog } from '../../pages/workflows/run-dialog.tsx';
 import { OverrideButton } from './override.tsx';
 import { keptText, ResumeWords } from './resume-words.tsx';
 import { cancelFacts, hasEnded, namesText, resumeFacts } from './run-facts.ts';
