@@ -6,6 +6,7 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
+import { withCommitsNoted } from '../shared/db/doubt.ts';
 import { recordDataKeyUses } from '../shared/db/data/keys.ts';
 import { createDataCursors } from '../shared/platform/data-cursors.ts';
 import { createEgress } from '../shared/platform/egress.ts';
@@ -178,6 +179,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
 
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
+  app.addHook('onRequest', (_request, _reply, next) => withCommitsNoted(next));
   app.addHook('onRequest', async (_request, reply) => prepareAnswer(reply));
   app.addHook('onClose', async () => {
     await Promise.all([context.untold.told(), keyUses.stop(), dataKeyUses.stop(), egress.close()]);

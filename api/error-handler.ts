@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasCommitted } from '../shared/db/doubt.ts';
 import { AppError, type ErrorCode, errorTable, messageOf } from '../shared/errors.ts';
 import type { Console } from './console.ts';
 import { databaseProblem } from './database-errors.ts';
@@ -99,6 +100,10 @@ function inWordsOf(request: FastifyRequest, refusal: Refusal): Refusal {
     : refusal;
 }
 
+/** An act of this request holds, and only the reading of its answer failed. */
+const WRITTEN =
+  'The change was written, but the database cannot be reached to read the answer: look the record up instead of repeating the request';
+
 /** The code and the detail that stand for whatever was thrown. Nothing of an unknown error is told. */
 export function classify(error: unknown): Refusal {
   if (error instanceof AppError) return { code: error.code, detail: error.message };
@@ -109,6 +114,7 @@ export function classify(error: unknown): Refusal {
   const known = code === undefined ? undefined : frameworkRefusals[code];
   if (known !== undefined) return known;
   const problem = databaseProblem(error);
+  if (problem?.code === 'unavailable' && hasCommitted()) return { ...problem, detail: WRITTEN };
   if (problem !== undefined) return problem;
   const ours = Object.entries(errorTable).find(
     ([, row]) => row.status === statusCode && row.status < 500,

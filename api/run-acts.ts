@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../shared/actor.ts';
 import type { Run } from '../shared/contract/run.ts';
 import type { RunRequest } from '../shared/db/admission.ts';
@@ -6,6 +7,7 @@ import type { Override } from '../shared/db/resumes.ts';
 import { notFound } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operations/runs.ts';
+import { databaseProblem } from './database-errors.ts';
 import type { RouteContext } from './deps.ts';
 
 export interface GateDecision {
@@ -29,6 +31,22 @@ export interface RunActs {
   cancel(actor: Actor, runId: string): Promise<Run>;
 }
 
+/** Less than a handler's time. */
+const READ_FOR_MS = 20_000;
+
+/** The act is committed: a database that is away when its answer is read is waited for. */
+async function untilRead(read: () => Promise<Run>): Promise<Run> {
+  const end = Date.now() + READ_FOR_MS;
+  for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 2_000)) {
+    try {
+      return await read();
+    } catch (error) {
+      if (databaseProblem(error)?.code !== 'unavailable' || Date.now() > end) throw error;
+    }
+    await sleep(pauseMs);
+  }
+}
+
 export function createRunActs(context: RouteContext): RunActs {
   const { db, untold } = context;
   const pages = {
@@ -42,7 +60,7 @@ export function createRunActs(context: RouteContext): RunActs {
   };
   // Reading before Temporal is told would keep the step behind a gate waiting for what nobody waits for.
   const readWhile = async (told: Promise<boolean>, actor: Actor, runId: string): Promise<Run> => {
-    const [run] = await Promise.all([read(actor, runId), untold.add(told)]);
+    const [run] = await Promise.all([untilRead(() => read(actor, runId)), untold.add(told)]);
     return run;
   };
   return {

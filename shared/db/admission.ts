@@ -18,6 +18,7 @@ import {
 } from './holds.ts';
 import { thisMonth } from './month.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
+import { withCertainty } from './doubt.ts';
 import { type Db, type FragmentSqlToken, type Pool, refusalOf, sql } from './pool.ts';
 import { requireSchedule } from './schedules.ts';
 import type { SignatureMark } from './webhooks.ts';
@@ -279,6 +280,16 @@ const scheduleClaim = (scheduleId: string, runId: string) => ({
 
 const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
 
+/** The run of this id as it is now: what an admission wrote whose answer was lost. */
+async function findAdmitted(db: Pool, runId: string) {
+  return db.maybeOne(sql.prepared('admission_find_admitted', admittedRow)`
+    SELECT ${summaryColumns},
+           coalesce((SELECT id FROM outbox WHERE run_id = r.id AND kind = 'start'), 0) AS outbox_id
+    FROM runs r JOIN workflows w ON w.id = r.workflow_id
+    WHERE r.id = ${runId}
+  `);
+}
+
 /** Unlimited plans count in so many rows, so that their triggers do not wait for each other. */
 const COUNTER_SHARDS = 16;
 const runsPerMonth = JSON.stringify(
@@ -381,7 +392,10 @@ async function insertRun(
   `;
   let row;
   try {
-    row = await db.maybeOne(statement);
+    row = await withCertainty(
+      () => db.maybeOne(statement),
+      () => findAdmitted(db, runId),
+    );
   } catch (error) {
     if (refusalOf(error)?.reason === 'event') return undefined;
     const refusal = asRefusal(error, runnable);

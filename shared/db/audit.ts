@@ -6,6 +6,7 @@ import {
 } from '../contract/audit.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
+import { noteTransaction, transactionId } from './doubt.ts';
 import { type Db, type FragmentSqlToken, sql } from './pool.ts';
 import { z } from 'zod';
 
@@ -16,17 +17,22 @@ export interface AuditEntry {
   details?: JsonObject;
 }
 
-/** Appends one entry, in the transaction of the act it records. */
+/**
+ * Appends one entry, in the transaction of the act it records, and keeps that transaction's id: should the connection
+ * be lost while it commits, its outcome can be looked up.
+ */
 export async function recordAudit(
   db: Db,
   actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
   entry: AuditEntry,
 ): Promise<void> {
-  await db.query(sql.prepared('record_audit', z.object({}))`
+  const id = await db.oneFirst(sql.prepared('record_audit', z.object({ id: z.string() }))`
     INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
     VALUES (${newId('audit')}, ${actor.workspaceId}, ${entry.action}, ${actor.id}, ${actor.name},
             ${entry.targetType}, ${entry.targetId}, ${JSON.stringify(entry.details ?? {})}::jsonb)
+    RETURNING ${transactionId} AS id
   `);
+  noteTransaction(db, id);
 }
 
 /** By primary key, for the rows of a page alone. */

@@ -6,6 +6,7 @@ import type { GateDecision, GateOpening, PauseCall } from '../execution.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
 import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
+import { withCertainty } from './doubt.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
 import { phaseMs, wantsWorkOf } from './run-row.ts';
@@ -173,14 +174,23 @@ export interface Decided {
  * and the second look takes the row first, so that its snapshot holds all that can concern the run.
  */
 export async function decideGate(db: Pool, decision: Decision): Promise<Decided> {
-  const { runStatus, decided } = await decideOpenGate(db, decision);
-  if (decided !== undefined) return decided;
+  const auditId = newId('audit');
+  let runStatus: string | null = null;
+  const decided = await withCertainty(
+    async () => {
+      const answer = await decideOpenGate(db, decision, auditId);
+      runStatus = answer.runStatus;
+      return answer.decided ?? null;
+    },
+    () => findDecided(db, decision, auditId),
+  );
+  if (decided !== null) return decided;
   if (runStatus === null) throw notFound('Run');
   return db.transaction(async (tx) => {
     await tx.maybeOne(sql.prepared('gates_hold_run', z.object({ id: z.string() }))`
       SELECT id FROM runs WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR UPDATE
     `);
-    const again = await decideOpenGate(tx, decision);
+    const again = await decideOpenGate(tx, decision, newId('audit'));
     if (again.decided !== undefined) return again.decided;
     if (again.runStatus === null) throw notFound('Run');
     throw await refusal(tx, again.runStatus, decision);
@@ -194,6 +204,7 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Decided>
 async function decideOpenGate(
   db: Pool | Tx,
   decision: Decision,
+  auditId: string,
 ): Promise<{ runStatus: string | null; decided?: Decided }> {
   const { actor, runId, approved } = decision;
   const nodeId = decision.nodeId ?? null;
@@ -234,7 +245,7 @@ async function decideOpenGate(
       FROM moved, gate WHERE gate.continues
     ), audit AS (
       INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
-      SELECT ${newId('audit')}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},
+      SELECT ${auditId}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},
              'run', gate.run_id, jsonb_strip_nulls(jsonb_build_object(
                'node_id', gate.node_id, 'step_key', gate.step_key, 'reason', ${reason}::text))
       FROM gate
@@ -261,6 +272,36 @@ async function decideOpenGate(
   };
   const row: OutboxRow = { id, run_id: runId, kind: 'decision', payload, attempts: 0 };
   return { runStatus, decided: { row, first: answer.first } };
+}
+
+const foundDecision = z.object({ step_key: z.string(), outbox_id: z.number() });
+
+/**
+ * What a decision wrote whose answer was lost: its audit entry has the id. It waits for the run's row, so that the
+ * decision is no longer under way. The promise is left to the reconciler.
+ */
+async function findDecided(
+  db: Pool,
+  { actor, runId, approved }: Decision,
+  auditId: string,
+): Promise<Decided | null> {
+  const found = await db.transaction(async (tx) => {
+    await tx.query(sql.prepared('gates_wait_for_decision', z.object({ id: z.string() }))`
+      SELECT id FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    `);
+    return tx.maybeOne(sql.prepared('gates_find_decision', foundDecision)`
+      SELECT a.details ->> 'step_key' AS step_key,
+             coalesce((SELECT max(o.id) FROM outbox o WHERE o.run_id = ${runId} AND o.kind = 'decision'
+                       AND o.payload ->> 'step_key' = a.details ->> 'step_key'), 0) AS outbox_id
+      FROM audit_log a WHERE a.id = ${auditId} AND a.workspace_id = ${actor.workspaceId}
+    `);
+  });
+  if (found === null) return null;
+  const payload = { step_key: found.step_key, approved };
+  const row: OutboxRow = {
+    ...{ id: found.outbox_id, run_id: runId, kind: 'decision', payload, attempts: 0 },
+  };
+  return { row, first: false };
 }
 
 const lastRound = z.object({

@@ -10,6 +10,7 @@ import {
 import type { z } from 'zod';
 import { AppError } from '../errors.ts';
 import { storedTime } from '../time.ts';
+import { committed } from './doubt.ts';
 
 /** Anything that runs statements: the pool, or a transaction the caller owns. */
 export type Db = CommonQueryMethods;
@@ -92,7 +93,12 @@ function keepRefusals(pool: DatabasePool): DatabasePool {
   };
   const overrides: Partial<DatabasePool> = {
     connect,
-    transaction: (work, retries) => connect((connection) => connection.transaction(work, retries)),
+    transaction: (work, retries) =>
+      committed(
+        pool,
+        (certain: typeof work) => connect((connection) => connection.transaction(certain, retries)),
+        work,
+      ),
     maybeOne: (statement) => connect((connection) => connection.maybeOne(statement)),
   };
   return new Proxy(pool, {
