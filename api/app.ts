@@ -6,7 +6,7 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
-import { withCommitsNoted } from '../shared/db/doubt.ts';
+import { withCommitsNoted } from '../shared/db/commit-outcome.ts';
 import { recordDataKeyUses } from '../shared/db/data/keys.ts';
 import { createDataCursors } from '../shared/platform/data-cursors.ts';
 import { createEgress } from '../shared/platform/egress.ts';

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { hasCommitted } from '../shared/db/doubt.ts';
+import { hasCommitted } from '../shared/db/commit-outcome.ts';
 import { AppError, type ErrorCode, errorTable, messageOf } from '../shared/errors.ts';
 import type { Console } from './console.ts';
 import { databaseProblem } from './database-errors.ts';

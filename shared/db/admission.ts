@@ -18,7 +18,7 @@ import {
 } from './holds.ts';
 import { thisMonth } from './month.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
-import { withCertainty } from './doubt.ts';
+import { withCertainty } from './commit-outcome.ts';
 import { type Db, type FragmentSqlToken, type Pool, refusalOf, sql } from './pool.ts';
 import { requireSchedule } from './schedules.ts';
 import type { SignatureMark } from './webhooks.ts';

@@ -6,7 +6,7 @@ import {
 } from '../contract/audit.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
-import { noteTransaction, transactionId } from './doubt.ts';
+import { noteTransaction, transactionId } from './commit-outcome.ts';
 import { type Db, type FragmentSqlToken, sql } from './pool.ts';
 import { z } from 'zod';
 

@@ -6,7 +6,7 @@ import type { GateDecision, GateOpening, PauseCall } from '../execution.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
 import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
-import { withCertainty } from './doubt.ts';
+import { withCertainty } from './commit-outcome.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
 import { phaseMs, wantsWorkOf } from './run-row.ts';

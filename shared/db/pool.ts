@@ -10,7 +10,7 @@ import {
 import type { z } from 'zod';
 import { AppError } from '../errors.ts';
 import { storedTime } from '../time.ts';
-import { committed } from './doubt.ts';
+import { committed } from './commit-outcome.ts';
 
 /** Anything that runs statements: the pool, or a transaction the caller owns. */
 export type Db = CommonQueryMethods;
