@@ -175,7 +175,8 @@ export interface Decided {
  */
 export async function decideGate(db: Pool, decision: Decision): Promise<Decided> {
   const auditId = newId('audit');
-  let runStatus: string | null = null;
+  // Set inside the call, which the compiler does not see.
+  let runStatus = null as string | null;
   const decided = await withCertainty(
     async () => {
       const answer = await decideOpenGate(db, decision, auditId);
