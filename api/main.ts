@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { adoptPlainCodes, inviteRules } from '../shared/db/invite-codes.ts';
 import { connectDatabase, type Pool } from '../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../shared/db/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
@@ -43,6 +44,7 @@ async function main(): Promise<void> {
   const db = await connectDatabase(config.database.url, { maxPoolSize: config.database.poolSize });
   const temporal = connectTemporal(config, db);
   const workspaceId = await ensureDefaultWorkspace(db, { ownerEmail: config.auth.ownerEmail });
+  await adoptPlainCodes(db, inviteRules(config));
   if (config.seed) await createDemoData(db, workspaceId);
   await prepareSignIn(db);
   const metrics = new Registry();

@@ -20,6 +20,9 @@ export function memberMethods(send: Send) {
       body: BodyOf<'POST /api/members/invite'>,
       options?: CallOptions,
     ): Promise<Member> => send('POST /api/members/invite', [], { body, options }),
+    /** Makes another invite code; the one before is void. */
+    renewInvite: (memberId: string, options?: CallOptions): Promise<MemberDetail> =>
+      send('POST /api/members/{id}/invite', [memberId], { options }),
     /** Lets in who has signed up. */
     approveMember: (memberId: string, options?: CallOptions): Promise<MemberDetail> =>
       send('POST /api/members/{id}/approve', [memberId], { options }),

@@ -64,7 +64,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask to become a member; an administrator approves it */
+        /**
+         * Ask to become a member; an administrator approves it
+         * @description Answered alike, and after the same time, for an address that has an account already: then nothing changes.
+         */
         post: operations["signup"];
         delete?: never;
         options?: never;
@@ -151,7 +154,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a member
-         * @description Whoever has the invite code becomes the member, once. It is mailed where e-mail delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold.
+         * @description Whoever has the invite code becomes the member, once, until `invite_expires_at`. It is mailed where e-mail delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A sign-up in another workspace with the same address gives way.
          */
         post: operations["inviteMember"];
         delete?: never;
@@ -169,7 +172,10 @@ export interface paths {
         };
         /** Read a member and what they may do */
         get: operations["getMember"];
-        /** Change a member's role, effective at once */
+        /**
+         * Change a member's role, effective at once
+         * @description Takes everything that the member holds before and after. When the member gains something, an invitation gets another code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.
+         */
         put: operations["setRole"];
         post?: never;
         /**
@@ -179,7 +185,10 @@ export interface paths {
         delete: operations["removeMember"];
         options?: never;
         head?: never;
-        /** Change a member's role, effective at once */
+        /**
+         * Change a member's role, effective at once
+         * @description Takes everything that the member holds before and after. When the member gains something, an invitation gets another code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.
+         */
         patch: operations["changeRole"];
         trace?: never;
     };
@@ -211,14 +220,40 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Override capabilities of a member's role, effective at once */
+        /**
+         * Override capabilities of a member's role, effective at once
+         * @description Takes everything that the member holds before and after. When the member gains something, an invitation gets another code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.
+         */
         put: operations["setPermissions"];
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Override capabilities of a member's role, effective at once */
+        /**
+         * Override capabilities of a member's role, effective at once
+         * @description Takes everything that the member holds before and after. When the member gains something, an invitation gets another code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.
+         */
         patch: operations["changePermissions"];
+        trace?: never;
+    };
+    "/api/members/{id}/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make another invite code for a member who is invited
+         * @description The code before it is void at once. The new one is mailed where e-mail delivery is configured. For a sign-up that was approved and has not chosen a password yet, it is mailed only.
+         */
+        post: operations["renewInvite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/members/{id}/approve": {
@@ -230,7 +265,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let in a member who has signed up */
+        /**
+         * Let in a member who has signed up
+         * @description Nobody has checked that the e-mail address is theirs. Where e-mail delivery is configured, the password of the sign-up is dropped and a code goes to the address, with which they choose one by `accept-invite`. Elsewhere the password of the sign-up holds: approve only somebody whom you expect.
+         */
         post: operations["approveMember"];
         delete?: never;
         options?: never;
@@ -1889,8 +1927,10 @@ export interface components {
             status: "active" | "invited" | "pending";
             /** @description Whom requests without credentials act as, if any */
             is_owner: boolean;
-            /** @description Only while invited, and only shown to who may give what it gives */
+            /** @description Only while invited and not expired, and only shown to who may give what it gives. Null as well where the service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it. */
             invite_code: string | null;
+            /** @description Until when an invitation can be accepted; it may be in the past */
+            invite_expires_at: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -1907,8 +1947,10 @@ export interface components {
             status: "active" | "invited" | "pending";
             /** @description Whom requests without credentials act as, if any */
             is_owner: boolean;
-            /** @description Only while invited, and only shown to who may give what it gives */
+            /** @description Only while invited and not expired, and only shown to who may give what it gives. Null as well where the service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it. */
             invite_code: string | null;
+            /** @description Until when an invitation can be accepted; it may be in the past */
+            invite_expires_at: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -3499,6 +3541,11 @@ export interface operations {
                 "application/json": {
                     /** @enum {string} */
                     role: "admin" | "editor" | "viewer";
+                    /**
+                     * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+                     * @default false
+                     */
+                    keep_keys?: boolean;
                 };
             };
         };
@@ -3548,6 +3595,11 @@ export interface operations {
                 "application/json": {
                     /** @enum {string} */
                     role: "admin" | "editor" | "viewer";
+                    /**
+                     * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+                     * @default false
+                     */
+                    keep_keys?: boolean;
                 };
             };
         };
@@ -3620,6 +3672,11 @@ export interface operations {
                         /** @description Null clears it: the default of the role holds */
                         manage_workspace?: boolean | null;
                     };
+                    /**
+                     * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+                     * @default false
+                     */
+                    keep_keys?: boolean;
                 };
             };
         };
@@ -3670,7 +3727,38 @@ export interface operations {
                         /** @description Null clears it: the default of the role holds */
                         manage_workspace?: boolean | null;
                     };
+                    /**
+                     * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+                     * @default false
+                     */
+                    keep_keys?: boolean;
                 };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberDetail"];
+                };
+            };
+        };
+    };
+    renewInvite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
             };
         };
         responses: {

@@ -655,11 +655,17 @@ CREATE TABLE members (
   invite_mail_due_at timestamp with time zone,
   invite_mail_attempts integer DEFAULT 0 NOT NULL,
   signup_network text,
+  invite_code_hash bytea,
+  invite_code_sealed text,
+  invite_expires_at timestamp with time zone,
   CONSTRAINT members_pkey PRIMARY KEY (id),
   CONSTRAINT members_invite_code_key UNIQUE (invite_code),
   CONSTRAINT members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT members_email_length CHECK (((length(email) >= 3) AND (length(email) <= 320))),
-  CONSTRAINT members_invite CHECK (((status = 'invited'::text) = (invite_code IS NOT NULL))),
+  CONSTRAINT members_invite CHECK (((status <> 'invited'::text) OR (invite_code IS NOT NULL) OR (invite_code_hash IS NOT NULL))),
+  CONSTRAINT members_invite_code_has_use CHECK (((invite_code_hash IS NULL) OR (status = ANY (ARRAY['invited'::text, 'active'::text])))),
+  CONSTRAINT members_invite_code_hash_length CHECK ((length(invite_code_hash) = 32)),
+  CONSTRAINT members_invite_expires CHECK (((invite_code_hash IS NULL) = (invite_expires_at IS NULL))),
   CONSTRAINT members_invited_has_no_password CHECK (((status <> 'invited'::text) OR (password_hash IS NULL))),
   CONSTRAINT members_name_length CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   CONSTRAINT members_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'editor'::text, 'viewer'::text]))),
@@ -668,6 +674,7 @@ CREATE TABLE members (
 
 CREATE INDEX members_by_workspace ON public.members USING btree (workspace_id, created_at, id);
 CREATE UNIQUE INDEX members_email ON public.members USING btree (lower(email));
+CREATE UNIQUE INDEX members_invite_code_hash ON public.members USING btree (invite_code_hash) WHERE (invite_code_hash IS NOT NULL);
 CREATE UNIQUE INDEX members_owner ON public.members USING btree (workspace_id) WHERE is_owner;
 CREATE INDEX members_pending_by_network ON public.members USING btree (signup_network) WHERE (status = 'pending'::text);
 CREATE INDEX members_to_mail ON public.members USING btree (invite_mail_due_at) WHERE (invite_mail_due_at IS NOT NULL);

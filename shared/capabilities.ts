@@ -36,6 +36,18 @@ export function heldCapabilities(
   >;
 }
 
+/** The capabilities that are held after a change and were not before it. */
+export function gainedCapabilities(
+  before: Record<Capability, boolean>,
+  after: Record<Capability, boolean>,
+): Record<Capability, boolean> {
+  const names = Object.keys(capabilities) as Capability[];
+  return Object.fromEntries(names.map((name) => [name, after[name] && !before[name]])) as Record<
+    Capability,
+    boolean
+  >;
+}
+
 /**
  * The first of the wanted capabilities that the holder lacks, or undefined. Whoever gives access may give no more than
  * they hold: otherwise `manage_members` or `manage_api_keys` alone would be as good as all ten.

@@ -50,6 +50,18 @@ export function peopleCommands(program: Command): void {
     );
 
   members
+    .command('renew')
+    .argument('<member>', 'id or e-mail')
+    .description('make another invitation code for who is invited; the one before is void')
+    .action(
+      inSession(async ({ client, output }, [member = '']) => {
+        const renewed = await client.renewInvite(await memberOf(client, member));
+        const { id, name, invite_code, invite_expires_at } = renewed;
+        output.record(renewed, { id, name, invite_code, invite_expires_at });
+      }),
+    );
+
+  members
     .command('approve')
     .argument('<member>', 'id or e-mail')
     .description('let in who has signed up')

@@ -34,8 +34,16 @@ export const memberSchema = z
     role: roleSchema,
     status: z.enum(memberStatuses),
     is_owner: z.boolean().meta({ description: 'Whom requests without credentials act as, if any' }),
-    invite_code: z.string().nullable().meta({
-      description: 'Only while invited, and only shown to who may give what it gives',
+    invite_code: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'Only while invited and not expired, and only shown to who may give what it gives. Null as well where the ' +
+          'service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it.',
+      }),
+    invite_expires_at: timestamp.nullable().meta({
+      description: 'Until when an invitation can be accepted; it may be in the past',
     }),
     created_at: timestamp,
   })
@@ -76,8 +84,17 @@ export const inviteInput = z
   .meta({ examples: [{ name: 'Grace', email: 'grace@example.com', role: 'editor' }] });
 export type InviteInput = z.infer<typeof inviteInput>;
 
+const keepKeys = z
+  .boolean()
+  .default(false)
+  .meta({
+    description:
+      'Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, ' +
+      'since whoever made a key knows its secret.',
+  });
+
 export const roleChange = z
-  .strictObject({ role: roleSchema })
+  .strictObject({ role: roleSchema, keep_keys: keepKeys })
   .meta({ examples: [{ role: 'editor' }] });
 
 const override = z
@@ -91,9 +108,12 @@ export const permissionsChange = z
     overrides: z
       .strictObject(perCapability(override).shape)
       .meta({ description: 'What is not named stays as it is' }),
+    keep_keys: keepKeys,
   })
   .meta({ examples: [{ overrides: { run_workflows: false, approve_gates: null } }] });
-export type OverridesChange = z.infer<typeof permissionsChange>['overrides'];
+export type RoleChange = z.infer<typeof roleChange>;
+export type PermissionsChange = z.infer<typeof permissionsChange>;
+export type OverridesChange = PermissionsChange['overrides'];
 
 export const memberStatsSchema = z
   .object({

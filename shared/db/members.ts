@@ -13,12 +13,15 @@ import {
 import type { OffsetPage } from '../contract/common.ts';
 import { type Member, type MemberDetail, memberStatuses } from '../contract/member.ts';
 import { notFound } from '../errors.ts';
+import type { Sealer } from '../platform/sealing.ts';
 import { offsetClause } from './cursor.ts';
+import { openInviteCode } from './invite-codes.ts';
 import { type Db, sql } from './pool.ts';
 
 /** The columns of a member, from `members` as `m`. */
 export const memberColumns = sql.fragment`
-  m.id, m.workspace_id, m.name, m.email, m.role, m.status, m.overrides, m.is_owner, m.invite_code, m.created_at`;
+  m.id, m.workspace_id, m.name, m.email, m.role, m.status, m.overrides, m.is_owner, m.invite_code_sealed,
+  m.invite_code_hash IS NOT NULL AS has_code, m.invite_expires_at, m.created_at`;
 
 export const memberRow = z.object({
   id: z.string(),
@@ -29,14 +32,18 @@ export const memberRow = z.object({
   status: z.enum(memberStatuses),
   overrides: z.record(z.string(), z.boolean().nullable()),
   is_owner: z.boolean(),
-  invite_code: z.string().nullable(),
+  invite_code_sealed: z.string().nullable(),
+  /** Somebody can become this member by a code, or could until it expired. */
+  has_code: z.boolean(),
+  invite_expires_at: z.string().nullable(),
   created_at: z.string(),
 });
 export type MemberRow = z.infer<typeof memberRow>;
 
-/** A member as the API shows it. The invite code is as good as the account: only who may invite sees it. */
-export function toMember(row: MemberRow, show: { inviteCode: boolean }): Member {
+/** A member as the API shows it, with the code to show, which is as good as the account. */
+export function toMember(row: MemberRow, code?: string): Member {
   const { id, name, email, role, status, is_owner, created_at } = row;
+  const invited = status === 'invited';
   return {
     id,
     name,
@@ -44,7 +51,8 @@ export function toMember(row: MemberRow, show: { inviteCode: boolean }): Member 
     role,
     status,
     is_owner,
-    invite_code: show.inviteCode ? row.invite_code : null,
+    invite_code: (invited ? code : undefined) ?? null,
+    invite_expires_at: invited ? row.invite_expires_at : null,
     created_at,
   };
 }
@@ -57,19 +65,40 @@ const maySeeInviteCode = (viewer: Pick<Actor, 'role' | 'overrides'>, row: Member
   holds(viewer.role, viewer.overrides, 'manage_members') &&
   firstLacking(viewer, heldCapabilities(row.role, row.overrides)) === undefined;
 
+/** The code of an invitation that is open, for who may see it. */
+function shownCode(viewer: Actor, row: MemberRow, sealer: Sealer | undefined): string | undefined {
+  const { status, invite_expires_at: expires } = row;
+  const open = status === 'invited' && expires !== null && Date.parse(expires) > Date.now();
+  if (!open || !maySeeInviteCode(viewer, row)) return undefined;
+  return openInviteCode(row.id, row.invite_code_sealed, sealer);
+}
+
 /** A page of the members of the viewer's workspace, whatever their status, by when they joined. */
-export async function listMembers(db: Db, viewer: Actor, page: OffsetPage): Promise<Member[]> {
+export async function listMembers(
+  db: Db,
+  viewer: Actor,
+  page: OffsetPage,
+  sealer: Sealer | undefined,
+): Promise<Member[]> {
   const rows = await db.any(sql.prepared('members_list', memberRow)`
     SELECT ${memberColumns} FROM members m WHERE m.workspace_id = ${viewer.workspaceId}
     ORDER BY m.created_at, m.id ${offsetClause(page)}
   `);
-  return rows.map((row) => toMember(row, { inviteCode: maySeeInviteCode(viewer, row) }));
+  return rows.map((row) => toMember(row, shownCode(viewer, row, sealer)));
 }
 
 const detailRow = memberRow.extend({ api_key_count: z.number() });
 
-/** A member with what they may do and why. Throws AppError `not_found`. */
-export async function readMember(db: Db, viewer: Actor, memberId: string): Promise<MemberDetail> {
+/**
+ * A member with what they may do and why. `issued`: a code that was made just now, which is shown to whoever made it
+ * even where nothing can be sealed. Throws AppError `not_found`.
+ */
+export async function readMember(
+  db: Db,
+  viewer: Actor,
+  memberId: string,
+  { sealer, issued }: { sealer: Sealer | undefined; issued?: string | undefined },
+): Promise<MemberDetail> {
   const row = await db.maybeOne(sql.prepared('members_read', detailRow)`
     SELECT ${memberColumns},
            (SELECT count(*) FROM api_keys k
@@ -78,7 +107,7 @@ export async function readMember(db: Db, viewer: Actor, memberId: string): Promi
   `);
   if (row === null) throw notFound('Member');
   return {
-    ...toMember(row, { inviteCode: maySeeInviteCode(viewer, row) }),
+    ...toMember(row, issued ?? shownCode(viewer, row, sealer)),
     capabilities: settingsOf(row.role, row.overrides),
     api_key_count: row.api_key_count,
   };

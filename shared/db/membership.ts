@@ -4,6 +4,9 @@ import {
   capabilities,
   type Capability,
   type CapabilityOverrides,
+  firstLacking,
+  gainedCapabilities,
+  heldCapabilities,
   holds,
   type Role,
   roles,
@@ -14,13 +17,17 @@ import type {
   MemberDetail,
   MemberStatus,
   OverridesChange,
+  PermissionsChange,
+  RoleChange,
 } from '../contract/member.ts';
 import { AppError, emailTaken, notFound } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { newId, randomText } from '../platform/ids.ts';
+import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
+import { type InviteRules, newInviteCode, replaceInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, type MemberRow, readMember, toMember } from './members.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
+import { dropSignUp } from './sign-ins.ts';
 import { requireAtLeast, takeTurn } from './standing.ts';
 import { lockWorkspace } from './workspaces.ts';
 import { requireRoom } from './room.ts';
@@ -32,40 +39,73 @@ import { requireRoom } from './room.ts';
  * admin held before, and the owner is an active admin.
  */
 
-/** Characters of 5 random bits each. */
-const INVITE_CODE_LENGTH = 32;
-
 const nothing = z.object({});
 
-/** Adds an invited member with the code to accept with, to be mailed if `mail` says so. Throws AppError `invalid`. */
+/**
+ * Adds an invited member with the code to accept with, to be mailed where mail is configured. A sign-up in another
+ * workspace with that address gives way. Throws AppError `invalid`.
+ */
 export async function inviteMember(
   db: Pool,
   actor: Actor,
   { name, email, role }: InviteInput,
-  { mail }: { mail: boolean },
+  rules: InviteRules,
 ): Promise<Member> {
   return db.transaction(async (tx) => {
     const manager = await takeTurn(tx, actor, 'manage_members');
     requireAtLeast(manager, { role, overrides: {} });
     await requireRoom(tx, manager.workspaceId, 'members');
+    await dropSignUp(tx, { email, unlessOf: manager.workspaceId });
+    const id = newId('member');
+    const { code, hash, sealed, plain } = newInviteCode(id, rules);
     const row = await tx.maybeOne(sql.prepared('membership_invite', memberRow)`
-      INSERT INTO members AS m (id, workspace_id, name, email, role, status, invite_code, invite_mail_due_at)
-      VALUES (${newId('member')}, ${manager.workspaceId}, ${name}, ${email}, ${role}, 'invited',
-              ${`inv_${randomText(INVITE_CODE_LENGTH)}`}, CASE WHEN ${mail} THEN now() END)
+      INSERT INTO members AS m (id, workspace_id, name, email, role, status, invite_code, invite_code_hash,
+                                invite_code_sealed, invite_expires_at, invite_mail_due_at)
+      VALUES (${id}, ${manager.workspaceId}, ${name}, ${email}, ${role}, 'invited', ${plain}, ${sql.binary(hash)},
+              ${sealed}, now() + ${rules.ttlMs}::float8 * interval '1 ms', CASE WHEN ${rules.mail} THEN now() END)
       ON CONFLICT (lower(email)) DO NOTHING
       RETURNING ${memberColumns}
     `);
     if (row === null) throw emailTaken();
     await audit(tx, manager, 'invite', row.id, { name, email, role });
-    return toMember(row, { inviteCode: true });
+    return toMember(row, code);
   });
 }
 
-/** Lets a pending member in. Throws AppError `not_found`, `invalid` when the member is not pending. */
+/**
+ * Makes whoever was invited another code: the one before is void, and the new one is mailed where mail is configured. Of
+ * a sign-up that was approved the code is only mailed. Throws AppError `not_found`, `invalid` when nobody waits for one.
+ */
+export async function renewInvite(
+  db: Pool,
+  actor: Actor,
+  memberId: string,
+  rules: InviteRules,
+): Promise<MemberDetail> {
+  return db.transaction(async (tx) => {
+    const manager = await takeTurn(tx, actor, 'manage_members');
+    const member = await holdMember(tx, manager, memberId);
+    const { status, has_code, name, email, role } = member;
+    if (status !== 'invited' && !(has_code && rules.mail)) {
+      throw new AppError('invalid', 'The member is not invited');
+    }
+    requireAtLeast(manager, member);
+    const issued = await replaceInviteCode(tx, memberId, rules);
+    await audit(tx, manager, 'invite_renew', memberId, { name, email, role });
+    return readMember(tx, manager, memberId, { sealer: rules.sealer, issued });
+  });
+}
+
+/**
+ * Lets a pending member in. Nobody has checked that the address is theirs: where mail is configured, the password of
+ * the sign-up is dropped and a code to choose one with goes to the address. Throws AppError `not_found`, `invalid` when
+ * the member is not pending.
+ */
 export async function approveMember(
   db: Pool,
   actor: Actor,
   memberId: string,
+  rules: InviteRules,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
     const manager = await takeTurn(tx, actor, 'manage_members');
@@ -73,10 +113,14 @@ export async function approveMember(
     if (status !== 'pending') throw new AppError('invalid', 'The member is not pending');
     requireAtLeast(manager, { role, overrides });
     await tx.query(sql.prepared('membership_approve', nothing)`
-      UPDATE members SET status = 'active' WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
+      UPDATE members
+      SET status = 'active', password_hash = CASE WHEN NOT ${rules.mail} THEN password_hash END
+      WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
     `);
-    await audit(tx, manager, 'approve_member', memberId, { name, email, role });
-    return readMember(tx, manager, memberId);
+    if (rules.mail) await replaceInviteCode(tx, memberId, rules);
+    const address = rules.mail ? 'code_mailed' : 'not_checked';
+    await audit(tx, manager, 'approve_member', memberId, { name, email, role, address });
+    return readMember(tx, manager, memberId, rules);
   });
 }
 
@@ -85,7 +129,8 @@ export async function changeRole(
   db: Pool,
   actor: Actor,
   memberId: string,
-  role: Role,
+  { role, keep_keys }: RoleChange,
+  rules: InviteRules,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
     const manager = await takeTurn(tx, actor, 'manage_members');
@@ -103,12 +148,18 @@ export async function changeRole(
         UPDATE members SET role = ${role}, is_owner = is_owner AND ${role === 'admin'}
         WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
       `);
-      await audit(tx, manager, 'role_change', memberId, { from: before.role, to: role });
+      const { issued, renewed } = await guardGain(tx, manager, { before, after, keep_keys, rules });
+      await audit(tx, manager, 'role_change', memberId, {
+        from: before.role,
+        to: role,
+        ...renewed,
+      });
       if (successor !== undefined) {
         await passOwnership(tx, manager, { from: memberId, to: successor });
       }
+      return readMember(tx, manager, memberId, { sealer: rules.sealer, issued });
     }
-    return readMember(tx, manager, memberId);
+    return readMember(tx, manager, memberId, rules);
   });
 }
 
@@ -120,7 +171,8 @@ export async function changeOverrides(
   db: Pool,
   actor: Actor,
   memberId: string,
-  change: OverridesChange,
+  { overrides: change, keep_keys }: PermissionsChange,
+  rules: InviteRules,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
     const manager = await takeTurn(tx, actor, 'manage_members');
@@ -137,10 +189,12 @@ export async function changeOverrides(
         UPDATE members SET overrides = ${JSON.stringify(overrides)}::jsonb
         WHERE id = ${memberId} AND workspace_id = ${manager.workspaceId}
       `);
-      const details = { changed: Object.fromEntries(changed) };
+      const { issued, renewed } = await guardGain(tx, manager, { before, after, keep_keys, rules });
+      const details = { changed: Object.fromEntries(changed), ...renewed };
       await audit(tx, manager, 'permissions_change', memberId, details);
+      return readMember(tx, manager, memberId, { sealer: rules.sealer, issued });
     }
-    return readMember(tx, manager, memberId);
+    return readMember(tx, manager, memberId, rules);
   });
 }
 
@@ -179,6 +233,88 @@ async function holdMember(tx: Tx, manager: Operator, memberId: string): Promise<
   if (row === null) throw notFound('Member');
   return row;
 }
+
+/**
+ * Keeps from others what a member gains. An invitation gets another code, since whoever knows the one before was not
+ * meant to have so much; keys that their makers could not make with it end, unless `keep_keys`. Returns the new code,
+ * and what the audit entry says of it.
+ */
+async function guardGain(
+  tx: Tx,
+  manager: Operator,
+  change: {
+    before: MemberRow;
+    after: Pick<MemberRow, 'role' | 'overrides'>;
+    keep_keys: boolean;
+    rules: InviteRules;
+  },
+): Promise<{ issued?: string; renewed?: JsonObject }> {
+  const { before, after } = change;
+  if (before.status === 'invited' && isGain(gainOf(before, after))) {
+    const issued = await replaceInviteCode(tx, before.id, change.rules);
+    return { issued, renewed: { invite_code: 'renewed' } };
+  }
+  if (!change.keep_keys) await revokeOutgrownKeys(tx, manager, before, after);
+  return {};
+}
+
+type Held = Pick<MemberRow, 'role' | 'overrides'>;
+
+const gainOf = (before: Held, after: Held) =>
+  gainedCapabilities(
+    heldCapabilities(before.role, before.overrides),
+    heldCapabilities(after.role, after.overrides),
+  );
+const isGain = (gained: ReturnType<typeof gainOf>): boolean => Object.values(gained).includes(true);
+
+/**
+ * Whoever made a key knows its secret. Of the keys linked to a member who gains something, those end whose makers are
+ * neither the member nor hold all that is gained.
+ */
+async function revokeOutgrownKeys(
+  tx: Tx,
+  manager: Operator,
+  before: MemberRow,
+  after: Held,
+): Promise<void> {
+  const gained = gainOf(before, after);
+  if (!isGain(gained)) return;
+  const keys = await lockKeysOfOthers(tx, before);
+  const outgrown = keys.filter(
+    ({ maker }) => maker === null || firstLacking(maker, gained) !== undefined,
+  );
+  await revokeKeys(tx, manager, {
+    ids: outgrown.map(({ id }) => id),
+    role: after.role,
+    reason: 'its member gained permissions that its maker lacks',
+  });
+}
+
+const keyOfOtherRow = z.object({
+  id: z.string(),
+  maker: z
+    .object({
+      role: z.enum(roles),
+      overrides: z.record(z.string(), z.boolean().nullable()),
+    })
+    .nullable(),
+});
+
+/** Keys linked to the member that somebody else made, with what their makers may do now; null of one who is gone. */
+const lockKeysOfOthers = async (
+  tx: Tx,
+  { id, workspace_id }: MemberRow,
+): Promise<readonly z.infer<typeof keyOfOtherRow>[]> =>
+  tx.any(sql.prepared('membership_keys_of_others', keyOfOtherRow)`
+    SELECT k.id, CASE WHEN maker.id IS NOT NULL
+      THEN json_build_object('role', maker.role, 'overrides', maker.overrides) END AS maker
+    FROM api_keys k
+    LEFT JOIN members maker
+      ON maker.id = k.created_by AND maker.workspace_id = k.workspace_id AND maker.status = 'active'
+    WHERE k.member_id = ${id} AND k.workspace_id = ${workspace_id} AND k.revoked_at IS NULL
+      AND k.created_by IS DISTINCT FROM ${id}
+    ORDER BY k.id FOR NO KEY UPDATE OF k
+  `);
 
 function changedOverrides(
   before: CapabilityOverrides,
@@ -284,6 +420,7 @@ export async function restoreOwner(
       UPDATE members SET role = 'admin', overrides = '{}', is_owner = true
       WHERE id = ${memberId} AND workspace_id = ${workspaceId}
     `);
+    await revokeOutgrownKeys(tx, operator, before, { role: 'admin', overrides: {} });
     await audit(tx, operator, 'owner_restore', memberId, {
       role: before.role,
       overrides: before.overrides as JsonObject,
@@ -314,28 +451,38 @@ const revokedKey = z.object({
   id: z.string(),
   name: z.string(),
   prefix: z.string(),
-  role: z.enum(roles),
   member_id: z.string(),
 });
 
 /** After the member is gone: a key that is being made for them meanwhile is in the table by then, or is refused. */
-async function revokeKeysOf(tx: Tx, manager: Actor, member: MemberRow): Promise<void> {
+async function revokeKeysOf(tx: Tx, manager: Operator, member: MemberRow): Promise<void> {
   // In one order with whoever else holds several keys.
+  const ids = await tx.anyFirst(sql.prepared('membership_keys_of', z.object({ id: z.string() }))`
+    SELECT id FROM api_keys
+    WHERE member_id = ${member.id} AND workspace_id = ${manager.workspaceId} AND revoked_at IS NULL
+    ORDER BY id FOR NO KEY UPDATE
+  `);
+  await revokeKeys(tx, manager, { ids, role: member.role });
+}
+
+/** Revokes keys that are locked, with an audit entry each. `role`: that of the member they are linked to. */
+async function revokeKeys(
+  tx: Tx,
+  manager: Operator,
+  { ids, role, reason }: { ids: readonly string[]; role: Role; reason?: string },
+): Promise<void> {
+  if (ids.length === 0) return;
   const keys = await tx.any(sql.prepared('membership_revoke_keys', revokedKey)`
-    WITH held AS MATERIALIZED (
-      SELECT id FROM api_keys
-      WHERE member_id = ${member.id} AND workspace_id = ${manager.workspaceId} AND revoked_at IS NULL
-      ORDER BY id FOR NO KEY UPDATE
-    )
-    UPDATE api_keys k SET revoked_at = now() FROM held WHERE k.id = held.id
-    RETURNING k.id, k.name, k.prefix, k.member_id, ${member.role} AS role
+    UPDATE api_keys SET revoked_at = now()
+    WHERE id = ANY(${sql.array([...ids], 'text')}) AND workspace_id = ${manager.workspaceId}
+    RETURNING id, name, prefix, member_id
   `);
   for (const { id, ...details } of keys) {
     await recordAudit(tx, manager, {
       action: 'revoke',
       targetType: 'api_key',
       targetId: id,
-      details,
+      details: { ...details, role, ...(reason === undefined ? {} : { reason }) },
     });
   }
 }

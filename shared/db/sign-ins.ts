@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { AcceptInviteInput, SignupInput } from '../contract/session.ts';
-import { AppError, emailTaken } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
+import { hashInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, type MemberRow } from './members.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 
@@ -19,6 +20,10 @@ const accountRow = memberRow.extend({
 export type Account = z.infer<typeof accountRow>;
 
 const nothing = z.object({});
+
+const withoutCode = sql.fragment`
+  invite_code = NULL, invite_code_hash = NULL, invite_code_sealed = NULL, invite_expires_at = NULL,
+  invite_mail_due_at = NULL`;
 
 /** The account of an e-mail address, in whatever letter case. */
 export async function findAccount(db: Db, email: string): Promise<Account | undefined> {
@@ -37,8 +42,8 @@ export async function readAccount(db: Db, memberId: string): Promise<Account | u
 }
 
 /**
- * Adds a viewer who waits for approval to the default workspace. Throws AppError `invalid` when the e-mail belongs to
- * a member, `rate_limited` when too many wait already.
+ * Adds a viewer who waits for approval to the default workspace. Undefined when the e-mail belongs to a member already,
+ * of whichever workspace and status. Throws AppError `rate_limited` when too many wait, whoever asks.
  */
 export async function signUp(
   db: Pool,
@@ -48,9 +53,16 @@ export async function signUp(
     passwordHash,
     network,
   }: Omit<SignupInput, 'password'> & { passwordHash: string; network: string },
-): Promise<MemberRow> {
+): Promise<MemberRow | undefined> {
   return db.transaction(async (tx) => {
     await requireNetworkRoom(tx, network);
+    // Looked at first, for known addresses as well. Some who sign up at the same moment may make it a few more.
+    const waiting = await tx.oneFirst(sql.prepared('sign_ins_waiting', z.object({ n: z.number() }))`
+      SELECT count(*) AS n FROM (SELECT FROM members WHERE status = 'pending' LIMIT ${MAX_PENDING}) p
+    `);
+    if (waiting >= MAX_PENDING) {
+      throw new AppError('rate_limited', 'Too many sign-ups wait for approval; try again later');
+    }
     const workspaceId = await tx.oneFirst(sql.prepared(
       'sign_ins_default_workspace',
       z.object({ id: z.string() }),
@@ -59,15 +71,11 @@ export async function signUp(
     `);
     const row = await tx.maybeOne(sql.prepared('sign_ins_sign_up', memberRow)`
       INSERT INTO members AS m (id, workspace_id, name, email, role, status, password_hash, signup_network)
-      SELECT ${newId('member')}, ${workspaceId}, ${name}, ${email}, 'viewer', 'pending', ${passwordHash}, ${network}
-      WHERE (SELECT count(*) FROM (SELECT FROM members WHERE status = 'pending' LIMIT ${MAX_PENDING}) p) < ${MAX_PENDING}
+      VALUES (${newId('member')}, ${workspaceId}, ${name}, ${email}, 'viewer', 'pending', ${passwordHash}, ${network})
       ON CONFLICT (lower(email)) DO NOTHING
       RETURNING ${memberColumns}
     `);
-    if (row === null) {
-      if ((await findAccount(tx, email)) !== undefined) throw emailTaken();
-      throw new AppError('rate_limited', 'Too many sign-ups wait for approval; try again later');
-    }
+    if (row === null) return undefined;
     await auditOwnAct(tx, row, 'signup');
     return row;
   });
@@ -95,14 +103,46 @@ async function requireNetworkRoom(tx: Tx, network: string): Promise<void> {
   }
 }
 
+/**
+ * Removes a sign-up that waits for approval, for whoever gives the address an account otherwise: anybody can sign up
+ * with any address, and must not keep it from others by that. One in the workspace `unlessOf` stays, where it can be
+ * approved.
+ */
+export async function dropSignUp(
+  tx: Tx,
+  { email, unlessOf }: { email: string; unlessOf: string },
+): Promise<void> {
+  const row = await tx.maybeOne(sql.prepared('sign_ins_drop_sign_up', memberRow)`
+    DELETE FROM members m
+    WHERE lower(m.email) = lower(${email}) AND m.status = 'pending' AND m.workspace_id <> ${unlessOf}
+    RETURNING ${memberColumns}
+  `);
+  if (row === null) return;
+  await recordAudit(
+    tx,
+    { workspaceId: row.workspace_id, id: null, name: null },
+    {
+      action: 'remove',
+      targetType: 'member',
+      targetId: row.id,
+      details: { name: row.name, email: row.email, role: row.role, reason: 'address_invited' },
+    },
+  );
+}
+
 /** Whether an invitation with this code is open. */
 export async function isInvited(db: Db, inviteCode: string): Promise<boolean> {
   return db.exists(sql.prepared('sign_ins_is_invited', nothing)`
-    SELECT FROM members WHERE invite_code = ${inviteCode}
+    SELECT FROM members
+    WHERE invite_code_hash = ${sql.binary(hashInviteCode(inviteCode))} AND invite_expires_at > now()
+      AND password_hash IS NULL
   `);
 }
 
-/** Makes an invited member active, once per code; undefined when the code is of no open invitation. */
+/**
+ * Lets somebody in by a code, once: an invited member becomes active, one who signed up and was approved gets the
+ * password. Undefined when the code is of nobody who waits for it, or has expired.
+ */
 export async function acceptInvite(
   db: Pool,
   {
@@ -114,9 +154,10 @@ export async function acceptInvite(
   return db.transaction(async (tx) => {
     const row = await tx.maybeOne(sql.prepared('sign_ins_accept', accountRow)`
       UPDATE members m
-      SET status = 'active', invite_code = NULL, invite_mail_due_at = NULL, password_hash = ${passwordHash},
+      SET status = 'active', ${withoutCode}, password_hash = ${passwordHash},
           name = coalesce(${name ?? null}::text, m.name)
-      WHERE m.invite_code = ${invite_code}
+      WHERE m.invite_code_hash = ${sql.binary(hashInviteCode(invite_code))} AND m.invite_expires_at > now()
+        AND m.password_hash IS NULL
       RETURNING ${accountColumns}
     `);
     if (row === null) return undefined;
@@ -155,7 +196,7 @@ export async function setPassword(
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
     const row = await tx.maybeOne(sql.prepared('sign_ins_set_password', memberRow)`
-      UPDATE members m SET password_hash = ${set.passwordHash}, session_epoch = m.session_epoch + 1
+      UPDATE members m SET password_hash = ${set.passwordHash}, session_epoch = m.session_epoch + 1, ${withoutCode}
       WHERE m.id = ${set.memberId} AND m.status = 'active' AND (NOT ${set.onlyFirst} OR m.password_hash IS NULL)
       RETURNING ${memberColumns}
     `);

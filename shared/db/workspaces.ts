@@ -7,6 +7,7 @@ import { type PlanName, planNames } from '../plans.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
+import { dropSignUp } from './sign-ins.ts';
 
 /** Whoever creates the default workspace takes this lock in turn. The number is arbitrary and only has to stay. */
 const DEFAULT_WORKSPACE_LOCK = 7_203_118;
@@ -66,6 +67,7 @@ export async function createWorkspace(
     await tx.query(sql.prepared('workspace_create', z.object({}))`
       INSERT INTO workspaces (id, name) VALUES (${id}, ${name})
     `);
+    await dropSignUp(tx, { email: owner.email, unlessOf: id });
     const { rowCount } = await tx.query(sql.prepared('workspace_create_owner', z.object({}))`
       INSERT INTO members (id, workspace_id, name, email, role, status, is_owner, password_hash)
       VALUES (${newId('member')}, ${id}, ${owner.name}, ${owner.email}, 'admin', 'active', true, ${owner.passwordHash})

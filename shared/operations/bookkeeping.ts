@@ -6,6 +6,7 @@ import { FOLD_BATCH, foldUsage } from '../db/usage.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mailer } from '../platform/mailer.ts';
+import { adoptPlainCodes, inviteRules } from '../db/invite-codes.ts';
 import { mailInvitations } from './invitations.ts';
 import { type Loop, startLoop } from './loop.ts';
 
@@ -45,14 +46,18 @@ async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
 
 const FORGET_EVERY_MS = 60_000;
 const FORGET_BATCH = 1_000;
+/** An API of an earlier release may run beside this worker for some minutes. */
+const ADOPT_EVERY_MS = 10_000;
 
 /**
  * What is written down at once and put in its final place a moment later, so that no transaction waits for it: the
  * seals of the audit log, and what runs came to per day; holds that nobody ended; events and signatures that have been told
- * apart for long enough; and invitations that are to be mailed. A loop each, since they have nothing to do with each other.
+ * apart for long enough; invite codes that are still readable; and invitations that are to be mailed. A loop each, since
+ * they have nothing to do with each other.
  */
 export function startBookkeeping(deps: BookkeepingDeps): Loop {
   const { mailer } = deps;
+  const rules = inviteRules(deps.config);
   const stopping = new AbortController();
   const loops = [
     startLoop({ name: 'audit sealer', ...deps }, () => sealOnce(deps)),
@@ -69,9 +74,13 @@ export function startBookkeeping(deps: BookkeepingDeps): Loop {
       { name: 'signature reaper', ...deps, everyMs: FORGET_EVERY_MS },
       async () => (await dropPastSignatures(deps.db, FORGET_BATCH)) === FORGET_BATCH,
     ),
+    startLoop({ name: 'invite code keeper', ...deps, everyMs: ADOPT_EVERY_MS }, async () => {
+      await adoptPlainCodes(deps.db, rules);
+      return false;
+    }),
   ];
   if (mailer !== undefined) {
-    const mailDue = () => mailInvitations({ ...deps, mailer }, stopping.signal);
+    const mailDue = () => mailInvitations({ ...deps, mailer, rules }, stopping.signal);
     loops.push(startLoop({ name: 'invitation mailer', ...deps }, mailDue));
   }
   return {

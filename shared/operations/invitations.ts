@@ -5,6 +5,7 @@ import {
   postponeInvitationMail,
   takeDueInvitations,
 } from '../db/invitations.ts';
+import { type InviteRules, openInviteCode } from '../db/invite-codes.ts';
 import type { Pool } from '../db/pool.ts';
 import { messageOf } from '../errors.ts';
 import type { Config } from '../platform/config.ts';
@@ -16,6 +17,7 @@ export interface InvitationDeps {
   config: Config;
   log: Logger;
   mailer: Mailer;
+  rules: InviteRules;
 }
 
 const BATCH = 10;
@@ -33,15 +35,21 @@ export async function mailInvitations(deps: InvitationDeps, stop: AbortSignal): 
 }
 
 async function mail(
-  { db, config, log, mailer }: InvitationDeps,
+  { db, config, log, mailer, rules }: InvitationDeps,
   invitation: DueInvitation,
   stop: AbortSignal,
 ): Promise<void> {
-  const { member_id: memberId, invite_code: code, attempt } = invitation;
+  const { member_id: memberId, attempt } = invitation;
+  const code =
+    openInviteCode(memberId, invitation.sealed_code, rules.sealer) ?? invitation.plain_code;
+  if (code === null) {
+    log.error({ memberId }, 'could not mail an invitation: its code was sealed with another key');
+    return endInvitationMail(db, invitation);
+  }
   try {
-    await mailer.send(invitationMail(invitation, config.api.publicUrl), {
-      // The same for every attempt: when the answer to one was lost, the next sends no second mail.
-      idempotencyKey: `invitation/${memberId}`,
+    await mailer.send(invitationMail(invitation, code, config.api.publicUrl), {
+      // The same for every attempt with a code: when the answer to one was lost, the next sends no second mail.
+      idempotencyKey: `invitation/${memberId}/${invitation.issue}`,
       signal: stop,
     });
   } catch (error) {
@@ -58,14 +66,24 @@ async function mail(
 }
 
 function invitationMail(
-  { email, workspace_name, invite_code }: DueInvitation,
+  { email, workspace_name, approved }: DueInvitation,
+  code: string,
   publicUrl: string,
 ): Mail {
+  if (approved) {
+    return {
+      to: [email],
+      subject: `[Service] Your request to join ${oneLine(workspace_name)} was approved`,
+      text:
+        `Your request to join the workspace '${oneLine(workspace_name)}' at ${publicUrl} was approved. ` +
+        `Choose your password with this code, which works once: ${code}`,
+    };
+  }
   return {
     to: [email],
     subject: `[Service] Invitation to ${oneLine(workspace_name)}`,
     text:
       `You are invited to the workspace '${oneLine(workspace_name)}' at ${publicUrl}. ` +
-      `Your invite code, which works once: ${invite_code}`,
+      `Your invite code, which works once: ${code}`,
   };
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { AcceptInviteInput, SignupInput } from '../contract/session.ts';
 import type { MemberRow } from '../db/members.ts';
@@ -15,7 +16,8 @@ import {
   setPassword,
   signUp,
 } from '../db/sign-ins.ts';
-import { AppError, emailTaken } from '../errors.ts';
+import { AppError } from '../errors.ts';
+import { newId } from '../platform/ids.ts';
 import { hashPassword, verifyPassword } from '../platform/passwords.ts';
 import type { Session } from '../platform/session-tokens.ts';
 
@@ -35,6 +37,9 @@ const MAX_FAILURES = {
 } as const;
 /** Whoever counts removes some of what is over, so that the table does not grow. */
 const DROP_BATCH = 20;
+
+/** Sign-ups are answered after a multiple of this. */
+const SIGN_UP_STEP_MS = 200;
 
 type Bound = keyof typeof MAX_FAILURES;
 
@@ -61,22 +66,44 @@ export async function signIn(
   return found;
 }
 
-/** A new member who waits for approval. Throws AppError `invalid` for an e-mail in use, or `rate_limited`. */
+/**
+ * A new member who waits for approval. For an e-mail in use it looks the same and takes as long, and nothing is
+ * written: whoever asks is nobody yet, and is not told who has an account. Throws AppError `rate_limited`.
+ */
 export async function requestMembership(
   db: Pool,
   { password, ...profile }: SignupInput,
   address: string,
 ): Promise<MemberRow> {
+  const started = performance.now();
   await beginAttempt(db, { signup: addressBlock(address) });
-  if ((await findAccount(db, profile.email)) !== undefined) throw emailTaken();
-  return signUp(db, {
+  const row = await signUp(db, {
     ...profile,
     passwordHash: await hashPassword(password),
     network: networkOf(address),
   });
+  // Hashing takes the same for all. What writing takes besides vanishes in the rounding.
+  const took = performance.now() - started;
+  await setTimeout(SIGN_UP_STEP_MS - (took % SIGN_UP_STEP_MS));
+  return row ?? asIfSignedUp(profile);
 }
 
-/** The member of an invitation, active from now on. Throws AppError `invalid` when the code is of none that is open. */
+const asIfSignedUp = ({ name, email }: Omit<SignupInput, 'password'>): MemberRow => ({
+  id: newId('member'),
+  workspace_id: '',
+  name,
+  email,
+  role: 'viewer',
+  status: 'pending',
+  overrides: {},
+  is_owner: false,
+  invite_code_sealed: null,
+  has_code: false,
+  invite_expires_at: null,
+  created_at: new Date().toISOString(),
+});
+
+/** Who has an invite code, active from now on. Throws AppError `invalid` when nobody waits for that code. */
 export async function joinByInvite(
   db: Pool,
   { password, ...accepted }: AcceptInviteInput,
@@ -87,7 +114,10 @@ export async function joinByInvite(
     ? await acceptInvite(db, { ...accepted, passwordHash: await hashPassword(password) })
     : undefined;
   if (account !== undefined) return account;
-  throw new AppError('invalid', 'The invite code is not valid or was used already');
+  throw new AppError(
+    'invalid',
+    'The invite code is not valid, was used already or has expired; ask for a new one',
+  );
 }
 
 /**

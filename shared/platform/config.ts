@@ -95,6 +95,7 @@ export const environmentSchema = z.object({
   OWNER_PASSWORD: z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH).optional(),
   OWNER_EMAIL: z.email({ pattern: z.regexes.html5Email }).default('owner@localhost'),
   ENCRYPTION_KEY: z.string().optional(),
+  INVITE_EXPIRES_DAYS: z.coerce.number().positive().max(365).default(7),
 
   EGRESS_ALLOW: list().pipe(z.array(cidr)),
   EGRESS_DENY: list().pipe(z.array(hostAndPort)),
@@ -190,6 +191,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
       secretKey: e.SECRET_KEY,
       ownerEmail: e.OWNER_EMAIL,
       ownerPassword: e.OWNER_PASSWORD,
+      inviteTtlMs: e.INVITE_EXPIRES_DAYS * 86_400_000,
     },
     encryptionKey: e.ENCRYPTION_KEY,
     egressAllow: e.EGRESS_ALLOW,

@@ -57,11 +57,12 @@ const addMember = async (
   { workspaceId = api.workspaceId, status = 'active', overrides = {} } = {},
 ): Promise<string> => {
   const id = newId('member');
-  const code = status === 'invited' ? id : null;
+  const invited = status === 'invited';
   await run(sql.fragment`
-    INSERT INTO members (id, workspace_id, name, email, role, status, overrides, invite_code)
+    INSERT INTO members (id, workspace_id, name, email, role, status, overrides, invite_code_hash, invite_expires_at)
     VALUES (${id}, ${workspaceId}, ${`Member ${role}`}, ${`${id}@example.com`}, ${role}, ${status},
-            ${JSON.stringify(overrides)}::jsonb, ${code})
+            ${JSON.stringify(overrides)}::jsonb, CASE WHEN ${invited} THEN sha256(${id}::bytea) END,
+            CASE WHEN ${invited} THEN now() END)
   `);
   return id;
 };

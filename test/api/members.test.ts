@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { capabilities } from '../../shared/capabilities.ts';
 import { newId } from '../../shared/platform/ids.ts';
@@ -6,7 +7,10 @@ import { addMember, invite, newEmail, PASSWORD, type Person } from '../support/p
 import { startTestApi, type TestApi } from './test-api.ts';
 
 // Two apps are two processes of one installation: they agree on the tokens.
-const env = { SECRET_KEY: 'a secret of this test and of nothing else' };
+const env = {
+  SECRET_KEY: 'a secret of this test and of nothing else',
+  ENCRYPTION_KEY: 'a key of this test and of nothing else',
+};
 
 let api: TestApi;
 /** Whatever cannot be done through the API. */
@@ -72,6 +76,7 @@ describe('members', () => {
           status: 'invited',
           is_owner: false,
           invite_code: expect.stringMatching(/^inv_[0-9a-hjkmnp-tv-z]{32}$/),
+          invite_expires_at: expect.stringMatching(/Z$/),
           created_at: expect.stringMatching(/Z$/),
         },
       ]);
@@ -112,6 +117,91 @@ describe('members', () => {
       expect((await api.call('GET', '/api/members', undefined, clerk.headers)).text).not.toContain(
         admin.code,
       );
+    });
+
+    test('with a code that is kept as a hash, and sealed for those who may see it', async () => {
+      const { id, code } = await invite(api, { role: 'viewer' });
+      const { rows } = await other.query(
+        'SELECT to_jsonb(m)::text AS row FROM members m WHERE id = $1',
+        [id],
+      );
+      expect(rows[0].row).not.toContain(code);
+      expect(rows[0].row).toContain(createHash('sha256').update(code).digest('hex'));
+      const { invite_expires_at: expires } = await get(`/api/members/${id}`);
+      expect(Math.abs(Date.parse(expires) - Date.now() - 7 * 86_400_000)).toBeLessThan(60_000);
+      await other.query(`UPDATE members SET invite_expires_at = now() WHERE id = $1`, [id]);
+      const expired = await get(`/api/members/${id}`);
+      expect([expired.invite_code, expired.status]).toEqual([null, 'invited']);
+      expect(Date.parse(expired.invite_expires_at)).toBeLessThanOrEqual(Date.now());
+      const late = await api.call('POST', '/api/auth/accept-invite', {
+        invite_code: code,
+        password: PASSWORD,
+      });
+      expect(late.status).toBe(400);
+    });
+
+    test('with another code on demand, which ends the one before and its time', async () => {
+      const { id, code } = await invite(api, { role: 'editor' });
+      await other.query(`UPDATE members SET invite_expires_at = now() WHERE id = $1`, [id]);
+      const renew = (by?: Record<string, string>) =>
+        api.call('POST', `/api/members/${id}/invite`, undefined, by);
+      const { status, body } = await renew();
+      expect([status, body]).toEqual([200, await get(`/api/members/${id}`)]);
+      expect(body.invite_code).toMatch(/^inv_/);
+      expect(body.invite_code).not.toBe(code);
+      expect(Date.parse(body.invite_expires_at)).toBeGreaterThan(Date.now());
+      expect(await newest()).toMatchObject([
+        { action: 'invite_renew', target_id: id, details: { role: 'editor' } },
+      ]);
+      const accept = (invite_code: string) =>
+        api.call('POST', '/api/auth/accept-invite', { invite_code, password: PASSWORD });
+      expect((await accept(code)).status).toBe(400);
+      expect((await accept(body.invite_code)).status).toBe(200);
+      expect(refusal(await renew())).toEqual([400, { detail: 'The member is not invited' }]);
+      expect((await api.call('POST', '/api/members/mem_x/invite')).status).toBe(404);
+      const clerk = await addMember(api, { role: 'editor', overrides: { manage_members: true } });
+      const admin = await invite(api, { role: 'admin' });
+      const url = `/api/members/${admin.id}/invite`;
+      expect(refusal(await api.call('POST', url, undefined, clerk.headers))).toEqual(
+        missing('delete_workflows'),
+      );
+    });
+
+    test('with another code once what it gives is raised, and the same while it is not', async () => {
+      const accept = (invite_code: string) =>
+        api.call('POST', '/api/auth/accept-invite', { invite_code, password: PASSWORD });
+      for (const raise of [
+        (id: string) => setRole(id, 'admin'),
+        (id: string) => override(id, { approve_gates: true }),
+      ]) {
+        const { id, code } = await invite(api, { role: 'viewer' });
+        await setRole(id, 'viewer');
+        await override(id, { view: false });
+        expect((await get(`/api/members/${id}`)).invite_code).toBe(code);
+        const { status, body } = await raise(id);
+        expect(status).toBe(200);
+        expect(body.invite_code).not.toBe(code);
+        expect((await newest())[0].details).toMatchObject({ invite_code: 'renewed' });
+        expect((await api.call('GET', '/api/audit')).text).not.toContain(body.invite_code);
+        expect((await accept(code)).status).toBe(400);
+        expect((await accept(body.invite_code)).status).toBe(200);
+      }
+    });
+
+    test('never to both what a code gave and what it gives, when it is raised at that moment', async () => {
+      for (let round = 0; round < 30; round += 1) {
+        const { id, code } = await invite(api, { role: 'viewer' });
+        const [accepted, raised] = await Promise.all([
+          api.call('POST', '/api/auth/accept-invite', { invite_code: code, password: PASSWORD }),
+          setRole(id, 'admin'),
+        ]);
+        expect(raised.status).toBe(200);
+        // Whoever was first: a viewer came in and was made an admin, or the code was void.
+        expect([accepted.status, raised.body.status]).toEqual(
+          accepted.status === 200 ? [200, 'active'] : [400, 'invited'],
+        );
+        if (accepted.status === 200) expect(accepted.body.member.role).toBe('viewer');
+      }
     });
 
     test('once per e-mail, whatever its letter case, status or workspace', async () => {
@@ -212,8 +302,8 @@ describe('members', () => {
       await other.query('UPDATE api_keys SET revoked_at = now() WHERE id = $1', [await addKey(id)]);
       const detail = await get(`/api/members/${id}`);
       expect(Object.keys(detail)).toEqual([
-        ...['id', 'name', 'email', 'role', 'status', 'is_owner', 'invite_code', 'created_at'],
-        ...['capabilities', 'api_key_count'],
+        ...['id', 'name', 'email', 'role', 'status', 'is_owner', 'invite_code'],
+        ...['invite_expires_at', 'created_at', 'capabilities', 'api_key_count'],
       ]);
       expect(detail.api_key_count).toBe(2);
       expect(Object.keys(detail.capabilities)).toEqual(Object.keys(capabilities));
@@ -348,6 +438,67 @@ describe('members', () => {
       expect(await total()).toBe(before);
     });
 
+    test('are approved without a check of the address where there is no mail, which the log says', async () => {
+      const { id } = await signUp();
+      await api.call('POST', `/api/members/${id}/approve`);
+      expect((await newest())[0].details).toMatchObject({ address: 'not_checked' });
+    });
+
+    test('give way to an invitation of another workspace, and keep what they were given in their own', async () => {
+      const elsewhere = newId('workspace');
+      await other.query(`INSERT INTO workspaces (id, name) VALUES ($1, 'Elsewhere')`, [elsewhere]);
+      const key = `ops_${newId('apiKey')}`;
+      await other.query(
+        `INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
+         VALUES ($1, $2, 'K', 'ops_x', sha256(convert_to($3, 'UTF8')), 'admin')`,
+        [newId('apiKey'), elsewhere, key],
+      );
+      const inviteElsewhere = (email: string) =>
+        api.call(
+          'POST',
+          '/api/members/invite',
+          { name: 'Ann', email, role: 'viewer' },
+          { 'x-api-key': key },
+        );
+      const pending = await signUp();
+      const invited = await inviteElsewhere(pending.email.toUpperCase());
+      expect(invited.status).toBe(201);
+      expect((await api.call('GET', `/api/members/${pending.id}`)).status).toBe(404);
+      expect(await newest()).toMatchObject([
+        {
+          action: 'remove',
+          target_id: pending.id,
+          actor_id: null,
+          details: { email: pending.email, reason: 'address_invited' },
+        },
+      ]);
+      const accepted = await api.call('POST', '/api/auth/accept-invite', {
+        invite_code: invited.body.invite_code,
+        password: 'another password',
+      });
+      expect(accepted.status).toBe(200);
+      const login = { email: pending.email, password: PASSWORD };
+      expect((await api.call('POST', '/api/auth/login', login)).status).toBe(401);
+
+      // Whoever was let in has the address for good, also when both happen at once.
+      for (let round = 0; round < 20; round += 1) {
+        const { id, email } = await signUp();
+        const [approved, away] = await Promise.all([
+          api.call('POST', `/api/members/${id}/approve`),
+          inviteElsewhere(email),
+        ]);
+        expect([
+          [200, 400],
+          [404, 201],
+        ]).toContainEqual([approved.status, away.status]);
+        const { rows } = await other.query(
+          'SELECT status FROM members WHERE lower(email) = lower($1)',
+          [email],
+        );
+        expect(rows).toEqual([{ status: approved.status === 200 ? 'active' : 'invited' }]);
+      }
+    });
+
     test('are approved by one of many who do so at the same moment', async () => {
       for (let round = 0; round < 10; round += 1) {
         const { id } = await signUp();
@@ -361,6 +512,109 @@ describe('members', () => {
     test('are not approved when they were invited', async () => {
       const { id } = await invite(api, { role: 'viewer' });
       expect((await api.call('POST', `/api/members/${id}/approve`)).status).toBe(400);
+    });
+  });
+
+  describe('who gain something', () => {
+    /** What a key may do, or the status it is refused with. */
+    const roleOf = async (secret: string) => {
+      const { status, body } = await api.call('GET', '/api/auth/me', undefined, {
+        'x-api-key': secret,
+      });
+      return status === 200 ? body.role : status;
+    };
+    const makeKey = async (memberId: string, by?: Record<string, string>): Promise<any> => {
+      const { status, body } = await api.call(
+        'POST',
+        '/api/keys',
+        { name: 'Linked', member_id: memberId },
+        by,
+      );
+      expect(status).toBe(201);
+      return body;
+    };
+    const keeper = () => addMember(api, { role: 'editor', overrides: { manage_api_keys: true } });
+
+    test('do not take along keys of others who hold less', async () => {
+      const { id, headers } = await addMember(api, {
+        role: 'viewer',
+        overrides: { manage_api_keys: true },
+      });
+      const [clerk, gone] = [await keeper(), await keeper()];
+      const program = (await api.call('POST', '/api/keys', { name: 'P', role: 'admin' })).body;
+      const keys = {
+        theirs: await makeKey(id, headers),
+        admins: await makeKey(id),
+        clerks: await makeKey(id, clerk.headers),
+        gone: await makeKey(id, gone.headers),
+        programs: await makeKey(id, { 'x-api-key': program.secret }),
+      };
+      expect((await remove(gone.id)).status).toBe(204);
+      const roles = async () =>
+        Object.fromEntries(
+          await Promise.all(
+            Object.entries(keys).map(async ([whose, key]) => [whose, await roleOf(key.secret)]),
+          ),
+        );
+      expect(new Set(Object.values(await roles()))).toEqual(new Set(['viewer']));
+      // The maker holds what an editor holds; of the others nobody knows.
+      expect((await setRole(id, 'editor')).status).toBe(200);
+      expect(await roles()).toEqual({
+        theirs: 'editor',
+        admins: 'editor',
+        clerks: 'editor',
+        gone: 401,
+        programs: 401,
+      });
+      const before = await total();
+      expect((await override(id, { delete_workflows: true })).body.api_key_count).toBe(2);
+      expect(await roles()).toMatchObject({ theirs: 'editor', admins: 'editor', clerks: 401 });
+      expect(await total()).toBe(before + 2);
+      expect((await newest(2)).map(({ action }) => action).sort()).toEqual([
+        'permissions_change',
+        'revoke',
+      ]);
+      expect((await newest(2)).find(({ action }) => action === 'revoke')).toMatchObject({
+        target_type: 'api_key',
+        target_id: keys.clerks.id,
+        details: {
+          member_id: id,
+          role: 'editor',
+          reason: 'its member gained permissions that its maker lacks',
+        },
+      });
+    });
+
+    test('take them along where whoever promotes them says so, and lose none when they lose', async () => {
+      const { id } = await addMember(api, { role: 'viewer' });
+      const clerk = await keeper();
+      const { secret } = await makeKey(id, clerk.headers);
+      const promote = (body: object) => api.call('PATCH', `/api/members/${id}`, body);
+      expect((await promote({ role: 'admin', keep_keys: true })).status).toBe(200);
+      expect(await roleOf(secret)).toBe('admin');
+      expect((await promote({ role: 'viewer' })).status).toBe(200);
+      expect(await roleOf(secret)).toBe('viewer');
+      const overrides = { manage_workspace: true };
+      const url = `/api/members/${id}/permissions`;
+      expect((await api.call('PUT', url, { overrides, keep_keys: true })).status).toBe(200);
+      expect(await roleOf(secret)).toBe('viewer');
+      expect((await promote({ role: 'viewer', keep_keys: 'yes' })).status).toBe(400);
+      expect((await promote({ role: 'admin' })).status).toBe(200);
+      expect(await roleOf(secret)).toBe(401);
+    });
+
+    test('leave no key of others that is made at that moment', async () => {
+      const clerk = await keeper();
+      for (let round = 0; round < 20; round += 1) {
+        const { id } = await addMember(api, { role: 'viewer' });
+        const [made, promoted] = await Promise.all([
+          api.call('POST', '/api/keys', { name: 'K', member_id: id }, clerk.headers),
+          setRole(id, 'admin'),
+        ]);
+        expect(promoted.status).toBe(200);
+        if (made.status === 201) expect(await roleOf(made.body.secret)).toBe(401);
+        else expect(made.status).toBe(403);
+      }
     });
   });
 

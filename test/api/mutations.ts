@@ -535,6 +535,10 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
   'PUT /api/members/{id}': roleChange,
   'PATCH /api/members/{id}/permissions': permissionsChange,
   'PUT /api/members/{id}/permissions': permissionsChange,
+  'POST /api/members/{id}/invite': async (kitchen) => {
+    const id = await member(kitchen);
+    return { url: `/api/members/${id}/invite`, entry: onMember('invite_renew', id) };
+  },
   'POST /api/members/{id}/approve': async ({ call }) => {
     const { id } = await call('POST', '/api/auth/signup', {
       name: 'Recipe',

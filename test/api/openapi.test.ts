@@ -213,6 +213,7 @@ describe('its examples', () => {
       'pingEndpoint',
       'publishWorkflow',
       'redeliverDelivery',
+      'renewInvite',
       'resumeRun',
       'rotateEndpointSecret',
       'testAlerts',

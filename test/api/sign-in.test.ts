@@ -2,6 +2,7 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { z } from 'zod';
+import { adoptPlainCodes, hashInviteCode, inviteRules } from '../../shared/db/invite-codes.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
 import { createSessionTokens, SESSION_SECONDS } from '../../shared/platform/session-tokens.ts';
@@ -51,11 +52,12 @@ const addMember = async (role = 'viewer') => {
   const { token } = (await login(email, PASSWORD, from)).body;
   return { id: id as string, email, from, token: token as string };
 };
-const invite = async (code: string) => {
+const invite = async (code: string, goodFor = '1 day') => {
   const { email } = fresh();
   await api.db.query(sql.type(row)`
-    INSERT INTO members (id, workspace_id, name, email, role, status, invite_code)
-    VALUES (${`mem_${code}`}, ${api.workspaceId}, 'Invited', ${email}, 'editor', 'invited', ${code})
+    INSERT INTO members (id, workspace_id, name, email, role, status, invite_code_hash, invite_expires_at)
+    VALUES (${`mem_${code}`}, ${api.workspaceId}, 'Invited', ${email}, 'editor', 'invited',
+            ${sql.binary(hashInviteCode(code))}, now() + ${goodFor}::interval)
   `);
   return { id: `mem_${code}`, email };
 };
@@ -194,17 +196,76 @@ describe('signing in', () => {
 });
 
 describe('signing up', () => {
-  test('is refused for an e-mail that is a member, in any letter case, however many try at once', async () => {
+  test('makes one member of an e-mail, in any letter case, however many try at once', async () => {
     const { email } = fresh();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, at) =>
         signUp(at % 2 === 0 ? email.toUpperCase() : email.toLowerCase()),
       ),
     );
-    expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(7).fill(400)]);
-    const { body } = answers.find((answer) => answer.status === 400)!;
-    expect(body).toEqual({ detail: 'A member with this e-mail exists already' });
+    expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill(201));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(8);
+    const made = await api.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+      SELECT id FROM members WHERE lower(email) = lower(${email})
+    `);
+    expect(made).toHaveLength(1);
+    expect(answers.map(({ body }) => body.id)).toContain(made[0]);
   });
+
+  test('looks the same for an address that is known, whoever it is of, and changes nothing', async () => {
+    const known = [
+      (await addMember('editor')).email,
+      (await invite('inv_known')).email,
+      (await signUp(fresh().email)).body.email,
+    ];
+    const count = z.object({ members: z.number(), entries: z.number() });
+    const total = () =>
+      api.db.one(sql.type(count)`
+        SELECT (SELECT count(*) FROM members) AS members, (SELECT count(*) FROM audit_log) AS entries
+      `);
+    const before = await total();
+    const answers = [];
+    for (const email of known) answers.push(await signUp(email));
+    expect(await total()).toEqual(before);
+    const unknown = await signUp(fresh().email);
+    const shape = ({ status, body, headers }: typeof unknown) => [
+      status,
+      Object.entries(body).map(([name, value]) =>
+        ['id', 'email', 'created_at'].includes(name)
+          ? [
+              name,
+              String(value)
+                .replaceAll(/[0-9a-z]/gi, 'x')
+                .slice(0, 10),
+            ]
+          : [name, value],
+      ),
+      Object.keys(headers).sort(),
+    ];
+    for (const answer of answers) {
+      expect(shape(answer)).toEqual(shape(unknown));
+      expect(answer.body.id).toHaveLength(unknown.body.id.length);
+    }
+  });
+
+  test('takes as long for an address that is known', async () => {
+    const time = async (email: string) => {
+      const started = performance.now();
+      await signUp(email);
+      return performance.now() - started;
+    };
+    const { email } = await addMember();
+    const known: number[] = [];
+    const unknown: number[] = [];
+    for (let round = 0; round < 15; round += 1) {
+      known.push(await time(email));
+      unknown.push(await time(fresh().email));
+    }
+    const median = (times: number[]) => times.toSorted((a, b) => a - b)[7]!;
+    // A refusal before the hash would take a tenth.
+    expect(median(known) / median(unknown)).toBeGreaterThan(0.5);
+    expect(median(known) / median(unknown)).toBeLessThan(2);
+  }, 30_000);
 
   test.each([
     ['name', { name: ' ' }],
@@ -271,10 +332,58 @@ describe('an invitation', () => {
       const { status, body } = await accept(code);
       expect([status, body.detail]).toEqual([
         400,
-        'The invite code is not valid or was used already',
+        'The invite code is not valid, was used already or has expired; ask for a new one',
       ]);
     },
   );
+
+  test('is refused from the moment it expires', async () => {
+    const { id } = await invite('inv_late', '300 ms');
+    await invite('inv_early');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const answer = await accept('inv_late');
+    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining('expired')]);
+    expect((await accept('inv_early')).status).toBe(200);
+    expect(await auditOf(id)).toEqual([]);
+  });
+
+  test('from before codes were hashed is hashed, and good for seven more days', async () => {
+    const members = ['inv_sealed', 'inv_bare', 'inv_due'].map((code) => ({
+      code,
+      id: `mem_${code}`,
+    }));
+    for (const { code, id } of members) {
+      await api.db.query(sql.type(row)`
+        INSERT INTO members (id, workspace_id, name, email, role, status, invite_code, invite_mail_due_at)
+        VALUES (${id}, ${api.workspaceId}, 'Invited', ${fresh().email}, 'editor', 'invited', ${code},
+                ${code === 'inv_due' ? '2099-01-01' : null}::timestamptz)
+      `);
+    }
+    const stored = z.object({
+      plain: z.string().nullable(),
+      sealed: z.boolean(),
+      days: z.number().nullable(),
+    });
+    const look = async () =>
+      api.db.any(sql.type(stored)`
+        SELECT invite_code AS plain, invite_code_sealed IS NOT NULL AS sealed,
+               round(extract(epoch FROM invite_expires_at - now()) / 86400) AS days
+        FROM members WHERE id = ANY(${sql.array(
+          members.map(({ id }) => id),
+          'text',
+        )}) ORDER BY id
+      `);
+    const adopted = { plain: null, sealed: false, days: 7 };
+    // Without a key, what is still to be mailed stays readable until then.
+    const bare = { ...inviteRules(api.config), mail: true };
+    await Promise.all([adoptPlainCodes(api.db, bare), adoptPlainCodes(api.db, bare)]);
+    expect(await look()).toEqual([adopted, { ...adopted, plain: 'inv_due' }, adopted]);
+    const { sealer } = inviteRules({ ...api.config, encryptionKey: 'a key of this test' });
+    await adoptPlainCodes(api.db, { ...bare, sealer });
+    expect(await look()).toEqual([adopted, { ...adopted, sealed: true }, adopted]);
+    for (const { code } of members) expect((await accept(code)).status).toBe(200);
+    expect(await look()).toEqual(Array(3).fill({ plain: null, sealed: false, days: null }));
+  });
 
   test('keeps its name when none is given, and needs a password of ten characters', async () => {
     await invite('inv_short');

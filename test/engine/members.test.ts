@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
@@ -102,7 +103,14 @@ describe('the stats of a member', () => {
 
 describe('invitations by mail', () => {
   let mail: MailServer;
-  const env = () => ({ EMAIL_API_KEY: 're_test', EMAIL_API_URL: mail.url });
+  const env = () => ({
+    EMAIL_API_KEY: 're_test',
+    EMAIL_API_URL: mail.url,
+    ENCRYPTION_KEY: 'a key of this test and of nothing else',
+  });
+  /** What names the mail of a code for the provider. */
+  const keyOf = (memberId: string, code: string): string =>
+    `invitation/${memberId}/${createHash('sha256').update(code).digest('hex').slice(0, 16)}`;
   beforeEach(async () => {
     mail = await startMailServer();
   });
@@ -135,7 +143,7 @@ describe('invitations by mail', () => {
     ).toEqual(people.map((each) => each.email).sort());
     const [first] = people;
     const sent = mail.seen.find((each) => each.body.includes(first?.email ?? ''));
-    expect(sent?.headers['idempotency-key']).toBe(`invitation/${first?.id}`);
+    expect(sent?.headers['idempotency-key']).toBe(keyOf(first?.id ?? '', first?.code ?? ''));
     expect(JSON.parse(sent?.body ?? '')).toMatchObject({
       to: [first?.email],
       subject: '[Service] Invitation to Support Bcc: all@example.com',
@@ -164,7 +172,7 @@ describe('invitations by mail', () => {
     await hurry();
     await eventually(async () => (await due()) === 0);
     expect(mail.seen.map((each) => each.headers['idempotency-key'])).toEqual(
-      Array(4).fill(`invitation/${id}`),
+      Array(4).fill(keyOf(id, code)),
     );
     expect(mailed().at(-1)).toMatchObject({ to: [email], text: expect.stringContaining(code) });
   }, 30_000);
@@ -215,8 +223,80 @@ describe('invitations by mail', () => {
     expect(mailed().map((each) => each.to)).toEqual([[email]]);
   }, 30_000);
 
+  test('are sent without a key to seal codes with, and are readable no longer than that', async () => {
+    await start({ worker: false, env: { ...env(), ENCRYPTION_KEY: '' } });
+    const { id, code } = await invite(api, { role: 'viewer' });
+    const kept = async () =>
+      engine.db.oneFirst(sql.type(z.object({ row: z.string() }))`
+        SELECT to_jsonb(m)::text AS row FROM members m WHERE id = ${id}`);
+    expect(await kept()).toContain(code);
+    expect((await api.call('GET', `/api/members/${id}`)).body.invite_code).toBeNull();
+    await engine.startWorker();
+    await eventually(async () => (await due()) === 0);
+    expect(mailed()).toMatchObject([{ text: expect.stringContaining(code) }]);
+    expect(await kept()).not.toContain(code);
+    const accept = { invite_code: code, password: PASSWORD };
+    expect((await api.call('POST', '/api/auth/accept-invite', accept)).status).toBe(200);
+  }, 30_000);
+
+  test('go out anew with each new code, also while one with the code before is under way', async () => {
+    await start({ env: env() });
+    mail.refusal = { status: 503, body: { message: 'away' } };
+    const { id, code } = await invite(api, { role: 'viewer' });
+    await eventually(() => mail.seen.length === 1);
+    const raised = await api.call('PATCH', `/api/members/${id}`, { role: 'editor' });
+    mail.refusal = undefined;
+    await eventually(async () => (await due()) === 0);
+    const renewed = await api.call('POST', `/api/members/${id}/invite`);
+    await eventually(async () => (await due()) === 0);
+    const codes = [code, raised.body.invite_code, renewed.body.invite_code];
+    expect(new Set(codes).size).toBe(3);
+    const keys = mail.seen.map((each) => each.headers['idempotency-key']);
+    expect(keys[0]).toBe(keyOf(id, codes[0]));
+    expect(keys.slice(-2)).toEqual([keyOf(id, codes[1]), keyOf(id, codes[2])]);
+    expect(mailed().at(-1).text).toContain(codes[2]);
+  }, 30_000);
+
+  test('are how an approved sign-up proves its address: the password it came with is worth nothing', async () => {
+    await start({ env: env() });
+    const email = 'sam@example.com';
+    const signUp = { name: 'Sam', email, password: 'chosen by whoever' };
+    const { id } = (await api.call('POST', '/api/auth/signup', signUp)).body;
+    const login = async (password: string) =>
+      (await api.call('POST', '/api/auth/login', { email, password })).status;
+    expect(await login(signUp.password)).toBe(403);
+    const approved = await api.call('POST', `/api/members/${id}/approve`);
+    expect([approved.status, approved.body]).toMatchObject([
+      200,
+      { status: 'active', invite_code: null, invite_expires_at: null },
+    ]);
+    expect((await api.call('GET', '/api/audit?limit=1')).body.logs).toMatchObject([
+      { action: 'approve_member', details: { address: 'code_mailed' } },
+    ]);
+    expect(await login(signUp.password)).toBe(401);
+    await eventually(() => mail.seen.length === 1);
+    // Whoever manages members can have it mailed again, and is not told the code.
+    const again = await api.call('POST', `/api/members/${id}/invite`);
+    expect([again.status, again.body.invite_code]).toEqual([200, null]);
+    await eventually(() => mail.seen.length === 2);
+    const codes = mailed().map(({ to, subject, text }) => {
+      expect([to, subject]).toEqual([
+        [email],
+        '[Service] Your request to join Default was approved',
+      ]);
+      return /inv_\w+/.exec(text)?.[0];
+    });
+    const accept = (invite_code?: string) =>
+      api.call('POST', '/api/auth/accept-invite', { invite_code, password: PASSWORD });
+    expect((await accept(codes[0])).status).toBe(400);
+    expect((await accept(codes[1])).body.member).toMatchObject({ id, status: 'active' });
+    expect((await accept(codes[1])).status).toBe(400);
+    expect([await login(PASSWORD), await login(signUp.password)]).toEqual([200, 401]);
+    expect((await api.call('POST', `/api/members/${id}/invite`)).status).toBe(400);
+  }, 30_000);
+
   test('are none where no mail is configured', async () => {
-    await start({ env: { EMAIL_API_URL: mail.url } });
+    await start({ env: { ...env(), EMAIL_API_KEY: '' } });
     const { id, code } = await invite(api, { role: 'viewer' });
     expect(await due()).toBe(0);
     await quiet();

@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
+import { hashInviteCode } from '../../shared/db/invite-codes.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
 import { newId, randomText } from '../../shared/platform/ids.ts';
@@ -132,7 +133,7 @@ async function signInEveryWay(): Promise<string> {
 
   const signup = { name: 'New', email: 'new@example.com', password: credential('signup') };
   await expectStatus(send('POST', '/api/auth/signup', signup), 201);
-  await expectStatus(send('POST', '/api/auth/signup', signup), 400);
+  await expectStatus(send('POST', '/api/auth/signup', signup), 201);
   await expectStatus(login({ email: signup.email, password: signup.password }), 403);
 
   const accept = (body: object) => send('POST', '/api/auth/accept-invite', body);
@@ -217,7 +218,7 @@ async function failEveryWay(): Promise<void> {
   const alter = (change: ReturnType<typeof sql.fragment>) =>
     engine.db.query(sql.type(nothing)`ALTER TABLE ${change}`);
   const password = credential('unlucky');
-  await alter(sql.fragment`members RENAME COLUMN invite_code TO away`);
+  await alter(sql.fragment`members RENAME COLUMN invite_code_hash TO away`);
   await expectStatus(
     send('POST', '/api/auth/accept-invite', { invite_code: credential('unlucky'), password }),
     500,
@@ -230,7 +231,7 @@ async function failEveryWay(): Promise<void> {
     send('POST', '/api/auth/signup', { name: 'U', email: 'u@example.com', password }),
     500,
   );
-  await alter(sql.fragment`members RENAME COLUMN away TO invite_code`);
+  await alter(sql.fragment`members RENAME COLUMN away TO invite_code_hash`);
   await alter(sql.fragment`api_keys RENAME COLUMN secret_hash TO away`);
   await expectStatus(send('GET', '/api/keys', undefined, { 'x-api-key': keySecret }), 500);
   await alter(sql.fragment`api_keys RENAME COLUMN away TO secret_hash`);
@@ -290,16 +291,19 @@ beforeAll(async () => {
   await ensureOwnerPassword(db, config.auth.ownerPassword);
   const { workspaceId } = engine.actor;
   await db.query(sql.type(nothing)`
-    INSERT INTO members (id, workspace_id, name, email, role, status, invite_code)
-    VALUES (${newId('member')}, ${workspaceId}, 'Invited', 'invited@example.com', 'editor', 'invited', ${inviteCode})
+    INSERT INTO members (id, workspace_id, name, email, role, status, invite_code_hash, invite_expires_at)
+    VALUES (${newId('member')}, ${workspaceId}, ${inviteCode}, 'invited@example.com', 'editor', 'invited',
+            ${sql.binary(hashInviteCode(inviteCode))}, now() + interval '1 day')
   `);
   await db.query(sql.type(nothing)`
     INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role)
     VALUES (${newId('apiKey')}, ${workspaceId}, 'Canary', 'ops_c',
             ${sql.binary(createHash('sha256').update(keySecret).digest())}, 'admin')
   `);
-  // An open invitation is readable; it is the only credential that is, and only while it is open.
+  // What looks for credentials finds one that is readable. No other is, that of the open invitation neither.
   expect(await rowsWith(CANARY)).toHaveLength(1);
+  await db.query(sql.type(nothing)`UPDATE members SET name = 'Invited' WHERE status = 'invited'`);
+  expect(await rowsWith(CANARY)).toHaveLength(0);
   await actEveryWay(await signInEveryWay());
   await failEveryWay();
 }, 60_000);

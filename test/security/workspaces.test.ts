@@ -88,6 +88,7 @@ const guarded: [string, string, Capability][] = [
   ['PUT', '/api/members/:mem', 'manage_members'],
   ['PATCH', '/api/members/:mem/permissions', 'manage_members'],
   ['PUT', '/api/members/:mem/permissions', 'manage_members'],
+  ['POST', '/api/members/:mem/invite', 'manage_members'],
   ['POST', '/api/members/:mem/approve', 'manage_members'],
   ['DELETE', '/api/members/:mem', 'manage_members'],
   ['GET', '/api/templates', 'view'],

@@ -32,8 +32,7 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
       memberId: account.id,
       epoch: account.session_epoch,
     });
-    const member = toMember(account, { inviteCode: false });
-    return { token, expires_at: expiresAt.toISOString(), member };
+    return { token, expires_at: expiresAt.toISOString(), member: toMember(account) };
   };
 
   app.route({
@@ -62,6 +61,8 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
       tags,
       operationId: 'signup',
       summary: 'Ask to become a member; an administrator approves it',
+      description:
+        'Answered alike, and after the same time, for an address that has an account already: then nothing changes.',
       security: [],
       body: signupInput,
       response: answers({ 201: memberSchema }, 'too_large', 'unsupported_media_type'),
@@ -69,7 +70,7 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
     config: { capability: 'public' },
     handler: async ({ body, ips, ip }, reply) => {
       const row = await requestMembership(db, body, clientNetwork({ ips, ip }));
-      return reply.code(201).send(toMember(row, { inviteCode: false }));
+      return reply.code(201).send(toMember(row));
     },
   });
 

@@ -8,6 +8,7 @@ import {
   permissionsChange,
   roleChange,
 } from '../../../shared/contract/member.ts';
+import { inviteRules } from '../../../shared/db/invite-codes.ts';
 import { readMemberStats } from '../../../shared/db/member-stats.ts';
 import { listMembers, readMember } from '../../../shared/db/members.ts';
 import {
@@ -16,6 +17,7 @@ import {
   changeRole,
   inviteMember,
   removeMember,
+  renewInvite,
 } from '../../../shared/db/membership.ts';
 import { answers, nothing } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -29,7 +31,13 @@ const detail = answers(
   'unsupported_media_type',
 );
 
+const gainText =
+  'Takes everything that the member holds before and after. When the member gains something, an invitation gets another ' +
+  'code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.';
+
 export function memberRoutes(app: App, { db, config }: RouteContext): void {
+  const rules = inviteRules(config);
+
   app.route({
     method: 'GET',
     url: '/api/members',
@@ -41,7 +49,7 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
       response: answers({ 200: z.array(memberSchema) }),
     },
     config: { capability: 'view' },
-    handler: async ({ actor, query }) => listMembers(db, actor, query),
+    handler: async ({ actor, query }) => listMembers(db, actor, query, rules.sealer),
   });
 
   app.route({
@@ -52,15 +60,15 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
       operationId: 'inviteMember',
       summary: 'Invite a member',
       description:
-        'Whoever has the invite code becomes the member, once. It is mailed where e-mail delivery is configured, ' +
-        'and shown in the listing until then. Nobody can invite to more than they hold.',
+        'Whoever has the invite code becomes the member, once, until `invite_expires_at`. It is mailed where e-mail ' +
+        'delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A ' +
+        'sign-up in another workspace with the same address gives way.',
       body: inviteInput,
       response: answers({ 201: memberSchema }, 'conflict', 'too_large', 'unsupported_media_type'),
     },
     config: { capability: 'manage_members' },
     handler: async ({ actor, body }, reply) => {
-      const mail = config.email.apiKey !== undefined;
-      const member = await inviteMember(db, actor, body, { mail });
+      const member = await inviteMember(db, actor, body, rules);
       return reply.code(201).header('location', `/api/members/${member.id}`).send(member);
     },
   });
@@ -76,7 +84,7 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
       response: answers({ 200: memberDetailSchema }, 'not_found'),
     },
     config: { capability: 'view' },
-    handler: async ({ actor, params }) => readMember(db, actor, params.id),
+    handler: async ({ actor, params }) => readMember(db, actor, params.id, rules),
   });
 
   app.route({
@@ -106,12 +114,13 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
         tags,
         operationId,
         summary: "Change a member's role, effective at once",
+        description: gainText,
         params: memberParams,
         body: roleChange,
         response: detail,
       },
       config: { capability: 'manage_members' },
-      handler: async ({ actor, params, body }) => changeRole(db, actor, params.id, body.role),
+      handler: async ({ actor, params, body }) => changeRole(db, actor, params.id, body, rules),
     });
   }
 
@@ -126,15 +135,34 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
         tags,
         operationId,
         summary: "Override capabilities of a member's role, effective at once",
+        description: gainText,
         params: memberParams,
         body: permissionsChange,
         response: detail,
       },
       config: { capability: 'manage_members' },
       handler: async ({ actor, params, body }) =>
-        changeOverrides(db, actor, params.id, body.overrides),
+        changeOverrides(db, actor, params.id, body, rules),
     });
   }
+
+  app.route({
+    method: 'POST',
+    url: '/api/members/:id/invite',
+    schema: {
+      tags,
+      operationId: 'renewInvite',
+      summary: 'Make another invite code for a member who is invited',
+      description:
+        'The code before it is void at once. The new one is mailed where e-mail delivery is configured. For a sign-up ' +
+        'that was approved and has not chosen a password yet, it is mailed only.',
+      params: memberParams,
+      body: emptyBody,
+      response: detail,
+    },
+    config: { capability: 'manage_members' },
+    handler: async ({ actor, params }) => renewInvite(db, actor, params.id, rules),
+  });
 
   app.route({
     method: 'POST',
@@ -143,12 +171,16 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
       tags,
       operationId: 'approveMember',
       summary: 'Let in a member who has signed up',
+      description:
+        'Nobody has checked that the e-mail address is theirs. Where e-mail delivery is configured, the password of the ' +
+        'sign-up is dropped and a code goes to the address, with which they choose one by `accept-invite`. Elsewhere ' +
+        'the password of the sign-up holds: approve only somebody whom you expect.',
       params: memberParams,
       body: emptyBody,
       response: detail,
     },
     config: { capability: 'manage_members' },
-    handler: async ({ actor, params }) => approveMember(db, actor, params.id),
+    handler: async ({ actor, params }) => approveMember(db, actor, params.id, rules),
   });
 
   app.route({

@@ -71,8 +71,8 @@ function Invited({ member, onClose }: { member: Member; onClose: () => void }) {
           <Text size="sm">Or the code alone:</Text>
           <Snippet text={member.invite_code} what="the invitation code" />
           <Text size="xs" c="dimmed">
-            Whoever has the code can come in as them. It works once, and stays in the list until
-            then.
+            Whoever has the code can come in as them. It works once, for some days. The list shows
+            until when, and makes another one.
           </Text>
         </>
       )}

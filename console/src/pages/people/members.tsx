@@ -58,6 +58,10 @@ function Pending({ members }: { members: Member[] }) {
   if (members.length === 0) return null;
   return (
     <Section title="Asking to be let in">
+      <Text size="sm" c="dimmed">
+        Anybody can sign up with any address. Unless the service has an e-mail provider, nobody
+        checks that it is theirs: approve only people whom you expect.
+      </Text>
       <RowTable
         label="Members to approve"
         minWidth={480}
@@ -122,13 +126,24 @@ function MemberTable({ members }: { members: Member[] }) {
               <Stack gap={4} align="flex-start">
                 <Tag color={statusColours[member.status]}>{member.status}</Tag>
                 {member.invite_code !== null && <InviteLink code={member.invite_code} />}
+                {member.invite_expires_at !== null && (
+                  <Text size="xs" c="dimmed" component="div">
+                    The code expires <When at={member.invite_expires_at} ago />
+                  </Text>
+                )}
               </Stack>
             </Table.Td>
             <Table.Td>
               <When at={member.created_at} ago />
             </Table.Td>
             <Table.Td>
-              <Remove member={member} verb={member.status === 'invited' ? 'Withdraw' : 'Remove'} />
+              <Group gap={4} wrap="nowrap">
+                {member.status === 'invited' && <Renew member={member} />}
+                <Remove
+                  member={member}
+                  verb={member.status === 'invited' ? 'Withdraw' : 'Remove'}
+                />
+              </Group>
             </Table.Td>
           </Table.Tr>
         ))}
@@ -155,6 +170,26 @@ function MemberName({ member }: { member: Member }) {
         </Text>
       )}
     </Group>
+  );
+}
+
+function Renew({ member }: { member: Member }) {
+  const renew = useAct((id: string) => api().renewInvite(id), {
+    changes: [membersKey],
+    done: ({ invite_code: code }) =>
+      code === null ? 'There is a new code' : `The new code is ${code}`,
+  });
+  if (!useMay('manage_members')) return null;
+  return (
+    <Button
+      size="compact-xs"
+      variant="default"
+      loading={renew.isPending}
+      onClick={() => renew.mutate(member.id)}
+      aria-label={`New code for ${member.name}`}
+    >
+      New code
+    </Button>
   );
 }
 
