@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { chain, gated } from '../../bench/graphs.ts';
+import { startHttpServer } from '../fakes/http-server.ts';
 import { type Installation, startInstallation } from '../seed/installation.ts';
 import { eventually } from '../support/engine.ts';
 import { createOps, type Ops } from './ops.ts';
@@ -332,15 +333,18 @@ describe('the rest of the workspace', () => {
   });
 
   test('has custom tools, whose test ends as the call did', async () => {
+    const server = await startHttpServer(({ url }, response) => {
+      response.writeHead(url === '/health' ? 200 : 404).end('{"status": "ok"}');
+    });
     const file = join(ops.configFolder, 'tool.json');
-    const tool = { name: 'health', endpoint_url: `${service.apiUrl}/api/health`, method: 'GET' };
+    const tool = { name: 'health', endpoint_url: `${server.url}/health`, method: 'GET' };
     await writeFile(file, JSON.stringify(tool));
     expect((await ops(['tools', 'register', '-f', file])).code).toBe(0);
     const tested = await ops(['tools', 'test', 'custom:health', '-o', 'json']);
     expect([tested.code, tested.json().ok]).toEqual([0, true]);
     await writeFile(
       file,
-      JSON.stringify({ ...tool, name: 'nowhere', endpoint_url: `${service.apiUrl}/no` }),
+      JSON.stringify({ ...tool, name: 'nowhere', endpoint_url: `${server.url}/no` }),
     );
     await ops(['tools', 'register', '-f', file]);
     const failed = await ops(['tools', 'test', 'nowhere', '-o', 'json']);
@@ -348,6 +352,7 @@ describe('the rest of the workspace', () => {
     expect((await ops(['tools', 'delete', 'health'])).stdout).toContain('Deleted health');
     expect((await ops(['tools', 'delete', 'nowhere'])).code).toBe(0);
     expect((await ops(['tools', 'list'])).stdout).not.toContain('custom:');
+    await server.close();
   });
 
   test('has feeds that are filled from files, line by line', async () => {
