@@ -37,6 +37,7 @@ import { routedUrl } from './hook-address.ts';
 import { createKeyUses } from './key-uses.ts';
 import { mcpRoutes } from './mcp/route.ts';
 import { createMeter } from './meter.ts';
+import { learnMethods } from './methods.ts';
 import { measureRequests } from './metrics.ts';
 import { documentRoutes } from './openapi.ts';
 import { limitRate, rateLimitHeaders } from './rate-limit.ts';
@@ -187,7 +188,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   app.decorateRequest('dataCall');
   app.decorateRequest('dataAccount');
   const console = loadConsole();
-  answerErrors(app, context, console);
+  answerErrors(app, context, { console, methodsOf: learnMethods(app) });
   acceptJson(app);
   refuseUndeclaredRoutes(app);
   measureRequests(app, deps);

@@ -8,6 +8,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 /** Takes JSON and nothing else. An empty body is no body, whatever its content type says. */
 export function acceptJson(app: FastifyInstance): void {
+  app.addHook('preParsing', async ({ headers }) => {
+    const { 'content-encoding': encoding = 'identity' } = headers;
+    if (encoding.toLowerCase() === 'identity') return;
+    throw new AppError(
+      'unsupported_media_type',
+      'Content-Encoding must be identity: send the body uncompressed',
+    );
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/json',

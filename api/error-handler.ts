@@ -9,6 +9,7 @@ import { databaseProblem } from './database-errors.ts';
 import type { RouteContext } from './deps.ts';
 import { HOOK_PREFIX } from './hook-address.ts';
 import { describeInvalid } from './invalid-request.ts';
+import type { MethodsOf } from './methods.ts';
 import { countUnrouted } from './rate-limit.ts';
 import { prepareAnswer, securityHeaders } from './security-headers.ts';
 
@@ -46,7 +47,7 @@ const frameworkRefusals: Record<string, Refusal> = {
 export function answerErrors(
   app: FastifyInstance,
   context: Pick<RouteContext, 'authenticator' | 'dataAccess'>,
-  console?: Console,
+  { console, methodsOf = () => [] }: { console?: Console | undefined; methodsOf?: MethodsOf } = {},
 ): void {
   app.setErrorHandler(answer);
   app.setNotFoundHandler(async (request, reply) => {
@@ -55,7 +56,13 @@ export function answerErrors(
     if (request.url.startsWith('/api/') && !request.url.startsWith(HOOK_PREFIX)) {
       await context.authenticator.identify(request.raw);
     } else if (request.url.startsWith('/v1/')) await context.dataAccess.admit(request, reply);
-    return answer(new AppError('not_found', 'Not found'), request, reply);
+    const methods = methodsOf(request.url.split('?', 1)[0] ?? '');
+    if (methods.length === 0 || methods.includes(request.method)) {
+      return answer(new AppError('not_found', 'Not found'), request, reply);
+    }
+    reply.header('allow', methods.join(', '));
+    const detail = `${request.method} is not allowed here: use ${methods.join(', ')}`;
+    return answer(new AppError('method_not_allowed', detail), request, reply);
   });
 }
 
@@ -109,6 +116,13 @@ export function classify(error: unknown): Refusal {
   if (error instanceof AppError) return { code: error.code, detail: error.message };
   const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;
   if (validation !== undefined) {
+    // `/api/workflows/` names no workflow: there is nothing at that address.
+    if (
+      validationContext === 'params' &&
+      validation.every(({ keyword }) => keyword === 'too_small')
+    ) {
+      return { code: 'not_found', detail: 'Not found' };
+    }
     return { code: 'invalid', detail: describeInvalid(validationContext, validation) };
   }
   const known = code === undefined ? undefined : frameworkRefusals[code];

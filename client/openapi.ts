@@ -1576,7 +1576,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deliver all dead letters of events since a time once more, oldest first */
+        /** Deliver dead letters once more, all or those of events since a time, oldest first */
         post: operations["redeliverDeadLetters"];
         delete?: never;
         options?: never;
@@ -6835,14 +6835,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /**
                      * Format: date-time
-                     * @description Dead letters of events since then
+                     * @description Dead letters of events since then; all without it
                      */
-                    since: string;
+                    since?: string;
                 };
             };
         };

@@ -11,6 +11,7 @@ export const errorTable = {
   credits_exhausted: { status: 402, retryable: false },
   forbidden: { status: 403, retryable: false },
   not_found: { status: 404, retryable: false },
+  method_not_allowed: { status: 405, retryable: false },
   conflict: { status: 409, retryable: false },
   too_large: { status: 413, retryable: false },
   unsupported_media_type: { status: 415, retryable: false },

@@ -333,7 +333,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver dead letters once more
-         * @description All dead letters of events since a time, oldest first.
+         * @description All dead letters, or those of events since a time, oldest first.
          */
         post: operations["redeliverDeadWebhookDeliveries"];
         delete?: never;
@@ -1335,14 +1335,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": {
                     /**
                      * Format: date-time
-                     * @description Dead letters of events since then
+                     * @description Dead letters of events since then; all without it
                      */
-                    since: string;
+                    since?: string;
                 };
             };
         };

@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { splitLines } from '../../client/lines.ts';
 
 /** A log older than this many bytes is set aside as `.old` when its process starts. */
 const maxLogBytes = 10_000_000;
@@ -152,14 +153,15 @@ function followOutput(
   file: WriteStream,
   onLine: (line: string) => void,
 ): void {
-  for (const stream of [child.stdout, child.stderr]) {
-    if (stream === null) continue;
-    createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => {
+  const follow = async (stream: Readable | null): Promise<void> => {
+    if (stream === null) return;
+    for await (const line of splitLines(stream)) {
       file.write(`${line}\n`);
       onLine(line);
-    });
-  }
-  child.once('close', () => file.end());
+    }
+  };
+  // A pipe that breaks has nothing more to say.
+  void Promise.allSettled([follow(child.stdout), follow(child.stderr)]).then(() => file.end());
 }
 
 function setAsideLongLog(path: string): void {

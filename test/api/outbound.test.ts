@@ -200,7 +200,13 @@ describe('deliveries', () => {
     },
   );
 
-  test.each([{}, { since: 'yesterday' }, { since: '2026-11-20T00:00:00' }, { since: 1 }])(
+  test.each([undefined, {}])('are all redelivered for %j', async (body) => {
+    const { id } = await outbound.register(url);
+    const answer = await outbound.call('POST', `/${id}/redeliver`, body);
+    expect([answer.status, answer.body.data]).toEqual([200, { redelivered: 0, left: 0 }]);
+  });
+
+  test.each([{ since: 'yesterday' }, { since: '2026-11-20T00:00:00' }, { since: 1 }])(
     'are not redelivered for %j',
     async (body) => {
       const { id } = await outbound.register(url);

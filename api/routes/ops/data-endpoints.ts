@@ -226,7 +226,7 @@ function deliver(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'redeliverDeadLetters',
-      summary: 'Deliver all dead letters of events since a time once more, oldest first',
+      summary: 'Deliver dead letters once more, all or those of events since a time, oldest first',
       params: endpointParams,
       body: redeliverInput,
       response: answers(
@@ -238,6 +238,6 @@ function deliver(app: App, { db }: RouteContext): void {
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) =>
-      redeliverDead(db, actor, { endpointId: params.id, since: body.since }),
+      redeliverDead(db, actor, { endpointId: params.id, since: body?.since }),
   });
 }

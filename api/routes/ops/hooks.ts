@@ -75,6 +75,7 @@ export function hookRoutes(app: App, context: RouteContext): void {
         request.hook = await findHook({ db: context.db, reads }, request);
         // What a body says of itself plays no part: no content type is refused, nor is any parsed in another way.
         delete request.raw.headers['content-type'];
+        delete request.raw.headers['content-encoding'];
       },
       handler: async ({ hook, headers }, reply): Promise<HookAnswer> => {
         const event = readEvent(hook, headers);

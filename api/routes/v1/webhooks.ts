@@ -199,7 +199,7 @@ function deliver(app: App, context: RouteContext): void {
       tags,
       operationId: 'redeliverDeadWebhookDeliveries',
       summary: 'Deliver dead letters once more',
-      description: 'All dead letters of events since a time, oldest first.',
+      description: 'All dead letters, or those of events since a time, oldest first.',
       params: endpointParams,
       body: redeliverInput,
       response: answers(
@@ -212,7 +212,7 @@ function deliver(app: App, context: RouteContext): void {
     },
     config: { scope: 'webhooks:write' },
     handler: async (request) => {
-      const scope = { endpointId: request.params.id, since: request.body.since };
+      const scope = { endpointId: request.params.id, since: request.body?.since };
       return answerData(request, await redeliverDead(db, ofKey(request.dataCall), scope));
     },
   });

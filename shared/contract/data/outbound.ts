@@ -159,8 +159,11 @@ export const dataDeliveryQuery = deliveryPageQuery.extend(nextPage);
 
 export const redeliverInput = z
   .strictObject({
-    since: timeInput.meta({ description: 'Dead letters of events since then' }),
+    since: timeInput
+      .optional()
+      .meta({ description: 'Dead letters of events since then; all without it' }),
   })
+  .nullish()
   .meta({ examples: [{ since: '2026-11-20T00:00:00Z' }] });
 
 export const redeliveredSchema = z

@@ -133,12 +133,12 @@ export async function redeliver(
 export async function redeliverDead(
   db: Pool,
   caller: EndpointCaller,
-  { endpointId, since }: { endpointId: string; since: string },
+  { endpointId, since }: { endpointId: string; since: string | undefined },
 ): Promise<Redelivered> {
   return db.transaction(async (tx) => {
     await lockEndpoint(tx, caller, endpointId);
     const done = await beginDeadAnew(tx, { workspaceId: caller.workspaceId, endpointId, since });
-    const details = { since, redelivered: done.redelivered };
+    const details = { ...(since === undefined ? {} : { since }), redelivered: done.redelivered };
     await auditEndpoint(tx, caller, endpointId, 'data_webhook_redeliver_all', details);
     return done;
   });
@@ -146,14 +146,18 @@ export async function redeliverDead(
 
 async function beginDeadAnew(
   tx: Tx,
-  { workspaceId, endpointId, since }: { workspaceId: string; endpointId: string; since: string },
+  {
+    workspaceId,
+    endpointId,
+    since,
+  }: { workspaceId: string; endpointId: string; since: string | undefined },
 ): Promise<Redelivered> {
   const counts = z.object({ redelivered: z.number(), left: z.number() });
   return tx.one(sql.prepared('data_deliveries_redeliver_dead', counts)`
     WITH dead AS MATERIALIZED (
       SELECT id, created_at FROM data_deliveries
       WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND status = 'dead'
-        AND created_at >= ${since}::timestamptz
+        AND created_at >= ${since ?? '-infinity'}::timestamptz
     ), chosen AS (
       SELECT id FROM dead ORDER BY created_at, id
       LIMIT greatest(0, ${MAX_PENDING}::int - (

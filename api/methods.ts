@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+
+/** The methods that an address takes, none when there is no such address. */
+export type MethodsOf = (path: string) => string[];
+
+/** Learns which methods each address takes from the routes that are registered from now on. */
+export function learnMethods(app: FastifyInstance): MethodsOf {
+  const byPattern = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = byPattern.get(url) ?? new Set<string>();
+    byPattern.set(url, methods);
+    for (const each of [method].flat()) methods.add(each);
+  });
+  let routes: { pattern: RegExp; methods: Set<string> }[] | undefined;
+  return (path) => {
+    routes ??= [...byPattern]
+      // What answers every address of a kind is no address by itself.
+      .filter(([url]) => !url.includes('*'))
+      .map(([url, methods]) => ({ pattern: patternOf(url), methods }));
+    const found = routes.filter(({ pattern }) => pattern.test(path));
+    return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort();
+  };
+}
+
+const patternOf = (url: string): RegExp =>
+  new RegExp(
+    `^${url
+      .split('/')
+      .map((part) => (part.startsWith(':') ? '[^/]+' : part.replace(/[.+]/g, '\\$&')))
+      .join('/')}$`,
+  );
