@@ -1,17 +1,42 @@
 import type { Json, JsonObject } from './json.ts';
 
+/** The names of a tool's parameters. Where `required` holds a list, one of its names has to be given. */
+export interface ToolParams {
+  required: readonly (string | readonly string[])[];
+  optional: readonly string[];
+}
+
+const assessment = ['verification_status', 'confidence', 'source_evidence'];
+
+/** What each built-in tool takes. What the values may be is for the tool itself to say. */
+export const toolParams = {
+  http_request: { required: ['url'], optional: ['method', 'headers', 'query', 'body'] },
+  send_email: {
+    required: ['to', 'subject', ['text', 'html']],
+    optional: ['cc', 'bcc', 'reply_to'],
+  },
+  send_chat_message: { required: ['text'], optional: ['webhook_url'] },
+  json_transform: { required: ['expression'], optional: [] },
+  delay: { required: ['seconds'], optional: [] },
+  mcp: { required: ['server_url', 'tool'], optional: ['arguments', 'headers'] },
+  entity_upsert: {
+    required: ['feed_id', 'external_key', 'entity_type', 'canonical_name', 'attributes'],
+    optional: ['aliases', 'external_ids', 'geography', 'status', 'observed_at', ...assessment],
+  },
+  event_emit: {
+    required: [
+      ...['feed_id', 'external_key', 'event_type'],
+      ...['primary_external_key', 'occurred_at', 'summary'],
+    ],
+    optional: ['relevance_score', 'opportunity_score', 'match_reason', ...assessment],
+  },
+  source_report: { required: ['ok', ['source_id', 'name']], optional: ['error', 'checked_at'] },
+} satisfies Record<string, ToolParams>;
+
+export type BuiltinTool = keyof typeof toolParams;
+
 /** The tools every workspace has. `custom:<name>` ones are looked up in the workspace instead. */
-export const builtinTools: ReadonlySet<string> = new Set([
-  'http_request',
-  'send_email',
-  'send_chat_message',
-  'json_transform',
-  'delay',
-  'mcp',
-  'entity_upsert',
-  'event_emit',
-  'source_report',
-]);
+export const builtinTools: ReadonlySet<string> = new Set(Object.keys(toolParams));
 
 /** What comes before the name of a workspace's own tool. */
 const CUSTOM = 'custom:';

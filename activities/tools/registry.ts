@@ -2,6 +2,7 @@ import type { ToolNode } from '../../shared/contract/graph.ts';
 import type { Egress } from '../../shared/platform/egress.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
+import type { BuiltinTool } from '../../shared/tools.ts';
 import type { NodeRunner } from '../nodes/node.ts';
 import { delay } from './delay.ts';
 import { createEntityUpsert } from './entity-upsert.ts';
@@ -30,7 +31,7 @@ export const createBuiltinTools = ({
   egress,
   mailer,
   chatWebhookUrl,
-}: ToolDeps): ToolRegistry => ({
+}: ToolDeps): Readonly<Record<BuiltinTool, NodeRunner<ToolNode>>> => ({
   http_request: createHttpRequest(egress),
   send_email: createSendEmail(mailer),
   send_chat_message: createSendChatMessage(egress, chatWebhookUrl),

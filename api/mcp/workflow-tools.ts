@@ -90,7 +90,7 @@ export const workflowTools = [
     input: z.strictObject({ workflow: workflowArgument }),
     output: graphReportSchema,
     handle: async (call, { workflow }) =>
-      validateWorkflow(call.context.db, await scopeOf(call, workflow)),
+      validateWorkflow(call.context.db, await scopeOf(call, workflow), call.context.config.models),
   }),
   defineTool({
     name: 'get_usage',

@@ -2,9 +2,14 @@ import type { Graph } from '../contract/graph.ts';
 import { createBitRows, type BitRows } from './bit-rows.ts';
 import { outputKey } from './compile.ts';
 import type { Issues } from './issues.ts';
+import { suggest } from './suggest.ts';
 import type { Links } from './topology.ts';
 import type { Structure } from './validate-structure.ts';
 import type { KeyRead } from './validate-texts.ts';
+
+/** Comparing names takes time: a graph may read a hundred thousand keys. */
+const MAX_SUGGESTIONS = 50;
+const MAX_SUGGESTED_LENGTH = 40;
 
 /** Warns about keys that are read where nothing can have set them, and about parallel nodes that set the same one. */
 export function checkKeys(
@@ -72,14 +77,22 @@ function checkReads(
   const before = keysBefore(graph, links, structure, bits);
   const input = given.inputKeys && new Set(given.inputKeys);
   const told = new Set<string>();
+  const meantBy = createSuggestions([...given.writers.keys()]);
   for (const { node, key, path } of given.reads) {
     const bit = bits.get(key);
     // What no node writes comes with the input, for all one knows as long as its keys are not known.
-    if (input === undefined ? bit === undefined : input.has(key)) continue;
+    if (input?.has(key) === true) continue;
+    const meant = input === undefined && bit === undefined ? meantBy(key) : undefined;
+    if (input === undefined && bit === undefined && meant === undefined) continue;
     if (before.has(node, bits.size) || (bit !== undefined && before.has(node, bit))) continue;
     const { id } = graph.nodes[node]!;
     if (told.has(`${key} ${path}`)) continue;
     told.add(`${key} ${path}`);
+    if (meant !== undefined) {
+      const message = `Node '${id}' reads '${key}', which no node sets; did you mean '${meant}'?`;
+      issues.warning('key_not_set', message, { node_id: id, path });
+      continue;
+    }
     const [writer] = given.writers.get(key) ?? [];
     const message =
       writer === undefined
@@ -87,6 +100,18 @@ function checkReads(
         : `Node '${id}' reads '${key}', which is set by '${graph.nodes[writer]!.id}', but not before it`;
     issues.warning('key_not_set', message, { node_id: id, path });
   }
+}
+
+/** What each misspelt key was probably meant to be; asked once per key, and not for more keys than people mistype. */
+function createSuggestions(names: readonly string[]): (key: string) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  const short = names.filter((name) => name.length <= MAX_SUGGESTED_LENGTH);
+  return (key) => {
+    if (!known.has(key) && known.size < MAX_SUGGESTIONS && key.length <= MAX_SUGGESTED_LENGTH) {
+      known.set(key, suggest(key, short));
+    }
+    return known.get(key);
+  };
 }
 
 function checkParallelWrites(

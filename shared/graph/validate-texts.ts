@@ -1,9 +1,16 @@
-import type { Graph, GraphNode } from '../contract/graph.ts';
+import type { Graph, GraphNode, ToolNode } from '../contract/graph.ts';
 import { ExpressionError, expressionRoots } from './expression.ts';
 import type { Issues } from './issues.ts';
 import { nodeTexts, type NodeText } from './node-texts.ts';
+import { hint } from './suggest.ts';
 import { parseTemplate, templateRoots } from './template.ts';
-import { customToolName, renderUrl } from '../tools.ts';
+import {
+  type BuiltinTool,
+  customToolName,
+  renderUrl,
+  type ToolParams,
+  toolParams,
+} from '../tools.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
 /** A top-level key that a node reads, with the place it does so. */
@@ -25,6 +32,7 @@ export function checkTexts(
     if (unreadable.has(at)) return;
     checkTool(issues, node, at, context);
     checkAddress(issues, node, at);
+    checkModels(issues, node, at, context);
     for (const text of nodeTexts(node)) {
       const path = `nodes[${at}].${text.path}`;
       for (const key of checkText(issues, node, text, path)) reads.push({ node: at, key, path });
@@ -39,8 +47,10 @@ function checkTool(issues: Issues, node: GraphNode, at: number, context: Validat
   const place = { node_id: id, path: `nodes[${at}].tool_name` };
   const customName = customToolName(name);
   if (customName === undefined) {
-    if (!context.tools.has(name)) {
-      issues.error('unknown_tool', `Node '${id}': there is no tool '${name}'`, place);
+    if (context.tools.has(name)) checkParams(issues, node, at);
+    else {
+      const message = `Node '${id}': there is no tool '${name}'${hint(name, context.tools)}`;
+      issues.error('unknown_tool', message, place);
     }
   } else if (!context.customTools.has(customName)) {
     issues.error(
@@ -48,6 +58,52 @@ function checkTool(issues: Issues, node: GraphNode, at: number, context: Validat
       `Node '${id}': the custom tool '${name}' is not registered`,
       place,
     );
+  }
+}
+
+/** Parameters that a built-in tool would refuse when the step runs: those it needs and lacks, and those it does not know. */
+function checkParams(issues: Issues, { id, tool_name: name, params }: ToolNode, at: number): void {
+  if (!Object.hasOwn(toolParams, name)) return;
+  const { required, optional }: ToolParams = toolParams[name as BuiltinTool];
+  for (const each of required) {
+    const names = [each].flat();
+    if (names.some((param) => Object.hasOwn(params, param))) continue;
+    const needed = names.map((param) => `'${param}'`).join(' or ');
+    const message = `Node '${id}': ${name} needs the parameter ${needed}`;
+    issues.error('missing_param', message, { node_id: id, path: `nodes[${at}].params` });
+  }
+  const known = [...required.flat(), ...optional];
+  for (const param of Object.keys(params)) {
+    if (known.includes(param)) continue;
+    const message = `Node '${id}': ${name} has no parameter '${param}'${hint(param, known)}`;
+    issues.error('unknown_param', message, { node_id: id, path: `nodes[${at}].params.${param}` });
+  }
+}
+
+/** A model that no key is set for is a warning: the worker that runs the step may have one. */
+function checkModels(
+  issues: Issues,
+  node: GraphNode,
+  at: number,
+  context: ValidationContext,
+): void {
+  const { unavailableProviders = {} } = context;
+  if (node.kind !== 'agent') return;
+  const places = [
+    { model: node.model, path: 'model' },
+    ...(node.fallback_models ?? []).map((model, place) => ({
+      model,
+      path: `fallback_models[${place}]`,
+    })),
+  ];
+  for (const { model, path } of places) {
+    const provider = model.split('/', 1)[0] ?? '';
+    if (!Object.hasOwn(unavailableProviders, provider)) continue;
+    const message = `Node '${node.id}': ${unavailableProviders[provider]!}`;
+    issues.warning('model_not_available', message, {
+      node_id: node.id,
+      path: `nodes[${at}].${path}`,
+    });
   }
 }
 

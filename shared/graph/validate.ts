@@ -16,6 +16,8 @@ export interface ValidationContext {
   tools: ReadonlySet<string>;
   /** Names of the workspace's own tools, without `custom:`. */
   customTools: ReadonlySet<string>;
+  /** Why the models of a provider cannot be called, by its name. Data, since checks may run on another thread. */
+  unavailableProviders?: Readonly<Record<string, string>>;
   /** Keys the run's input may have; without them any key may come with the input. */
   inputKeys?: readonly string[];
 }

@@ -3,16 +3,22 @@ import { readCurrentGraph } from '../db/current-graph.ts';
 import type { Db } from '../db/pool.ts';
 import type { WorkflowScope } from '../db/workflows.ts';
 import { notFound } from '../errors.ts';
+import { type ModelSettings, unavailableProviders } from '../platform/models.ts';
 import { checkGraphUntrusted } from '../platform/untrusted.ts';
 import { builtinTools } from '../tools.ts';
 
-/** Every error and warning of the graph that is saved. Throws AppError `not_found`. */
-export async function validateWorkflow(db: Db, scope: WorkflowScope): Promise<GraphReport> {
+/** Every error and warning of the graph that is saved, also for models that lack a key. Throws AppError `not_found`. */
+export async function validateWorkflow(
+  db: Db,
+  scope: WorkflowScope,
+  models: ModelSettings,
+): Promise<GraphReport> {
   const current = await readCurrentGraph(db, scope);
   if (current === undefined) throw notFound('Workflow');
   const { valid, errors, warnings } = await checkGraphUntrusted(scope.workspaceId, current.graph, {
     tools: builtinTools,
     customTools: current.customTools,
+    unavailableProviders: unavailableProviders(models),
   });
   return { valid, errors, warnings };
 }

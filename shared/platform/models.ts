@@ -25,7 +25,7 @@ export function createModels(
   const providers: Record<Provider, (model: string) => ModelLookup> = {
     openai: (model) => {
       const { apiKey, baseUrl } = settings.openai;
-      if (apiKey === undefined) return missing('OPENAI_API_KEY', 'openai');
+      if (apiKey === undefined) return missing('openai');
       // Chat completions, not the newer responses: what gateways and self-hosted stand-ins also speak.
       const openai = createOpenAI({
         apiKey,
@@ -36,7 +36,7 @@ export function createModels(
     },
     anthropic: (model) => {
       const { apiKey, baseUrl } = settings.anthropic;
-      if (apiKey === undefined) return missing('ANTHROPIC_API_KEY', 'anthropic');
+      if (apiKey === undefined) return missing('anthropic');
       const anthropic = createAnthropic({
         apiKey,
         baseURL: baseUrl ?? 'https://api.anthropic.com/v1',
@@ -46,7 +46,7 @@ export function createModels(
     },
     compatible: (model) => {
       const { apiKey, baseUrl } = settings.compatible;
-      if (baseUrl === undefined) return missing('COMPATIBLE_BASE_URL', 'compatible');
+      if (baseUrl === undefined) return missing('compatible');
       const compatible = createOpenAICompatible({
         name: 'compatible',
         baseURL: baseUrl,
@@ -73,9 +73,24 @@ export function createModels(
   };
 }
 
-const missing = (variable: string, provider: Provider): ModelLookup => ({
-  problem: `${variable} is not set, so ${provider}/ models cannot be used`,
+const missing = (provider: Provider) => ({
+  problem: `${needed[provider].variable} is not set, so ${provider}/ models cannot be used`,
 });
+
+/** Which variable each provider cannot do without. */
+const needed = {
+  openai: { variable: 'OPENAI_API_KEY', setting: 'apiKey' },
+  anthropic: { variable: 'ANTHROPIC_API_KEY', setting: 'apiKey' },
+  compatible: { variable: 'COMPATIBLE_BASE_URL', setting: 'baseUrl' },
+} as const satisfies Record<Provider, { variable: string; setting: 'apiKey' | 'baseUrl' }>;
+
+/** For each provider whose models cannot be called with these settings, why. */
+export const unavailableProviders = (settings: ModelSettings): Record<string, string> =>
+  Object.fromEntries(
+    (Object.keys(needed) as Provider[])
+      .filter((provider) => settings[provider][needed[provider].setting] === undefined)
+      .map((provider) => [provider, missing(provider).problem]),
+  );
 
 /** Servers of one's own are often given a word as their key, which answers may hold for reasons of their own. */
 const MIN_KEY_IN_ANSWER = 16;

@@ -50,7 +50,7 @@ function nodeOf(id: string): NodeInput {
     case 'm':
       return { id, kind: 'merge' };
     case 't':
-      return { id, kind: 'tool', tool_name: 'http_request' };
+      return { id, kind: 'tool', tool_name: 'http_request', params: { url: 'https://tool.test/' } };
     default:
       return { id, kind: 'agent' };
   }

@@ -109,7 +109,7 @@ function build(building: Building, block: Block, ends: readonly End[]): End[] {
         if (kind === 'human_gate') return { id, kind, prompt: '' };
         return kind === 'agent'
           ? { id, kind, output_key: key }
-          : { id, kind, tool_name: 'delay', output_key: key };
+          : { id, kind, tool_name: 'delay', params: { seconds: 0 }, output_key: key };
       });
       return [{ source: id }];
     }

@@ -242,6 +242,9 @@ describe('warnings', () => {
       ['tickets'],
     ],
     ['a key the input has', draw('a', { a: { prompt: '{ticket}' } }), [], ['ticket']],
+    // A slip of the pen is worth a word although the input may bring any key.
+    ['a misspelt key', draw('draft -> b', { b: { prompt: '{drfat.text}' } }), ['key_not_set']],
+    ['a key like another in three letters', draw('abc -> b', { b: { prompt: '{abd}' } }), []],
     ['a key set before', draw('a -> b -> d', { d: { prompt: '{a} {b}' } }), [], []],
     ['a key set later', draw('a -> b', { a: { prompt: '{b}' } }), ['key_not_set']],
     ['a key set next door', draw('s -> a\ns -> b', { b: { prompt: '{a}' } }), ['key_not_set']],
@@ -528,4 +531,72 @@ describe('time', () => {
     checkGraph(JSON.parse(text), context);
     expect(performance.now() - begun).toBeLessThan(1000);
   });
+});
+
+describe('the parameters of built-in tools', () => {
+  const messages = (params: Record<string, unknown>, tool_name = 'http_request'): string[] => {
+    const graph = { nodes: [{ id: 't', kind: 'tool', tool_name, params }], edges: [] };
+    const all = new Set([...context.tools, 'send_email']);
+    return checkGraph(graph, { ...context, tools: all }).errors.map(
+      ({ code, message, path }) => `${code} ${path}: ${message}`,
+    );
+  };
+
+  test.each([
+    [{ url: 'https://x.test/' }, 'http_request', []],
+    [
+      {},
+      'http_request',
+      ["missing_param nodes[0].params: Node 't': http_request needs the parameter 'url'"],
+    ],
+    [
+      { url: 'https://x.test/', bdy: 1 },
+      'http_request',
+      ["unknown_param nodes[0].params.bdy: Node 't': http_request has no parameter 'bdy'"],
+    ],
+    [
+      { url: 'https://x.test/', heders: {} },
+      'http_request',
+      [
+        "unknown_param nodes[0].params.heders: Node 't': http_request has no parameter 'heders'; did you mean 'headers'?",
+      ],
+    ],
+    [
+      { to: 'a@x.test', subject: 's', body: 'b' },
+      'send_email',
+      [
+        "missing_param nodes[0].params: Node 't': send_email needs the parameter 'text' or 'html'",
+        "unknown_param nodes[0].params.body: Node 't': send_email has no parameter 'body'",
+      ],
+    ],
+    [
+      {},
+      'json_transfrom',
+      [
+        "unknown_tool nodes[0].tool_name: Node 't': there is no tool 'json_transfrom'; did you mean 'json_transform'?",
+      ],
+    ],
+    [
+      { constructor: 1, seconds: 1 },
+      'delay',
+      ["unknown_param nodes[0].params.constructor: Node 't': delay has no parameter 'constructor'"],
+    ],
+  ])('%j of %s', (params, tool, expected) => {
+    expect(messages(params, tool)).toEqual(expected);
+  });
+});
+
+test('a model whose provider has no key is a warning, wherever it is named', () => {
+  const graph = draw('a', { a: { model: 'openai/x', fallback_models: ['mock', 'anthropic/y'] } });
+  const unavailableProviders = { anthropic: 'ANTHROPIC_API_KEY is not set' };
+  const { warnings, valid } = validateGraph(graph, { ...context, unavailableProviders });
+  expect(valid).toBe(true);
+  expect(warnings).toEqual([
+    {
+      code: 'model_not_available',
+      message: "Node 'a': ANTHROPIC_API_KEY is not set",
+      node_id: 'a',
+      path: 'nodes[0].fallback_models[1]',
+    },
+  ]);
 });

@@ -162,10 +162,11 @@ export function workflowRoutes(app: App, context: RouteContext): void {
     },
     config: { capability: 'view' },
     handler: async (request) =>
-      validateWorkflow(db, {
-        workspaceId: request.actor.workspaceId,
-        workflowId: request.params.id,
-      }),
+      validateWorkflow(
+        db,
+        { workspaceId: request.actor.workspaceId, workflowId: request.params.id },
+        context.config.models,
+      ),
   });
 
   app.route({

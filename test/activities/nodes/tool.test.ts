@@ -3,7 +3,10 @@ import { createNodeRunners } from '../../../activities/nodes/runners.ts';
 import { createBuiltinTools } from '../../../activities/tools/registry.ts';
 import { loadConfig } from '../../../shared/platform/config.ts';
 import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
-import { builtinTools } from '../../../shared/tools.ts';
+import { entityRecordFields, eventRecordFields } from '../../../shared/contract/data/ingest.ts';
+import { messageOf } from '../../../shared/errors.ts';
+import type { JsonObject } from '../../../shared/json.ts';
+import { builtinTools, type ToolParams, toolParams } from '../../../shared/tools.ts';
 import { toolCall } from '../../fakes/node-call.ts';
 
 /** None of these tools keeps records. */
@@ -19,6 +22,41 @@ describe('the tool node', () => {
     const tools = createBuiltinTools({ db, egress, mailer: undefined, chatWebhookUrl: undefined });
     expect(new Set(Object.keys(tools))).toEqual(builtinTools);
   });
+
+  it.each([
+    ['entity_upsert', entityRecordFields],
+    ['event_emit', eventRecordFields],
+  ] as const)('takes for %s what records are made of', (name, fields) => {
+    const { required, optional } = toolParams[name];
+    expect([...required, ...optional].sort()).toEqual(['feed_id', ...Object.keys(fields)].sort());
+    const needed = Object.entries(fields).filter(
+      ([, schema]) => !schema.safeParse(undefined).success,
+    );
+    expect([...required].sort()).toEqual(['feed_id', ...needed.map(([field]) => field)].sort());
+  });
+
+  it.each(
+    Object.entries<ToolParams>(toolParams).filter(
+      ([, { required }]) => !required.includes('feed_id'),
+    ),
+  )(
+    'runs %s with the parameters that validation knows, and with no others',
+    async (name, { required, optional }) => {
+      const { tool } = createNodeRunners({
+        db,
+        config: loadConfig({}),
+        egress,
+        mailer: {} as never,
+      });
+      const refusalOf = (params: JsonObject): Promise<string> =>
+        tool(toolCall(name, params)).then(() => 'none', messageOf);
+      expect(await refusalOf({ surely_unknown: 1 })).toContain('surely_unknown');
+      expect(await refusalOf({})).toContain(`'${required.flat()[0]}'`);
+      // Values of a wrong type are refused by their names, none of them as unknown.
+      const all = Object.fromEntries([...required.flat(), ...optional].map((each) => [each, [[]]]));
+      expect(await refusalOf(all)).not.toMatch(/unknown parameter|Unrecognized/i);
+    },
+  );
 
   it('runs what the registry was extended with', async () => {
     const { tool } = createNodeRunners({
