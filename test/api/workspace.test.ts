@@ -46,6 +46,7 @@ describe('the workspace', () => {
         actor_name: 'Owner',
         target_type: 'workspace',
         target_id: api.workspaceId,
+        target_name: 'Support',
         details: { changed: ['name'], name: { from: 'Default', to: 'Support' } },
         created_at: expect.stringMatching(/Z$/),
       },
