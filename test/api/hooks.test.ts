@@ -342,7 +342,7 @@ describe('what is not a webhook', () => {
     for (const method of ['GET', 'PUT', 'PATCH', 'DELETE']) {
       const right = await send(target(), '', [], method);
       const wrong = await send(`/api/hooks/${workflowId}/${other}`, '', [], method);
-      expect([method, right.status, right.text]).toEqual([method, 404, wrong.text]);
+      expect([method, right.status, right.text]).toEqual([method, 405, wrong.text]);
     }
   });
 });

@@ -138,7 +138,8 @@ describe('a call', () => {
     const { headers } = await addDataKey(api);
     expect((await api.call('GET', '/v1/nothing')).status).toBe(401);
     expect((await api.call('GET', '/v1/nothing', undefined, headers)).status).toBe(404);
-    expect((await api.call('DELETE', '/v1/usage', undefined, headers)).status).toBe(404);
+    expect((await api.call('DELETE', '/v1/usage')).status).toBe(401);
+    expect((await api.call('DELETE', '/v1/usage', undefined, headers)).status).toBe(405);
   });
 
   test('does not open the operations API', async () => {
