@@ -47,6 +47,7 @@ export function StepDetail({
         </TextLink>
       )}
       <Facts run={run} step={step} />
+      <Attempts step={step} />
       {step.error !== null && (
         <Part title="Error">
           <JsonView value={step.error} what="the error" />
@@ -128,6 +129,31 @@ function Facts({ run, step }: { run: Run; step: Step }) {
         </div>
       ))}
     </dl>
+  );
+}
+
+/** Every attempt with its error, those before a resume too. One alone says no more than the step does. */
+function Attempts({ step: { attempts } }: { step: Step }) {
+  if (attempts.length < 2) return null;
+  return (
+    <Part title="Attempts">
+      <Stack component="ol" gap={4} m={0} pl="md" aria-label="Attempts">
+        {attempts.map((attempt) => (
+          <Text key={attempt.attempt} component="li" size="sm">
+            {attempt.outcome ?? 'running'}
+            {attempt.duration_ms !== null && ` after ${durationText(attempt.duration_ms)}`}
+            {attempt.cost_usd > 0 && `, ${dollarsText(attempt.cost_usd)}`}, started{' '}
+            <When at={attempt.started_at} />
+            {attempt.error !== null && (
+              <>
+                {': '}
+                <Foreign>{attempt.error}</Foreign>
+              </>
+            )}
+          </Text>
+        ))}
+      </Stack>
+    </Part>
   );
 }
 
