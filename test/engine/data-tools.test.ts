@@ -76,7 +76,7 @@ test.each<[string, string, object]>([
   ['Feed not found', 'entity_upsert', { feed_id: 'feed_nobody' }],
   ["'confidence'", 'entity_upsert', { confidence: 2 }],
   ['Source not found', 'source_report', { name: 'Nobody', ok: true }],
-  ["either 'source_id' or 'name'", 'source_report', { ok: true }],
+  ["either 'source_id' or 'name'", 'source_report', { source_id: 'a', name: 'b', ok: true }],
 ])('A step fails with %s', async (reason, name, params) => {
   const record = {
     feed_id: 'feed_nobody',
