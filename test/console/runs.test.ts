@@ -118,7 +118,7 @@ describeConsole('the pages of runs', (given) => {
     await page.getByRole('tab', { name: 'Event log' }).click();
     const log = page.getByRole('listbox', { name: 'Event log' });
     await log
-      .getByRole('option', { name: /Step completed\s*polish/ })
+      .getByRole('option', { name: /Step completed\s*polish/i })
       .first()
       .click();
     await expectText(detail(page), 'polish#1');
