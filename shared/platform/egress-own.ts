@@ -1,5 +1,6 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { createAddressRanges } from './address-ranges.ts';
 import { canonicalAddress, type ResolveHost } from './egress-addresses.ts';
 
 /** A server that belongs to this installation. */
@@ -40,17 +41,13 @@ async function addressesOf(host: string, resolve: ResolveHost): Promise<string[]
   return found.flatMap((address) => canonicalAddress(address) ?? []);
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('0.0.0.0', 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-loopback.addAddress('::', 'ipv6');
+const isLoopback = createAddressRanges(['127.0.0.0/8', '0.0.0.0', '::1', '::']);
 
 /** Whether an address is one of this machine's: a server that listens on all of them is reached by each. */
 function leadsHere(text: string): boolean {
   const address = canonicalAddress(text);
   if (address === undefined) return false;
-  if (loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return true;
+  if (isLoopback(address)) return true;
   return Object.values(networkInterfaces())
     .flat()
     .some((entry) => canonicalAddress(entry?.address ?? '') === address);

@@ -1,5 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { createAddressRanges } from './address-ranges.ts';
+
+const isLoopback = createAddressRanges(['127.0.0.0/8', '::1']);
 
 /** A host that nobody can point anywhere else: an IP address, or this machine by its own name. */
 export const isAddress = (hostname: string): boolean =>
@@ -28,7 +31,5 @@ export function isRebound(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,
   publicUrl: string,
 ): boolean {
-  const peer = socket.remoteAddress ?? '';
-  const local = /^(?:::ffff:)?127\./.test(peer) || peer === '::1';
-  return local && !isKnownHost(headers.host, publicUrl);
+  return isLoopback(socket.remoteAddress ?? '') && !isKnownHost(headers.host, publicUrl);
 }
