@@ -10,25 +10,52 @@ const silentRun = z.object({
 export type SilentRun = z.infer<typeof silentRun>;
 
 /**
- * Takes up to `limit` open runs that wait for nothing of ours to be compared with Temporal: those nobody has heard of
- * for `lookMs`, each once in that time however many processes take, and those whose execution was found gone, again
- * when `graceMs` have passed since.
+ * Takes open runs that wait for nothing of ours to be compared with Temporal, each once in a while however many
+ * processes take. Up to `limit` of each of these, in this order:
+ *
+ * - runs whose execution was found gone `graceMs` ago or earlier
+ * - runs that are named in `suspects`, `suspectMs` after their last look at the earliest
+ * - runs that nobody has heard of for `lookMs`, those first whose last look is the longest ago
  */
 export async function takeSilentRuns(
   db: Db,
-  { lookMs, graceMs, limit }: { lookMs: number; graceMs: number; limit: number },
+  {
+    lookMs,
+    graceMs,
+    suspectMs,
+    suspects,
+    limit,
+  }: {
+    lookMs: number;
+    graceMs: number;
+    suspectMs: number;
+    suspects: readonly string[];
+    limit: number;
+  },
 ): Promise<readonly SilentRun[]> {
+  const before = (ms: number) => sql.fragment`now() - ${ms}::int * interval '1 ms'`;
+  const idle = sql.fragment`r.status IN ('pending', 'running', 'paused')
+        AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind <> 'alert')`;
+  const lookedAt = sql.fragment`coalesce(r.checked_at, r.created_at)`;
   // A mark that a crash of the database loses means one more look.
   return db.any(sql.prepared('take_silent_runs', silentRun)`
-    UPDATE runs SET checked_at = now()
-    WHERE id IN (
+    WITH lost AS (
       SELECT r.id FROM runs r
-      WHERE r.status IN ('pending', 'running', 'paused')
-        AND coalesce(r.checked_at, r.created_at) < now() - ${lookMs}::int * interval '1 ms'
-        AND CASE WHEN r.lost_since IS NULL THEN r.updated_at < now() - ${lookMs}::int * interval '1 ms'
-                 ELSE r.lost_since < now() - ${graceMs}::int * interval '1 ms' END
-        AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind <> 'alert')
-      ORDER BY coalesce(r.checked_at, r.created_at) LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+      WHERE ${idle} AND r.lost_since < ${before(graceMs)} AND ${lookedAt} < ${before(suspectMs)}
+      ORDER BY r.lost_since LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ), suspected AS (
+      SELECT r.id FROM runs r
+      WHERE r.id = ANY (${sql.array([...suspects], 'text')}) AND ${idle} AND r.lost_since IS NULL
+        AND ${lookedAt} < ${before(suspectMs)}
+      ORDER BY ${lookedAt} LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ), silent AS (
+      SELECT r.id FROM runs r
+      WHERE ${idle} AND r.lost_since IS NULL AND r.updated_at < ${before(lookMs)}
+        AND ${lookedAt} < ${before(lookMs)}
+      ORDER BY ${lookedAt} LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    )
+    UPDATE runs SET checked_at = now()
+    WHERE id IN (SELECT id FROM lost UNION ALL SELECT id FROM suspected UNION ALL SELECT id FROM silent)
     RETURNING id, (extract(epoch FROM now() - lost_since) * 1000)::bigint AS lost_for_ms, ${syncCommit(false)}
   `);
 }

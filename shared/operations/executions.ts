@@ -117,6 +117,30 @@ export async function describeCurrent(
 }
 
 /**
+ * Run ids of up to `limit` executions that were terminated or timed out in the last `withinMs`, the newest first. The
+ * index that answers lags behind by a second or so and forgets executions that are deleted: good for where to look,
+ * not for what is true.
+ */
+export async function listTerminated(
+  deps: Pick<DispatchDeps, 'temporal'>,
+  { withinMs, limit }: { withinMs: number; limit: number },
+): Promise<readonly string[]> {
+  const { client, namespace, queues } = deps.temporal;
+  const query = [
+    `WorkflowType = '${RUN_WORKFLOW}'`,
+    `TaskQueue = '${queues.control.replaceAll("'", "\\'")}'`,
+    "ExecutionStatus IN ('Terminated', 'TimedOut')",
+    `CloseTime > '${new Date(Date.now() - withinMs).toISOString()}'`,
+  ].join(' AND ');
+  const { executions } = await client.workflowService.listWorkflowExecutions({
+    namespace,
+    query,
+    pageSize: limit,
+  });
+  return executions.flatMap(({ execution }) => execution?.workflowId ?? []);
+}
+
+/**
  * Tells an execution every decision of its run. Signals sent after the cut of a reset are not in its history; one that
  * has closed is told nothing. To an execution that knows them all it changes nothing.
  */

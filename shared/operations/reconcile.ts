@@ -8,16 +8,22 @@ import {
   type CurrentExecution,
   describeCurrent,
   type DispatchDeps,
+  listTerminated,
   terminate,
 } from './executions.ts';
 import { type Loop, startLoop } from './loop.ts';
 import { lookAtTask, type TaskTrouble } from './stuck-tasks.ts';
 
-/** Outbox rows carried out per look, and open runs compared with Temporal per look. */
+/** Outbox rows carried out per look. */
 const BATCH = 50;
+/** Open runs of each kind compared with Temporal per look: silent, suspected, known to be lost. */
 const CHECK_BATCH = 50;
 /** How often a silent run is compared with Temporal, unless the grace period is shorter. */
-const LOOK_EVERY_MS = 3_000;
+const LOOK_EVERY_MS = 2_000;
+/** How often one is whose execution Temporal lists as terminated. */
+const LOOK_AT_SUSPECTS_EVERY_MS = 1_000;
+/** What was terminated earlier is found like any silent run. Clocks of the two servers may differ by as much. */
+const TERMINATED_WITHIN_MS = 120_000;
 
 /** What the reconciler tells its metrics. */
 export interface ReconcilerMetrics {
@@ -27,17 +33,33 @@ export interface ReconcilerMetrics {
   stuck(trouble: TaskTrouble): void;
 }
 
-/** One look: carries out what is due, then settles runs whose execution is gone. Returns how many of each. */
+/** One look: carries out what is due, and settles runs whose execution is gone. Returns how many of each. */
 export async function reconcileOnce(
   deps: DispatchDeps,
   metrics?: ReconcilerMetrics,
 ): Promise<{ dispatched: number; settled: number }> {
+  // Side by side: promises that Temporal is slow to take do not hold up the looks, whose time is promised.
+  const [dispatched, settled] = await Promise.all([dispatchDue(deps), settleLost(deps, metrics)]);
+  return { dispatched, settled };
+}
+
+async function dispatchDue(deps: DispatchDeps): Promise<number> {
   const due = await takeDue(deps.db, BATCH);
   const results = await Promise.all(due.map((row) => dispatch(deps, row)));
+  return results.filter(Boolean).length;
+}
+
+/** At most one list and `CHECK_BATCH` descriptions per kind of run are asked of Temporal. */
+async function settleLost(
+  deps: DispatchDeps,
+  metrics: ReconcilerMetrics | undefined,
+): Promise<number> {
   const { graceMs } = deps.config.reconcile;
   const silent = await takeSilentRuns(deps.db, {
     lookMs: Math.min(LOOK_EVERY_MS, graceMs),
+    suspectMs: Math.min(LOOK_AT_SUSPECTS_EVERY_MS, graceMs),
     graceMs,
+    suspects: await findSuspects(deps),
     limit: CHECK_BATCH,
   });
   const checks = await Promise.allSettled(silent.map((run) => checkRun(deps, run, metrics)));
@@ -48,7 +70,19 @@ export async function reconcileOnce(
   }
   const settled = checks.filter((check) => check.status === 'fulfilled' && check.value).length;
   for (let run = 0; run < settled; run += 1) metrics?.settled();
-  return { dispatched: results.filter(Boolean).length, settled };
+  return settled;
+}
+
+/** Runs whose execution Temporal lists as terminated. Without the list, the silent ones are looked at in turn. */
+async function findSuspects(deps: DispatchDeps): Promise<readonly string[]> {
+  try {
+    return await deps.temporal.withTimeout(() =>
+      listTerminated(deps, { withinMs: TERMINATED_WITHIN_MS, limit: CHECK_BATCH }),
+    );
+  } catch (error) {
+    deps.log.warn({ err: error }, 'could not list terminated executions');
+    return [];
+  }
 }
 
 /**

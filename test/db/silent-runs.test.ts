@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
+import { markLost, takeSilentRuns } from '../../shared/db/silent-runs.ts';
+import { echo, type Engine, startEngine } from '../support/engine.ts';
+
+let engine: Engine;
+let runIds: string[];
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+  const workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+  runIds = await Promise.all(Array.from({ length: 12 }, () => engine.trigger(workflowId)));
+});
+afterAll(() => engine.close());
+
+const lookedAt = (secondsAgo: number, except: readonly string[] = []) =>
+  engine.db.query(sql.type(z.object({}))`
+    UPDATE runs SET updated_at = now() - interval '1 hour', checked_at = now() - ${secondsAgo}::int * interval '1 s'
+    WHERE id <> ALL (${sql.array([...except], 'text')})`);
+const take = async (suspects: readonly string[], limit = 3) => {
+  const taken = await takeSilentRuns(engine.db, {
+    lookMs: 2_000,
+    suspectMs: 1_000,
+    graceMs: 5_000,
+    suspects,
+    limit,
+  });
+  return taken.map(({ id }) => id);
+};
+test('what is suspected and what is known to be lost does not wait for the turn of the others', async () => {
+  const [suspect = '', lost = ''] = runIds;
+  await markLost(engine.db, lost, true);
+  await lookedAt(60, [suspect, lost]);
+  await engine.db.query(sql.type(z.object({}))`
+    UPDATE runs SET lost_since = now() - interval '6 s', checked_at = now() - interval '6 s' WHERE id = ${lost}`);
+  await engine.db.query(sql.type(z.object({}))`
+    UPDATE runs SET updated_at = now(), checked_at = now() - interval '1500 ms' WHERE id = ${suspect}`);
+  const taken = await take([suspect]);
+  expect(taken).toHaveLength(5);
+  expect(taken).toEqual(expect.arrayContaining([suspect, lost]));
+  // Just looked at, also by another process.
+  expect(await take([suspect])).not.toContain(suspect);
+});
+
+test('one that was lost less than the grace period ago is left alone, suspected or not', async () => {
+  const [, , lost = ''] = runIds;
+  await lookedAt(60);
+  await markLost(engine.db, lost, true);
+  expect(await take([lost], 20)).not.toContain(lost);
+});
+
+test('one that waits for something of ours is left alone', async () => {
+  const [, , , waiting = ''] = runIds;
+  await lookedAt(60);
+  await engine.db.query(sql.type(z.object({}))`
+    INSERT INTO outbox (run_id, kind) VALUES (${waiting}, 'cancel')`);
+  expect(await take([waiting], 20)).not.toContain(waiting);
+});
