@@ -2,25 +2,21 @@ import { z } from 'zod';
 import { errorBody } from '../shared/contract/common.ts';
 import { type ErrorCode, errorTable } from '../shared/errors.ts';
 
-/** What any route may answer, whoever asks and whatever for. */
-const anyRoute: readonly ErrorCode[] = [
-  'invalid',
-  'unauthenticated',
-  'forbidden',
-  'rate_limited',
-  'internal',
-  'unavailable',
-];
+/** An answer whose media type depends on the request. */
+interface InSeveralForms {
+  description: string;
+  content: Record<string, { schema: z.ZodType }>;
+}
 
 /**
- * The answers of a route: those that succeed, and the codes it refuses with beside the ones every route has.
- * Errors are typed away, since only the error handler sends them.
+ * The answers of a route: those that succeed, and the codes it refuses with beside those that follow from what it
+ * declares (see `openapi/answers.ts`). Errors are typed away, since only the error handler sends them.
  */
-export function answers<Success extends Record<number, z.ZodType>>(
+export function answers<Success extends Record<number, z.ZodType | InSeveralForms>>(
   success: Success,
   ...refusals: ErrorCode[]
 ): Success {
-  const statuses = [...anyRoute, ...refusals].map((code) => errorTable[code].status);
+  const statuses = refusals.map((code) => errorTable[code].status);
   return { ...Object.fromEntries(statuses.map((status) => [status, errorBody])), ...success };
 }
 

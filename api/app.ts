@@ -154,7 +154,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
     authenticator: createAuthenticator({ ...deps, tokens, keyUses }),
     untold: createUntold(MAX_UNTOLD),
   };
-  const { trustedProxies, corsOrigins, rateLimitPerMinute } = deps.config.api;
+  const { trustedProxies, corsOrigins, documentedUrl, rateLimitPerMinute } = deps.config.api;
   const app = fastify({
     loggerInstance: deps.log as FastifyBaseLogger,
     logController: new LogController({
@@ -215,8 +215,9 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   });
   // After CORS, so that a page can read why it was refused. Preflights are not counted: they cost what a refusal does.
   limitRate(app, rateLimitPerMinute);
-  documentRoutes(app, 'operations');
-  documentRoutes(app, 'data');
+  const server = documentedUrl ?? '/';
+  documentRoutes(app, { surface: 'operations', server });
+  documentRoutes(app, { surface: 'data', server });
   app.register(async (scope) => {
     authenticate(scope, context);
     refuseUnsafeInput(scope);

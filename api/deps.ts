@@ -16,6 +16,7 @@ import type { SessionTokens } from '../shared/platform/session-tokens.ts';
 import type { Authenticator, Credential } from './authenticate.ts';
 import type { DataAccess } from './data-access.ts';
 import type { KeyUses } from './key-uses.ts';
+import type { HeaderName } from './openapi/headers.ts';
 import type { Untold } from './untold.ts';
 
 /** What the app is built from. Frames are listened for at `config.database.url`. */
@@ -61,6 +62,10 @@ declare module 'fastify' {
     scope?: DataScope;
     /** It is a WebSocket. All other routes answer plain HTTP alone. */
     stream?: boolean;
+    /** Headers of its successes beside those of every answer, for the OpenAPI document. */
+    headers?: readonly HeaderName[];
+    /** It reads the body whatever its content type says. */
+    anyMediaType?: boolean;
   }
   interface FastifyRequest {
     /** Who asks. Unset on public routes. */

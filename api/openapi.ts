@@ -1,11 +1,18 @@
 import packageJson from '../package.json' with { type: 'json' };
 import swagger from '@fastify/swagger';
-import { STATUS_CODES } from 'node:http';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { SCHEMA_VERSION } from '../shared/contract/data/envelope.ts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
+import {
+  type Answer,
+  commonRefusals,
+  completeAnswers,
+  factsOf,
+  type RouteFacts,
+} from './openapi/answers.ts';
+import { headers } from './openapi/headers.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -25,25 +32,32 @@ interface RequestBody {
 
 interface Operation {
   requestBody?: RequestBody;
-  responses?: Record<string, { description?: string }>;
+  responses: Record<string, Answer>;
+  /** Said by `transform` to `finish`, and to nobody else. */
+  'x-facts'?: RouteFacts;
 }
 
 interface Document {
   paths?: Record<string, Record<string, Operation>>;
-  components?: { schemas?: Record<string, unknown> };
+  components?: Record<string, Record<string, unknown>>;
 }
 
 const description = `Workflows, runs, human gates and the workspace around them.
 
 Times are ISO 8601 in UTC, money is in US dollars, durations are in milliseconds. Every refusal is \`{"detail": "..."}\`;
-\`x-request-id\` names the request in the logs.`;
+\`x-request-id\` names the request in the logs. No answer may be cached (\`Cache-Control: no-store\`).`;
+
+const license = { name: 'MIT', identifier: 'MIT' };
+
+/** The end of the names of schemas that are sent, where the generator tells them from those that are answered. */
+const SENT = 'Input';
 
 /** How long a copy of the document may be kept. */
 const TTL_SECONDS = 60;
 
 const operationsApi: OpenAPIV3_1.Document = {
   openapi: '3.1.0',
-  info: { title: 'Operations API', version: packageJson.version, description },
+  info: { title: 'Operations API', version: packageJson.version, description, license },
   tags: [
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
     { name: 'Templates', description: 'Graphs to begin with, built in or your own' },
@@ -85,11 +99,11 @@ them.
 
 Every answer is \`{data, pagination, meta}\`; \`pagination.next_cursor\` leads to the next page and is null on the last,
 \`meta.credits_consumed\` is what the call cost. Live keys read what is real, test keys what is made up. Times are ISO
-8601 in UTC. Every refusal is \`{"detail": "..."}\`.`;
+8601 in UTC. Every refusal is \`{"detail": "..."}\`. No answer may be cached (\`Cache-Control: no-store\`).`;
 
 const dataApi: OpenAPIV3_1.Document = {
   openapi: '3.1.0',
-  info: { title: 'Data API', version: SCHEMA_VERSION, description: dataDescription },
+  info: { title: 'Data API', version: SCHEMA_VERSION, description: dataDescription, license },
   tags: [
     { name: 'Feeds', description: 'Streams of records, and what each collects' },
     { name: 'Entities', description: 'Records, their versions and their changes' },
@@ -118,16 +132,23 @@ export const surfaces = {
 const isOf = (surface: keyof typeof surfaces, url: string): boolean =>
   url.startsWith('/v1/') === (surface === 'data');
 
-/** Collects the routes of a surface that follow and serves them as one OpenAPI document. */
-export function documentRoutes(app: FastifyInstance, surface: keyof typeof surfaces): void {
+/**
+ * Collects the routes of a surface that follow and serves them as one OpenAPI document. `server` is the URL that its
+ * paths are under, or `/` for where the document itself is served.
+ */
+export function documentRoutes(
+  app: FastifyInstance,
+  { surface, server }: { surface: keyof typeof surfaces; server: string },
+): void {
   const { url, document, decorator } = surfaces[surface];
   app.register(swagger, {
-    openapi: document,
+    openapi: { ...document, servers: [{ url: server }] },
     decorator,
-    transform: (route) =>
-      isOf(surface, route.url)
-        ? jsonSchemaTransform(route as never)
-        : { schema: { hide: true }, url: route.url },
+    transform: (given) => {
+      if (!isOf(surface, given.url)) return { schema: { hide: true }, url: given.url };
+      const { schema, url: path } = jsonSchemaTransform(given as never);
+      return { schema: { ...schema, 'x-facts': factsOf(given.route as RouteOptions) }, url: path };
+    },
     transformObject: (given) =>
       finish(jsonSchemaTransformObject(given) as unknown as Document) as never,
   });
@@ -152,17 +173,20 @@ export function documentRoutes(app: FastifyInstance, surface: keyof typeof surfa
 /** Says what the generator leaves open, and leaves out what says nothing. */
 function finish(generated: Document): Document {
   const document = JSON.parse(JSON.stringify(generated), describeInteger) as Document;
-  for (const operations of Object.values(document.paths ?? {})) {
-    for (const { requestBody, responses = {} } of Object.values(operations)) {
-      if (requestBody !== undefined) allowNoBody(requestBody);
-      for (const [status, response] of Object.entries(responses)) {
-        if (response.description === 'Default Response') {
-          response.description = STATUS_CODES[status] ?? 'Answer';
-        }
-      }
-    }
+  const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path));
+  const common = operations.map((operation) => operation['x-facts']?.common ?? []);
+  document.components = {
+    ...document.components,
+    headers: { ...headers },
+    responses: commonRefusals([...new Set(common.flat())]),
+  };
+  for (const operation of operations) {
+    if (operation.requestBody !== undefined) allowNoBody(operation.requestBody);
+    const { 'x-facts': facts } = operation;
+    if (facts !== undefined) operation.responses = completeAnswers(operation.responses, facts);
+    delete operation['x-facts'];
   }
-  return dropUnused(document);
+  return dropSuffixes(dropUnused(document));
 }
 
 // A body that may be left out is declared nullable; as text, null is refused.
@@ -193,15 +217,46 @@ function describeInteger(_key: string, value: unknown): unknown {
   return schema;
 }
 
-// Each noun is generated as input and as output; most are only one of them.
+// Each noun is generated as input and as output; most are only one of them. Not every surface needs every header.
 function dropUnused(document: Document): Document {
-  const { schemas = {} } = document.components ?? {};
+  const { components = {} } = document;
   for (;;) {
     const text = JSON.stringify(document);
-    const unused = Object.keys(schemas).filter(
-      (name) => !text.includes(`"#/components/schemas/${name}"`),
+    const unused = ['schemas', 'responses', 'headers'].flatMap((kind) =>
+      Object.keys(components[kind] ?? {})
+        .filter((name) => !text.includes(`"#/components/${kind}/${name}"`))
+        .map((name) => [kind, name] as const),
     );
     if (unused.length === 0) return document;
-    for (const name of unused) delete schemas[name];
+    for (const [kind, name] of unused) delete components[kind]?.[name];
   }
 }
+
+// A noun that is only ever sent needs no suffix to tell it from what is answered.
+function dropSuffixes(document: Document): Document {
+  const schemas = document.components?.['schemas'] ?? {};
+  const renamed = Object.keys(schemas).filter(
+    (name) => name.endsWith(SENT) && !(name.slice(0, -SENT.length) in schemas),
+  );
+  const references = new Map(
+    renamed.map((name) => [refTo(name), refTo(name.slice(0, -SENT.length))]),
+  );
+  const names = new Map(renamed.map((name) => [name, name.slice(0, -SENT.length)]));
+  const { components, ...rest } = JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
+    typeof value === 'string' ? (references.get(value) ?? value) : value,
+  ) as Document;
+  return {
+    ...rest,
+    components: {
+      ...components,
+      schemas: Object.fromEntries(
+        Object.entries(components?.['schemas'] ?? {}).map(([name, schema]) => [
+          names.get(name) ?? name,
+          schema,
+        ]),
+      ),
+    },
+  };
+}
+
+const refTo = (name: string): string => `#/components/schemas/${name}`;

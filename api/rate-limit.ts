@@ -9,6 +9,7 @@ const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 10_000;
 /** A probe must not be told that the service is down because it asks. */
 const probes: ReadonlySet<string> = new Set(['/api/health', '/api/ready']);
+export const isProbe = (url: string): boolean => probes.has(url);
 
 /** What a limited answer says of the limit, for pages of other origins to read. */
 export const rateLimitHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
@@ -46,5 +47,5 @@ const refusal = (max: number, seconds: number): string =>
 
 // By the route that was found, never by the path: it can be written in many ways.
 function isLimited({ routeOptions: { url } }: FastifyRequest): boolean {
-  return url === undefined || (url.startsWith('/api/') && !probes.has(url));
+  return url === undefined || (url.startsWith('/api/') && !isProbe(url));
 }

@@ -1668,7 +1668,19 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        GraphNodeInput: {
+        JsonRpcRequest: {
+            /** @constant */
+            jsonrpc: "2.0";
+            /** @description Names the request in its answer; a notification has none */
+            id?: string | number;
+            method: string;
+            params?: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        GraphNode: {
             id: string;
             label?: string;
             position?: {
@@ -1806,7 +1818,7 @@ export interface components {
             /** @constant */
             kind: "merge";
         };
-        GraphEdgeInput: {
+        GraphEdge: {
             id?: string;
             source: string;
             target: string;
@@ -2102,6 +2114,32 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+        };
+        JsonRpcResult: {
+            /** @constant */
+            jsonrpc: "2.0";
+            id: string | number;
+            result: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        JsonRpcError: {
+            /** @constant */
+            jsonrpc: "2.0";
+            /** @description Null where the request could not be read */
+            id: (string | number) | null;
+            error: {
+                /** @description As JSON-RPC 2.0 and the protocol number them */
+                code: number;
+                message: string;
+                data?: unknown;
+            } & {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
         };
         PolicyVerdict: {
             /** @enum {string} */
@@ -2526,8 +2564,8 @@ export interface components {
         };
         /** @description Nodes and edges as they were drawn */
         Graph: {
-            nodes: (components["schemas"]["GraphNodeInput"] | unknown)[];
-            edges: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+            nodes: (components["schemas"]["GraphNode"] | unknown)[];
+            edges: (components["schemas"]["GraphEdge"] | unknown)[];
         } & {
             [key: string]: unknown;
         };
@@ -3845,9 +3883,9 @@ export interface operations {
                      */
                     graph?: {
                         /** @default [] */
-                        nodes?: (components["schemas"]["GraphNodeInput"] | unknown)[];
+                        nodes?: (components["schemas"]["GraphNode"] | unknown)[];
                         /** @default [] */
-                        edges?: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+                        edges?: (components["schemas"]["GraphEdge"] | unknown)[];
                     } & {
                         [key: string]: unknown;
                     };
@@ -3906,9 +3944,9 @@ export interface operations {
                     description?: string;
                     graph?: {
                         /** @default [] */
-                        nodes?: (components["schemas"]["GraphNodeInput"] | unknown)[];
+                        nodes?: (components["schemas"]["GraphNode"] | unknown)[];
                         /** @default [] */
-                        edges?: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+                        edges?: (components["schemas"]["GraphEdge"] | unknown)[];
                     } & {
                         [key: string]: unknown;
                     };
@@ -4269,9 +4307,9 @@ export interface operations {
                     description?: string;
                     graph: {
                         /** @default [] */
-                        nodes?: (components["schemas"]["GraphNodeInput"] | unknown)[];
+                        nodes?: (components["schemas"]["GraphNode"] | unknown)[];
                         /** @default [] */
-                        edges?: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+                        edges?: (components["schemas"]["GraphEdge"] | unknown)[];
                     } & {
                         [key: string]: unknown;
                     };
@@ -4371,9 +4409,9 @@ export interface operations {
                     description?: string;
                     graph?: {
                         /** @default [] */
-                        nodes?: (components["schemas"]["GraphNodeInput"] | unknown)[];
+                        nodes?: (components["schemas"]["GraphNode"] | unknown)[];
                         /** @default [] */
-                        edges?: (components["schemas"]["GraphEdgeInput"] | unknown)[];
+                        edges?: (components["schemas"]["GraphEdge"] | unknown)[];
                     } & {
                         [key: string]: unknown;
                     };
@@ -6888,24 +6926,20 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description A message of the Model Context Protocol, which is JSON-RPC 2.0 */
+        /** @description One message, or a list of them in versions of the protocol before 2025-06-18 */
         requestBody: {
             content: {
-                "application/json": {
-                    [key: string]: unknown;
-                };
+                "application/json": components["schemas"]["JsonRpcRequest"] | components["schemas"]["JsonRpcRequest"][];
             };
         };
         responses: {
-            /** @description The answer to the message */
+            /** @description The answer to the message; to a list of messages, the list of answers */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": (components["schemas"]["JsonRpcResult"] | components["schemas"]["JsonRpcError"]) | (components["schemas"]["JsonRpcResult"] | components["schemas"]["JsonRpcError"])[];
                 };
             };
             /** @description Taken; there is nothing to answer */

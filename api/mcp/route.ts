@@ -5,7 +5,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { jsonObject, jsonValue } from '../../shared/contract/common.ts';
+import { mcpAnswers, mcpRequest } from '../../shared/contract/mcp.ts';
 import { answers, nothing } from '../answers.ts';
 import type { App, RouteContext } from '../deps.ts';
 import { createRunActs } from '../run-acts.ts';
@@ -14,16 +14,10 @@ import { createServer } from './server.ts';
 const url = '/api/mcp';
 const ANY_ANSWER = 'application/json, text/event-stream';
 
-const message = jsonValue.meta({
-  description: 'A message of the Model Context Protocol, which is JSON-RPC 2.0',
-  type: 'object',
-  additionalProperties: true,
-  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
-});
-
 /**
  * `/api/mcp`: the API as tools of the Model Context Protocol, over streamable HTTP without sessions. Both generations
- * of the protocol are served by the same tools; each request gets a server and a transport of its own.
+ * of the protocol are served by the same tools; each request gets a server and a transport of its own. There is no route
+ * for GET and DELETE: without sessions no stream can be opened or closed, and the protocol wants 405.
  */
 export function mcpRoutes(app: App, context: RouteContext): void {
   const acts = createRunActs(context);
@@ -48,25 +42,12 @@ export function mcpRoutes(app: App, context: RouteContext): void {
       description:
         'Streamable HTTP without sessions, for protocol versions from 2024-11-05 to 2026-07-28. `tools/list` names ' +
         'the tools; each takes the permission of the act it stands for.',
-      body: message,
-      response: answers(
-        {
-          200: jsonObject.meta({ description: 'The answer to the message' }),
-          202: nothing.meta({ description: 'Taken; there is nothing to answer' }),
-        },
-        'too_large',
-        'unsupported_media_type',
-      ),
+      body: mcpRequest,
+      response: answers({
+        ...mcpAnswers,
+        202: nothing.meta({ description: 'Taken; there is nothing to answer' }),
+      }),
     },
-    config: { capability: 'view' },
-    handler: serve,
-  });
-
-  // Without sessions there is no stream to open and none to close: the protocol wants 405.
-  app.route({
-    method: ['GET', 'DELETE'],
-    url,
-    schema: { hide: true, response: answers({ 405: jsonObject }) },
     config: { capability: 'view' },
     handler: serve,
   });

@@ -87,10 +87,7 @@ export function streamRoutes(app: App, context: RouteContext): void {
           .optional()
           .meta({ type: 'string', description: 'Session token' }),
       }),
-      response: answers(
-        { 101: z.undefined().meta({ description: 'Switching to WebSocket' }) },
-        'not_found',
-      ),
+      response: answers({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
     },
     config: { capability: 'view', stream: true },
     // Before the handshake: nothing that happens once the caller sees an open socket is missed.

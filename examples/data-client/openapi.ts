@@ -1058,7 +1058,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description OK */
+            /** @description The rows, as the `format` of the request says */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1072,6 +1072,7 @@ export interface operations {
                         };
                         meta: components["schemas"]["DataMeta"];
                     };
+                    "text/csv": string;
                 };
             };
         };

@@ -149,6 +149,8 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
       host: e.API_HOST,
       port: e.API_PORT,
       publicUrl: (e.PUBLIC_URL ?? `http://${host}:${e.API_PORT}`).replace(/\/+$/, ''),
+      /** What the OpenAPI documents name as their server; undefined where only the caller knows our address. */
+      documentedUrl: e.PUBLIC_URL?.replace(/\/+$/, ''),
       corsOrigins: e.CORS_ORIGINS,
       trustedProxies: e.TRUSTED_PROXIES,
       rateLimitPerMinute: e.RATE_LIMIT_PER_MINUTE,

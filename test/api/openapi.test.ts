@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { headers } from '../../api/openapi/headers.ts';
 import { contractTypes } from '../../scripts/client/contract-types.ts';
 import { randomText } from '../../shared/platform/ids.ts';
 import { expectCommitted } from './committed-file.ts';
 import { addEndpoint } from './data/records.ts';
 import { invite } from '../support/people.ts';
-import { oneStep, startTestApi, type TestApi } from './test-api.ts';
+import { type Answer, oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 let api: TestApi;
 // An OpenAPI document is walked here as the JSON it is.
@@ -36,6 +37,15 @@ const operations = (of: { paths: object } = document): Operation[] =>
 
 const bodyOf = (operation: any) => operation.requestBody?.content['application/json'];
 
+/** The answers of an operation, those that it refers to in full. */
+const resolvedAnswers = (of: any, operation: any): Record<string, any> =>
+  Object.fromEntries(
+    Object.entries<any>(operation.responses).map(([status, answer]) => [
+      status,
+      answer.$ref === undefined ? answer : of.components.responses[answer.$ref.split('/').at(-1)],
+    ]),
+  );
+
 const surfaces = {
   operations: { document: () => document, file: 'docs/openapi/ops.json', under: '/api/' },
   data: { document: () => dataDocument, file: 'docs/openapi/data.json', under: '/v1/' },
@@ -44,6 +54,7 @@ const surfaces = {
 describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_name, surface) => {
   const { file, under } = surface;
   const all = () => operations(surface.document());
+  const answersOf = (operation: any) => resolvedAnswers(surface.document(), operation);
 
   test('is version 3.1 and needs no credential', () => {
     expect(surface.document().openapi).toBe('3.1.0');
@@ -64,8 +75,9 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     for (const { id, operation } of all()) {
       if (id === 'getHealth' || id === 'getReadiness') continue;
       for (const status of ['400', '401', '403', '500', '503']) {
-        const { schema } = operation.responses[status].content['application/json'];
-        expect(schema).toEqual({ $ref: '#/components/schemas/Error' });
+        const { schema } = answersOf(operation)[status].content['application/json'];
+        const shapes = schema.anyOf ?? [schema];
+        expect(shapes).toContainEqual({ $ref: '#/components/schemas/Error' });
       }
       if (operation.parameters?.some((each: { in: string }) => each.in === 'path')) {
         expect(operation.responses).toHaveProperty('404');
@@ -73,12 +85,33 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     }
   });
 
-  test('refers only to components that it holds', () => {
-    const refs = JSON.stringify(surface.document()).match(/"\$ref":"[^"]+"/g) ?? [];
-    for (const ref of new Set(refs)) {
-      const name = /schemas\/(.+)"$/.exec(ref)?.[1] ?? '';
-      expect(surface.document().components.schemas).toHaveProperty([name]);
+  test('says which methods an address takes, and which bodies it refuses', () => {
+    for (const { id, method, operation } of all()) {
+      const expected = method === 'GET' ? ['405'] : ['405', '413', '415'];
+      // It takes any media type.
+      const statuses = expected.filter((status) => id !== 'receiveEvent' || status !== '415');
+      expect({ id, statuses: Object.keys(operation.responses) }).toEqual({
+        id,
+        statuses: expect.arrayContaining(statuses),
+      });
+      expect(answersOf(operation)['405'].headers).toHaveProperty('Allow');
     }
+  });
+
+  test('names the server that it describes', async () => {
+    expect(surface.document().servers).toEqual([{ url: '/' }]);
+    const elsewhere = await startTestApi({ PUBLIC_URL: 'https://flows.example.com/ops/' });
+    const answer = await elsewhere.call('GET', `${under}openapi.json`);
+    await elsewhere.stop();
+    expect(answer.body.servers).toEqual([{ url: 'https://flows.example.com/ops' }]);
+  });
+
+  test('refers only to components that it holds', () => {
+    const refs = JSON.stringify(surface.document()).match(/(?<="\$ref":")[^"]+/g) ?? [];
+    const held = Object.entries<object>(surface.document().components)
+      .filter(([kind]) => kind !== 'securitySchemes')
+      .flatMap(([kind, named]) => Object.keys(named).map((name) => `#/components/${kind}/${name}`));
+    expect([...new Set(refs)].sort()).toEqual(held.sort());
   });
 
   test('is the committed one', () => {
@@ -119,6 +152,25 @@ describe('the OpenAPI document of the data API', () => {
     expectCommitted('examples/data-client/openapi.ts', text);
   });
 });
+
+/** What programs read nothing from: of HTTP itself, and what tells browsers how to treat an answer. */
+const unsaid =
+  /^(access-control-.*|cache-control|connection|content-(length|type|security-policy)|cross-origin-.*|date|keep-alive|referrer-policy|transfer-encoding|vary|x-content-type-options|x-frame-options)$/;
+
+function expectDescribedHeaders(id: string, { headers }: Answer, { headers: said }: any): void {
+  const lower = (names: string[]) => names.map((name) => name.toLowerCase());
+  const undescribed = Object.keys(headers).filter(
+    (name) => !unsaid.test(name) && !lower(Object.keys(said)).includes(name),
+  );
+  const missing = lower(Object.keys(said)).filter(
+    (name) => requiredHeaders.includes(name) && headers[name] === undefined,
+  );
+  expect({ id, undescribed, missing }).toEqual({ id, undescribed: [], missing: [] });
+}
+
+const requiredHeaders = Object.entries(headers)
+  .filter(([, header]) => 'required' in header)
+  .map(([name]) => name.toLowerCase());
 
 describe('its examples', () => {
   const idFor = async (
@@ -197,6 +249,7 @@ describe('its examples', () => {
         ok: true,
       });
       expect(answer.body.detail ?? '').not.toMatch(/^Invalid/);
+      expectDescribedHeaders(id, answer, resolvedAnswers(document, operation)[answer.status]);
       executed += 1;
     }
     expect(executed).toBe(44);

@@ -29,7 +29,7 @@ export function alertRoutes(app: App, context: RouteContext): void {
       summary: 'Send a test over every channel that is configured',
       description: 'In the way of all alerts, so it arrives within seconds and is tried again.',
       body: emptyBody,
-      response: answers({ 202: alertTestSchema }, 'conflict', 'unsupported_media_type'),
+      response: answers({ 202: alertTestSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace' },
     handler: async (request, reply) =>

@@ -65,7 +65,7 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
         'Answered alike, and after the same time, for an address that has an account already: then nothing changes.',
       security: [],
       body: signupInput,
-      response: answers({ 201: memberSchema }, 'too_large', 'unsupported_media_type'),
+      response: answers({ 201: memberSchema }),
     },
     config: { capability: 'public' },
     handler: async ({ body, ips, ip }, reply) => {

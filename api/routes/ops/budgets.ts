@@ -47,15 +47,9 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
         'A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that ' +
         'much until its run ends; without it only settled spend counts. What the window has seen already counts too.',
       body: budgetInput,
-      response: answers(
-        { 201: budgetSchema },
-        'not_found',
-        'conflict',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: budgetSchema }, 'not_found', 'conflict'),
     },
-    config: { capability: 'manage_workspace' },
+    config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async (request, reply) => {
       const { workspaceId } = request.actor;
       const budgetId = await createBudget(db, request.actor, request.body);
@@ -72,7 +66,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
       operationId: 'getBudget',
       summary: 'Read a budget',
       params: budgetParams,
-      response: answers({ 200: budgetSchema }, 'not_found'),
+      response: answers({ 200: budgetSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) =>
@@ -87,7 +81,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
       operationId: 'getBudgetStatus',
       summary: "Read a budget's ledger for the current window",
       params: budgetParams,
-      response: answers({ 200: budgetStatusSchema }, 'not_found'),
+      response: answers({ 200: budgetStatusSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => {
@@ -105,7 +99,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
       operationId: 'getBudgetHistory',
       summary: "Read what a budget's current window has spent, by day",
       params: budgetParams,
-      response: answers({ 200: budgetHistorySchema }, 'not_found'),
+      response: answers({ 200: budgetHistorySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params }) =>
@@ -123,7 +117,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
         'Effective for the next trigger and the next step. Holds that are placed stay as they are.',
       params: budgetParams,
       body: budgetUpdate,
-      response: answers({ 200: budgetSchema }, 'not_found', 'too_large', 'unsupported_media_type'),
+      response: answers({ 200: budgetSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async (request) => {
@@ -142,7 +136,7 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
       operationId: 'deleteBudget',
       summary: 'Delete a budget; runs that hold it go on without',
       params: budgetParams,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'manage_workspace' },
     handler: async (request, reply) => {

@@ -61,7 +61,7 @@ function readEndpoints(app: App, { db }: RouteContext): void {
       operationId: 'getEndpoint',
       summary: 'Read a webhook endpoint',
       params: endpointParams,
-      response: answers({ 200: dataEndpointSchema }, 'not_found'),
+      response: answers({ 200: dataEndpointSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) => readEndpoint(db, actor, params.id),
@@ -82,14 +82,9 @@ function changeEndpoints(app: App, context: RouteContext): void {
         'Answers the secret that deliveries are signed with, this once. There are at most 50 for real records, and as ' +
         'many for made-up ones.',
       body: dataEndpointInput,
-      response: answers(
-        { 201: newDataEndpointSchema },
-        'conflict',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: newDataEndpointSchema }, 'conflict'),
     },
-    config: { capability: 'manage_workspace' },
+    config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
       const endpoint = await registerEndpoint(context, actor, body);
       const location = `/api/data/endpoints/${endpoint.id}`;
@@ -107,12 +102,7 @@ function changeEndpoints(app: App, context: RouteContext): void {
       description: 'Changes what the body names. What is pending goes to the new address.',
       params: endpointParams,
       body: endpointUpdate,
-      response: answers(
-        { 200: dataEndpointSchema },
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: dataEndpointSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) => changeEndpoint(context, actor, params.id, body),
@@ -126,7 +116,7 @@ function changeEndpoints(app: App, context: RouteContext): void {
       operationId: 'deleteEndpoint',
       summary: 'Delete a webhook endpoint and its pending deliveries',
       params: endpointParams,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params }, reply) => {
@@ -145,7 +135,7 @@ function changeEndpoints(app: App, context: RouteContext): void {
       description: 'For 24 hours deliveries are signed with the one before, too.',
       params: endpointParams,
       body: emptyBody,
-      response: answers({ 200: rotatedSecretSchema }, 'not_found'),
+      response: answers({ 200: rotatedSecretSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params }) => rotateEndpointSecret(context, actor, params.id),
@@ -163,7 +153,7 @@ function readDeliveries(app: App, context: RouteContext): void {
       description: 'Kept for 30 days.',
       params: endpointParams,
       querystring: dataDeliveryQuery,
-      response: answers({ 200: deliveryListSchema }, 'not_found'),
+      response: answers({ 200: deliveryListSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params, query }) => deliveryPage(context, actor, params.id, query),
@@ -177,7 +167,7 @@ function readDeliveries(app: App, context: RouteContext): void {
       operationId: 'getDelivery',
       summary: 'Read a delivery with its attempts',
       params: deliveryParams,
-      response: answers({ 200: deliverySchema }, 'not_found'),
+      response: answers({ 200: deliverySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params: { id, delivery_id } }) =>
@@ -196,7 +186,7 @@ function deliver(app: App, { db }: RouteContext): void {
       description: 'An event of the type `ping`, whether the endpoint subscribes to it or not.',
       params: endpointParams,
       body: emptyBody,
-      response: answers({ 201: deliverySchema }, 'not_found'),
+      response: answers({ 201: deliverySchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params }, reply) =>
@@ -213,7 +203,7 @@ function deliver(app: App, { db }: RouteContext): void {
       description: 'A delivery that has ended, well or not, begins anew with all its attempts.',
       params: deliveryParams,
       body: emptyBody,
-      response: answers({ 200: deliverySchema }, 'not_found', 'conflict'),
+      response: answers({ 200: deliverySchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params: { id, delivery_id } }) =>
@@ -229,12 +219,7 @@ function deliver(app: App, { db }: RouteContext): void {
       summary: 'Deliver dead letters once more, all or those of events since a time, oldest first',
       params: endpointParams,
       body: redeliverInput,
-      response: answers(
-        { 200: redeliveredSchema },
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: redeliveredSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) =>

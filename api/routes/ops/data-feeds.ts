@@ -45,14 +45,9 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
       summary: 'Create a feed',
       description: 'A stream of records. They are all real or, with `is_demo`, all made up.',
       body: feedInput,
-      response: answers(
-        { 201: feedDetailSchema },
-        'conflict',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: feedDetailSchema }, 'conflict'),
     },
-    config: { capability: 'manage_workspace' },
+    config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
       const feed = await createFeed(db, actor, body);
       return reply.code(201).header('location', `/api/data/feeds/${feed.id}`).send(feed);
@@ -67,7 +62,7 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
       operationId: 'getFeed',
       summary: 'Read a feed with its specification',
       params: feedParams,
-      response: answers({ 200: feedDetailSchema }, 'not_found'),
+      response: answers({ 200: feedDetailSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) =>
@@ -86,12 +81,7 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
         'taken from `entity_types` keep the records they have.',
       params: feedParams,
       body: feedUpdate,
-      response: answers(
-        { 200: feedDetailSchema },
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: feedDetailSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) => updateFeed(db, actor, params.id, body),
@@ -106,7 +96,7 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
       summary: 'Delete a feed and all its records',
       description: 'Of very many records some may be left when the answer is 503; delete it again.',
       params: feedParams,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params }, reply) => {

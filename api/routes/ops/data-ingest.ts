@@ -38,13 +38,7 @@ export function dataIngestRoutes(app: App, { db }: RouteContext): void {
           'record has that name.',
         querystring: ingestQuery,
         body: ingestBody,
-        response: answers(
-          { 200: ingestAnswerSchema },
-          'not_found',
-          'conflict',
-          'too_large',
-          'unsupported_media_type',
-        ),
+        response: answers({ 200: ingestAnswerSchema }, 'not_found', 'conflict'),
       },
       config: { capability: 'manage_workspace' },
       handler: async ({ actor, query, body, mediaType, raw }, reply) => {

@@ -56,12 +56,7 @@ export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void
         'For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan. Scopes that ' +
         'read or export take `view` as well, `webhooks:write` takes `manage_workspace`.',
       body: dataKeyInput,
-      response: answers(
-        { 201: createdDataKeySchema },
-        'conflict',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: createdDataKeySchema }, 'conflict'),
     },
     config: { capability: 'manage_api_keys' },
     handler: async ({ actor, body }, reply) => {
@@ -78,7 +73,7 @@ export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void
       operationId: 'getDataKey',
       summary: 'Read a key of the data API',
       params,
-      response: answers({ 200: dataKeySchema }, 'not_found'),
+      response: answers({ 200: dataKeySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params: { id } }) => {
@@ -96,7 +91,7 @@ export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void
       summary: 'Revoke a key of the data API; it stays in the list',
       description: 'Effective for the next request. A key that is revoked already stays as it is.',
       params,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'manage_api_keys' },
     handler: async ({ actor, params: { id } }, reply) => {

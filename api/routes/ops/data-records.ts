@@ -50,7 +50,7 @@ export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): v
       operationId: 'getEntity',
       summary: 'Read a record',
       params: recordParams,
-      response: answers({ 200: entitySchema }, 'not_found'),
+      response: answers({ 200: entitySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params }) =>
@@ -66,7 +66,7 @@ export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): v
       summary: 'Read the versions of a record and what each changed, newest first',
       params: recordParams,
       querystring: recordHistoryQuery,
-      response: answers({ 200: recordHistorySchema }, 'not_found'),
+      response: answers({ 200: recordHistorySchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params: { id }, query }) => {

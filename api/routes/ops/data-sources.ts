@@ -45,14 +45,9 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       operationId: 'createSource',
       summary: 'Create a source',
       body: sourceInput,
-      response: answers(
-        { 201: sourceDetailSchema },
-        'conflict',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: sourceDetailSchema }, 'conflict'),
     },
-    config: { capability: 'manage_workspace' },
+    config: { capability: 'manage_workspace', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
       const source = await createSource(db, actor, body);
       return reply.code(201).header('location', `/api/data/sources/${source.id}`).send(source);
@@ -67,7 +62,7 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       operationId: 'getSource',
       summary: 'Read a source and its health',
       params: sourceParams,
-      response: answers({ 200: sourceDetailSchema }, 'not_found'),
+      response: answers({ 200: sourceDetailSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) =>
@@ -84,13 +79,7 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       description: 'Changes what the body names.',
       params: sourceParams,
       body: sourceUpdate,
-      response: answers(
-        { 200: sourceDetailSchema },
-        'not_found',
-        'conflict',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: sourceDetailSchema }, 'conflict'),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) => updateSource(db, actor, params.id, body),
@@ -105,7 +94,7 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       summary: 'Delete a source',
       description: 'Records that name it as evidence stay as they are.',
       params: sourceParams,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params }, reply) => {
@@ -126,12 +115,7 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
         'webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).',
       params: sourceParams,
       body: sourceReport,
-      response: answers(
-        { 200: sourceDetailSchema },
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: sourceDetailSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) => reportSourceAs(db, actor, params.id, body),

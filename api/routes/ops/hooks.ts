@@ -62,15 +62,9 @@ export function hookRoutes(app: App, context: RouteContext): void {
         params: hookParams,
         headers: hookHeaders,
         body: hookBody,
-        response: answers(
-          { 201: hookAnswerSchema },
-          'quota_exceeded',
-          'budget_exceeded',
-          'not_found',
-          'too_large',
-        ),
+        response: answers({ 201: hookAnswerSchema }, 'quota_exceeded', 'budget_exceeded'),
       },
-      config: { capability: 'public' },
+      config: { capability: 'public', anyMediaType: true },
       onRequest: async (request) => {
         request.hook = await findHook({ db: context.db, reads }, request);
         // What a body says of itself plays no part: no content type is refused, nor is any parsed in another way.

@@ -42,13 +42,7 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
         '`role` has by default. Beside `member_id` the `role` is not looked at. Nobody can make a key that may do more ' +
         'than they may.',
       body: apiKeyInput,
-      response: answers(
-        { 201: createdApiKeySchema },
-        'conflict',
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: createdApiKeySchema }, 'conflict', 'not_found'),
     },
     config: { capability: 'manage_api_keys' },
     handler: async ({ actor, body }, reply) =>
@@ -66,7 +60,7 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
         'Effective for the next request. A key that is revoked already stays as it is. Nobody can revoke a key that may ' +
         'do more than they may.',
       params: z.strictObject({ id: z.string().min(1) }),
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'manage_api_keys' },
     handler: async ({ actor, params }, reply) => {

@@ -64,9 +64,9 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
         'delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A ' +
         'sign-up in another workspace with the same address gives way.',
       body: inviteInput,
-      response: answers({ 201: memberSchema }, 'conflict', 'too_large', 'unsupported_media_type'),
+      response: answers({ 201: memberSchema }, 'conflict'),
     },
-    config: { capability: 'manage_members' },
+    config: { capability: 'manage_members', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
       const member = await inviteMember(db, actor, body, rules);
       return reply.code(201).header('location', `/api/members/${member.id}`).send(member);
@@ -81,7 +81,7 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
       operationId: 'getMember',
       summary: 'Read a member and what they may do',
       params: memberParams,
-      response: answers({ 200: memberDetailSchema }, 'not_found'),
+      response: answers({ 200: memberDetailSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) => readMember(db, actor, params.id, rules),
@@ -96,7 +96,7 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
       summary: 'Tell what a member has done',
       description: 'The totals do not fall when runs and audit entries are removed by retention.',
       params: memberParams,
-      response: answers({ 200: memberStatsSchema }, 'not_found'),
+      response: answers({ 200: memberStatsSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor: { workspaceId }, params }) =>
@@ -192,7 +192,7 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
       summary: 'Remove a member; their sessions end and their keys are revoked',
       description: 'Also withdraws an invitation, and refuses a sign-up.',
       params: memberParams,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'manage_members' },
     handler: async ({ actor, params }, reply) => {

@@ -51,7 +51,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
           },
         ],
       }),
-      response: answers({ 200: policiesSchema }, 'too_large', 'unsupported_media_type'),
+      response: answers({ 200: policiesSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async (request) => {

@@ -42,7 +42,7 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
           },
         ],
       }),
-      response: answers({ 200: priceListSchema }, 'too_large', 'unsupported_media_type'),
+      response: answers({ 200: priceListSchema }),
     },
     config: { capability: 'manage_workspace' },
     handler: async (request) => {

@@ -48,15 +48,9 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
         'A time that is due and cannot have its run (quota, budget, an invalid graph, an earlier run that has not ' +
         'ended) is passed over and told as `last_skip`. An enabled one takes `run_workflows` as well.',
       body: scheduleInput,
-      response: answers(
-        { 201: scheduleSchema },
-        'conflict',
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: scheduleSchema }, 'conflict', 'not_found'),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
       const { scheduleId, told } = await createSchedule(context, actor, body);
       await untold.add(told);
@@ -73,7 +67,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       operationId: 'getSchedule',
       summary: 'Read a schedule',
       params: scheduleParams,
-      response: answers({ 200: scheduleSchema }, 'not_found'),
+      response: answers({ 200: scheduleSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) =>
@@ -92,12 +86,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
         'it enabled takes `run_workflows` as well, unless only the name changes.',
       params: scheduleParams,
       body: scheduleUpdate,
-      response: answers(
-        { 200: scheduleSchema },
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: scheduleSchema }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) => {
@@ -115,7 +104,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       operationId: 'deleteSchedule',
       summary: 'Delete a schedule; runs it has started go on',
       params: scheduleParams,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params }, reply) => {
@@ -137,16 +126,9 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
         'overlap is `allow`.',
       params: scheduleParams,
       body: emptyBody,
-      response: answers(
-        { 201: runSchema },
-        'quota_exceeded',
-        'budget_exceeded',
-        'not_found',
-        'conflict',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: runSchema }, 'quota_exceeded', 'budget_exceeded', 'conflict'),
     },
-    config: { capability: 'create_edit_workflows', also: ['run_workflows'] },
+    config: { capability: 'create_edit_workflows', also: ['run_workflows'], headers: ['Location'] },
     handler: async ({ actor, params }, reply) => {
       const { admitted, schedule, told } = await triggerSchedule(context, actor, params.id);
       await untold.add(told);

@@ -37,15 +37,9 @@ export function templateRoutes(app: App, { db }: RouteContext): void {
       operationId: 'createTemplate',
       summary: 'Save a graph or a workflow as a template',
       body: templateCreateBody,
-      response: answers(
-        { 201: templateSchema },
-        'not_found',
-        'conflict',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: templateSchema }, 'not_found', 'conflict'),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async (request, reply) => {
       const templateId = await templates.createTemplate(db, request.actor, request.body);
       reply.code(201).header('location', `/api/templates/${templateId}`);
@@ -61,7 +55,7 @@ export function templateRoutes(app: App, { db }: RouteContext): void {
       operationId: 'getTemplate',
       summary: 'Read a template',
       params: templateParams,
-      response: answers({ 200: templateSchema }, 'not_found'),
+      response: answers({ 200: templateSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) =>
@@ -82,13 +76,7 @@ export function templateRoutes(app: App, { db }: RouteContext): void {
         'Changes what the body names. Workflows that were made from it stay as they are. Built-in ones are refused.',
       params: templateParams,
       body: templateUpdateBody,
-      response: answers(
-        { 200: templateSchema },
-        'not_found',
-        'conflict',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: templateSchema }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async (request) => {
@@ -106,7 +94,7 @@ export function templateRoutes(app: App, { db }: RouteContext): void {
       operationId: 'deleteTemplate',
       summary: 'Delete a template of your own',
       params: templateParams,
-      response: answers({ 204: nothing }, 'not_found', 'conflict'),
+      response: answers({ 204: nothing }, 'conflict'),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async (request, reply) => {
@@ -124,9 +112,9 @@ export function templateRoutes(app: App, { db }: RouteContext): void {
       summary: 'Make a draft workflow from a template, with its checks',
       params: templateParams,
       body: instantiateBody,
-      response: answers({ 201: workflowSchema }, 'not_found', 'conflict', 'unsupported_media_type'),
+      response: answers({ 201: workflowSchema }, 'conflict'),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async (request, reply) => {
       const { actor, params, body } = request;
       const workflowId = await templates.instantiateTemplate(db, actor, params.id, body ?? {});

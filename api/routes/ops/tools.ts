@@ -51,14 +51,9 @@ export function toolRoutes(app: App, context: RouteContext): void {
         'Workflows call it as `custom:<name>`: an HTTP endpoint that is sent the arguments as JSON, or a tool of an ' +
         'MCP server. Where it leads is judged with each call.',
       body: customToolInput,
-      response: answers(
-        { 201: customToolSchema },
-        'conflict',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 201: customToolSchema }, 'conflict'),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
       const tool = await registerTool(context, actor, body);
       return reply.code(201).header('location', `/api/tools/${tool.id}`).send(tool);
@@ -73,7 +68,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
       operationId: 'getTool',
       summary: 'Read a custom tool',
       params: toolParams,
-      response: answers({ 200: customToolSchema }, 'not_found'),
+      response: answers({ 200: customToolSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) =>
@@ -93,12 +88,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
         'a change to another origin is refused until every header is given in full or left out.',
       params: toolParams,
       body: customToolUpdate,
-      response: answers(
-        { 200: customToolSchema },
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: customToolSchema }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) => changeTool(context, actor, params.id, body),
@@ -114,7 +104,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
       description:
         'Workflows that call it cannot be triggered any more, and steps of runs that come to it fail.',
       params: toolParams,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params }, reply) => {
@@ -135,12 +125,7 @@ export function toolRoutes(app: App, context: RouteContext): void {
         'the `input_schema` are refused; a tool that fails is an answer with `ok: false`.',
       params: toolParams,
       body: toolTestInput,
-      response: answers(
-        { 200: toolTestSchema },
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: toolTestSchema }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) =>

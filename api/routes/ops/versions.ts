@@ -39,7 +39,7 @@ export function versionRoutes(app: App, { db }: RouteContext): void {
       summary: 'List the versions of a workflow, newest first',
       params: workflowParams,
       querystring: pageQuery,
-      response: answers({ 200: versionListSchema }, 'not_found'),
+      response: answers({ 200: versionListSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => {
@@ -61,7 +61,7 @@ export function versionRoutes(app: App, { db }: RouteContext): void {
       operationId: 'getVersion',
       summary: 'Read one version of a workflow',
       params: versionParams,
-      response: answers({ 200: workflowVersionSchema }, 'not_found'),
+      response: answers({ 200: workflowVersionSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) =>
@@ -83,7 +83,7 @@ export function versionRoutes(app: App, { db }: RouteContext): void {
         'Nodes and edges added, removed and changed on the way from one version to the other.',
       params: workflowParams,
       querystring: diffQuery,
-      response: answers({ 200: diffSchema }, 'not_found'),
+      response: answers({ 200: diffSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => {

@@ -54,7 +54,7 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
         'whoever has the URL can start runs.',
       params: workflowParams,
       body: emptyBody,
-      response: answers({ 200: enabledWebhookSchema }, 'not_found', 'unsupported_media_type'),
+      response: answers({ 200: enabledWebhookSchema }),
     },
     config: { capability: 'create_edit_workflows', also: ['run_workflows'] },
     handler: async ({ actor, params }) => {
@@ -73,7 +73,7 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
       description:
         'The secret in `url` is shown to who may edit and run workflows; for everybody else asterisks stand in its place.',
       params: workflowParams,
-      response: answers({ 200: webhookSchema }, 'not_found'),
+      response: answers({ 200: webhookSchema }),
     },
     config: { capability: 'view' },
     handler: async ({ actor, params }) => {
@@ -91,7 +91,7 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
       summary: 'Disable the inbound webhook',
       description: 'Its URL answers 404 from then on, for good; its settings are kept.',
       params: workflowParams,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params }, reply) => {
@@ -109,7 +109,7 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
       summary: 'Change settings of the inbound webhook; those that are not named stay',
       params: workflowParams,
       body: webhookConfigInput,
-      response: answers({ 200: webhookSchema }, 'not_found', 'too_large', 'unsupported_media_type'),
+      response: answers({ 200: webhookSchema }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) =>

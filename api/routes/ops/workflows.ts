@@ -48,9 +48,9 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       summary: 'Create a workflow',
       description: 'The graph is saved as it is drawn, also when it cannot run yet.',
       body: workflowCreateBody,
-      response: answers({ 201: workflowSchema }, 'conflict', 'too_large', 'unsupported_media_type'),
+      response: answers({ 201: workflowSchema }, 'conflict'),
     },
-    config: { capability: 'create_edit_workflows' },
+    config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async (request, reply) => {
       const workflowId = await workflows.createWorkflow(db, request.actor, request.body);
       reply.code(201).header('location', `/api/workflows/${workflowId}`);
@@ -66,7 +66,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       operationId: 'getWorkflow',
       summary: 'Read a workflow',
       params: workflowParams,
-      response: answers({ 200: workflowSchema }, 'not_found'),
+      response: answers({ 200: workflowSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) =>
@@ -89,12 +89,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
         'has a webhook or a schedule that is enabled.',
       params: workflowParams,
       body: workflowUpdateBody,
-      response: answers(
-        { 200: workflowSchema },
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: workflowSchema }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async (request) => {
@@ -113,7 +108,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       summary: 'Delete a workflow with its versions, runs and schedules',
       description: 'Runs that are still live are cancelled.',
       params: workflowParams,
-      response: answers({ 204: nothing }, 'not_found'),
+      response: answers({ 204: nothing }),
     },
     config: { capability: 'delete_workflows' },
     handler: async (request, reply) => {
@@ -138,7 +133,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       summary: 'Publish a workflow',
       params: workflowParams,
       body: emptyBody,
-      response: answers({ 200: workflowSchema }, 'not_found', 'unsupported_media_type'),
+      response: answers({ 200: workflowSchema }),
     },
     config: { capability: 'publish_workflows' },
     handler: async (request) => {
@@ -158,7 +153,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       description: 'Reports every error and warning at once.',
       params: workflowParams,
       body: emptyBody,
-      response: answers({ 200: graphReportSchema }, 'not_found', 'unsupported_media_type'),
+      response: answers({ 200: graphReportSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) =>
@@ -178,12 +173,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       summary: 'Set the checks that successful runs are scored by',
       params: workflowParams,
       body: checksBody,
-      response: answers(
-        { 200: workflowSchema },
-        'not_found',
-        'too_large',
-        'unsupported_media_type',
-      ),
+      response: answers({ 200: workflowSchema }),
     },
     config: { capability: 'create_edit_workflows' },
     handler: async (request) => {
@@ -202,7 +192,7 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       summary: 'List the runs of a workflow, newest first',
       params: workflowParams,
       querystring: workflowRunsQuery,
-      response: answers({ 200: runListSchema }, 'not_found'),
+      response: answers({ 200: runListSchema }),
     },
     config: { capability: 'view' },
     handler: async (request) => {

@@ -56,7 +56,7 @@ export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteCont
       description: `${ENTITY_CREDITS} credits; with the history ${HISTORY_CREDITS} in all.`,
       params: z.strictObject({ id: z.string().min(1) }),
       querystring: entityReadQuery,
-      response: answers({ 200: envelopeOf(entityDetailSchema) }, 'not_found', 'credits_exhausted'),
+      response: answers({ 200: envelopeOf(entityDetailSchema) }, 'credits_exhausted'),
     },
     config: { scope: 'entities:read' },
     handler: async (request) => {

@@ -51,7 +51,7 @@ export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteConte
       description: 'Costs no credits.',
       params: z.strictObject({ id: z.string().min(1) }),
       querystring: z.strictObject({}),
-      response: answers({ 200: envelopeOf(intelligenceEventSchema) }, 'not_found'),
+      response: answers({ 200: envelopeOf(intelligenceEventSchema) }),
     },
     config: { scope: 'events:read' },
     handler: async (request) =>

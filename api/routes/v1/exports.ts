@@ -12,6 +12,13 @@ import { answers } from '../../answers.ts';
 import type { App, DataCaller, RouteContext } from '../../deps.ts';
 import { createExportPlaces, csvOf, EXPORT_MS, jsonOf, sendExport } from '../../export-stream.ts';
 
+const exportedSchema = envelopeOf(
+  z.union([z.array(entitySchema), z.array(intelligenceEventSchema)]),
+);
+const csvText = z
+  .string()
+  .meta({ description: 'A header row and a row for each record or event (RFC 4180)' });
+
 export function dataExportRoutes(app: App, { db, meter, config }: RouteContext): void {
   const places = createExportPlaces(config.database.poolSize);
 
@@ -28,15 +35,23 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
         "as JSON, and a `'` before what a spreadsheet would take for a formula.",
       body: exportRequest,
       response: answers(
-        { 200: envelopeOf(z.union([z.array(entitySchema), z.array(intelligenceEventSchema)])) },
+        {
+          200: {
+            description: 'The rows, as the `format` of the request says',
+            content: {
+              'application/json': { schema: exportedSchema },
+              'text/csv': { schema: csvText },
+            },
+          },
+        },
         'not_found',
         'credits_exhausted',
-        'unprocessable',
-        'too_large',
-        'unsupported_media_type',
       ),
     },
-    config: { scope: 'exports:create' },
+    config: {
+      scope: 'exports:create',
+      headers: ['Content-Disposition', 'X-Export-Truncated'],
+    },
     handlerTimeout: EXPORT_MS,
     handler: async (request, reply) => {
       const { caller } = request.dataCall;

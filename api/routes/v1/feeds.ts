@@ -42,7 +42,7 @@ export function feedReadRoutes(app: App, { db, dataCursors }: RouteContext): voi
       description: 'Costs no credits.',
       params: z.strictObject({ feed_id: z.string().min(1) }),
       querystring: z.strictObject({}),
-      response: answers({ 200: envelopeOf(feedDetailSchema) }, 'not_found'),
+      response: answers({ 200: envelopeOf(feedDetailSchema) }),
     },
     config: { scope: 'feeds:read' },
     handler: async (request) => {

@@ -1,0 +1,77 @@
+import type { OpenAPIV3_1 } from 'openapi-types';
+
+type Header = OpenAPIV3_1.HeaderObject;
+
+const count = (description: string): Header => ({
+  description,
+  schema: { type: 'integer', minimum: 0 },
+});
+
+const text = (description: string, rest: { required?: boolean; example?: string } = {}): Header => {
+  const { example, ...header } = rest;
+  return {
+    description,
+    ...header,
+    schema: { type: 'string', ...(example === undefined ? {} : { examples: [example] }) },
+  };
+};
+
+/** Every header of our answers that a program may want to read, by its name. */
+export const headers = {
+  'X-Request-Id': text('Names the request in the logs: the one that was sent, or a new one', {
+    required: true,
+    example: 'req_01jc0000000000000000000000',
+  }),
+  'X-RateLimit-Limit': count('Requests a minute that an address may send, where there is a limit'),
+  'X-RateLimit-Remaining': count('Requests left in this minute'),
+  'X-RateLimit-Reset': count('Seconds until the count starts again'),
+  'RateLimit-Limit': count('Requests a month, by the plan or the key, where there is a limit'),
+  'RateLimit-Remaining': count('Requests left in this month'),
+  'RateLimit-Reset': count('Seconds until the month is over'),
+  'X-Credits-Consumed': count('Credits that this call cost'),
+  'X-Credits-Remaining': count('Credits left in this month, where there is a limit'),
+  'Retry-After': {
+    ...count('Seconds to wait before the request is sent again'),
+    required: true,
+  },
+  'WWW-Authenticate': text('The scheme of the credential', { required: true, example: 'Bearer' }),
+  Allow: text('The methods that the address takes', { required: true, example: 'GET, HEAD' }),
+  Location: text('Path of the resource', { required: true }),
+  'Idempotent-Replayed': text('`true` when an earlier request with this key started the run'),
+  'Content-Disposition': text('A file name to save CSV under', {
+    example: 'attachment; filename="entities.csv"',
+  }),
+  'X-Export-Truncated': text('`true` when there are more rows than were exported'),
+} as const satisfies Record<string, Header>;
+
+export type HeaderName = keyof typeof headers;
+
+/** Of answers to a limited address. */
+export const rateHeaders: readonly HeaderName[] = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
+
+/** Of answers to whoever has a key of the data API. */
+export const allowanceHeaders: readonly HeaderName[] = [
+  'X-Credits-Consumed',
+  'X-Credits-Remaining',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+];
+
+/** Of refusals, by their status. */
+export const refusalHeaders: Readonly<Record<number, HeaderName>> = {
+  401: 'WWW-Authenticate',
+  405: 'Allow',
+  429: 'Retry-After',
+  503: 'Retry-After',
+};
+
+/** References to these headers, as an answer lists them. */
+export const referTo = (
+  names: readonly HeaderName[],
+): Record<string, OpenAPIV3_1.ReferenceObject> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { errorBody, jsonObject, jsonValue } from './common.ts';
+
+/** Messages of the Model Context Protocol, as JSON-RPC 2.0 wraps them. What is in them the protocol's own library checks. */
+
+const version = z.literal('2.0');
+const id = z.union([z.string(), z.int()]);
+
+z.looseObject({
+  jsonrpc: version,
+  id: id
+    .optional()
+    .meta({ description: 'Names the request in its answer; a notification has none' }),
+  method: z.string(),
+  params: jsonObject.optional(),
+}).register(z.globalRegistry, { id: 'JsonRpcRequest' });
+
+const result = z
+  .looseObject({ jsonrpc: version, id, result: jsonObject })
+  .meta({ id: 'JsonRpcResult' });
+
+const failure = z
+  .looseObject({
+    jsonrpc: version,
+    id: id.nullable().meta({ description: 'Null where the request could not be read' }),
+    error: z.looseObject({
+      code: z
+        .int()
+        .meta({ description: 'As JSON-RPC 2.0 and the protocol number them', examples: [-32601] }),
+      message: z.string(),
+      data: jsonValue.optional(),
+    }),
+  })
+  .meta({ id: 'JsonRpcError' });
+
+const answer = z.union([result, failure]);
+
+// For the document: the library reads the message, and refuses in its own words.
+export const mcpRequest = jsonValue.meta({
+  description: 'One message, or a list of them in versions of the protocol before 2025-06-18',
+  anyOf: [
+    { $ref: '#/components/schemas/JsonRpcRequestInput' },
+    { type: 'array', items: { $ref: '#/components/schemas/JsonRpcRequestInput' } },
+  ],
+  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+});
+
+// The guards of the API refuse as everywhere; what they let in, the library refuses as JSON-RPC does.
+const refusal = z.union([errorBody, failure]);
+
+/** By status. A tool that fails is 200, with `isError` in its result. */
+export const mcpAnswers = {
+  200: z
+    .union([answer, z.array(answer)])
+    .meta({ description: 'The answer to the message; to a list of messages, the list of answers' }),
+  400: refusal.meta({ description: 'The body is no JSON, or no message of the protocol' }),
+  404: failure.meta({ description: 'The protocol has no such method' }),
+  406: failure.meta({
+    description:
+      '`Accept` must name both `application/json` and `text/event-stream`, or be left out',
+  }),
+};
