@@ -1,0 +1,398 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { tools as mcpTools } from '../../api/mcp/server.ts';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { createWorkspace } from '../../shared/db/workspaces.ts';
+import { type BuiltinTool, toolParams } from '../../shared/tools.ts';
+import { newId, randomText } from '../../shared/platform/ids.ts';
+import { hashPassword } from '../../shared/platform/passwords.ts';
+import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
+import { type Answer, callerOf } from '../api/test-api.ts';
+import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
+import { namesAnId, type Operation, operationsOf } from '../support/api-operations.ts';
+import { aim, isInExample, type Target, targetsOf } from '../support/attack-plan.ts';
+import { type Engine, eventually, startEngine } from '../support/engine.ts';
+import { type Kind, populate, type PopulatedWorkspace } from '../support/populated-workspace.ts';
+import { rowsOf, type WorkspaceRows } from '../support/workspace-rows.ts';
+
+// Somebody who may do everything in their own workspace names what belongs to another one: in each place of each
+// request that can name something, as the API's own descriptions say. Two workspaces have one of everything.
+
+const SECRET_KEY = 'a secret of this test';
+const tokens = createSessionTokens(SECRET_KEY);
+
+let engine: Engine;
+let app: App;
+let call: ReturnType<typeof callerOf>;
+let server: ToolServer;
+let own: PopulatedWorkspace;
+let theirs: PopulatedWorkspace & { workspaceId: string; rows: WorkspaceRows };
+
+beforeAll(async () => {
+  server = await startToolServer();
+  engine = await startEngine({
+    env: { AUTH_MODE: 'required', SECRET_KEY, ENCRYPTION_KEY: 'a key of this test, long enough' },
+  });
+  app = buildApp(engine.deps);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  call = callerOf(app);
+  const hook = `${server.url}/hook`;
+  own = await populate(call, { token: await signIn(engine.actor.workspaceId), hook });
+  const workspaceId = await createWorkspace(engine.db, {
+    name: 'Other',
+    owner: {
+      name: 'Eve',
+      email: 'eve@example.com',
+      passwordHash: await hashPassword('correct horse battery'),
+    },
+  });
+  const filled = await populate(call, { token: await signIn(workspaceId), hook });
+  // Once what its runs and deliveries leave behind has come to rest.
+  let rows = await rowsOf(engine.db, workspaceId);
+  await eventually(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    const before = rows;
+    rows = await rowsOf(engine.db, workspaceId);
+    return JSON.stringify(before.digests) === JSON.stringify(rows.digests);
+  }, 20_000);
+  theirs = { ...filled, workspaceId, rows };
+}, 90_000);
+afterAll(async () => {
+  await app.close();
+  await engine.close();
+  await server.close();
+});
+
+async function signIn(workspaceId: string): Promise<string> {
+  const memberId = await engine.db.oneFirst(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM members WHERE workspace_id = ${workspaceId} AND is_owner`);
+  return (await tokens.issue({ memberId, epoch: 1 })).token;
+}
+
+/** Carries attacks out; what they leave has to be nothing. */
+async function leavingAllAsItWas(attack: () => Promise<void>): Promise<void> {
+  await attack();
+  expect((await rowsOf(engine.db, theirs.workspaceId)).digests).toEqual(theirs.rows.digests);
+}
+
+/** Nothing of theirs is in a text, but what was sent. */
+function expectNothingOfTheirs(text: string, sent: readonly string[]): void {
+  const shown = [theirs.mark, ...theirs.secrets, ...theirs.rows.ids].filter(
+    (secret) => !sent.some((one) => one.includes(secret)),
+  );
+  let unsent = text;
+  for (const one of sent) unsent = unsent.replaceAll(one, '');
+  expect(shown.filter((secret) => unsent.includes(secret))).toEqual([]);
+}
+
+const idPrefix: Partial<Record<Kind, Parameters<typeof newId>[0]>> = {
+  'api key': 'apiKey',
+  'data key': 'dataKey',
+};
+/** An id of this kind that nothing has. */
+const nobodys = (kind: Kind): string => {
+  if (kind === 'version') return '9';
+  if (kind === 'hook secret') return '0'.repeat(32);
+  if (kind.endsWith('key') && idPrefix[kind] === undefined) return randomText(20);
+  return newId(idPrefix[kind] ?? (kind as Parameters<typeof newId>[0]));
+};
+
+const callersOf = ({ path }: Operation) => own.callers[path.startsWith('/v1/') ? 'data' : 'ops'];
+const send = (
+  operation: Operation,
+  targets: readonly Target[],
+  idFor: (target: Target) => string | undefined,
+  credential: Record<string, string>,
+): Promise<Answer> => {
+  const { url, headers, body } = aim(operation, targets, idFor);
+  // An answer tells the name of its request.
+  const named = { 'x-request-id': 'attack', ...credential, ...headers };
+  return call(operation.method, url, body, named);
+};
+/** Of the caller's own where the request cannot do without. */
+const needed = (operation: Operation, target: Target) =>
+  target.in === 'path' || (target.in === 'body' && isInExample(operation, target))
+    ? own.ids[target.kind]
+    : undefined;
+
+/** What tells one answer from another of the same meaning, whatever ids were sent. */
+const shapeOf = ({ status, text, headers }: Answer, sent: readonly string[]) => ({
+  status,
+  text: sent.reduce((rest, id) => rest.replaceAll(id, 'SENT'), text),
+  headers: Object.entries(headers).filter(
+    ([name]) => !/^(date|content-length|ratelimit-|x-credits-)/.test(name),
+  ),
+});
+
+/** Fields whose ids are kept as they are given and looked up by nobody, and why. */
+const keptAsGiven: Record<string, string> = {
+  'PUT /api/workspace/policies body tools.[].allowed_workflow_ids':
+    'compared with the workflow at work, which is one of the same workspace',
+  'POST /api/data/ingest body records.[].source_evidence.[].source_id':
+    'evidence is what the sender says; nothing is read by it',
+};
+
+/** Fields that are refused whatever is in them, and why. */
+const alwaysRefused: Record<string, string> = {
+  'PUT /api/budgets/{id} body workflow_id': 'a budget stays with what it was made for',
+};
+
+describe('every operation of the API', () => {
+  test('shows nothing of another workspace to who names nothing of it', async () => {
+    await leavingAllAsItWas(async () => {
+      for (const operation of operationsOf(app)) {
+        if (operation.method !== 'GET' || operation.isSocket) continue;
+        for (const credential of callersOf(operation)) {
+          const answer = await send(
+            operation,
+            targetsOf(operation),
+            (target) => needed(operation, target),
+            credential,
+          );
+          expectNothingOfTheirs(answer.text, []);
+        }
+      }
+    });
+  });
+
+  test('is attacked in every place that names something, and answers as if it were not there', async () => {
+    let attacks = 0;
+    const operations = operationsOf(app).filter(({ isSocket }) => !isSocket);
+    for (const operation of operations) {
+      const targets = targetsOf(operation);
+      // Alone, and together where a path names several.
+      const inPath = targets.filter((target) => target.in === 'path' && target.kind !== 'version');
+      const groups = targets.filter(({ kind }) => kind !== 'version').map((target) => [target]);
+      if (inPath.length > 1 && !operation.path.startsWith('/api/hooks/')) groups.push(inPath);
+      await leavingAllAsItWas(async () => {
+        for (const group of groups) {
+          for (const credential of callersOf(operation)) {
+            await attack(operation, targets, group, credential);
+            attacks += 1;
+          }
+          await control(operation, targets, group);
+        }
+      });
+    }
+    expect(attacks).toBeGreaterThan(200);
+    // Nor has anything of theirs been copied to where the caller's own things are.
+    expect(await rowsOf(engine.db, engine.actor.workspaceId, theirs.mark)).toMatchObject({
+      found: [],
+    });
+  }, 180_000);
+
+  async function attack(
+    operation: Operation,
+    targets: readonly Target[],
+    group: readonly Target[],
+    credential: Record<string, string>,
+  ): Promise<void> {
+    const [first] = group;
+    if (first === undefined) return;
+    const name = `${operation.name} ${first.in} ${first.at.join('.')}`;
+    const with_ = (ids: (kind: Kind) => string) => (target: Target) =>
+      group.includes(target) ? ids(target.kind) : needed(operation, target);
+    const foreign = (kind: Kind) => theirs.ids[kind];
+    const answer = await send(operation, targets, with_(foreign), credential);
+    const sent = group.map(({ kind }) => theirs.ids[kind]);
+    expectNothingOfTheirs(answer.text + JSON.stringify(answer.headers), sent);
+    // Everybody chooses such keys for themselves, the same ones too.
+    if (first.in === 'header') return expect([name, answer.status < 300]).toEqual([name, true]);
+
+    const none = new Map(group.map(({ kind }) => [kind, nobodys(kind)]));
+    const unknown = await send(
+      operation,
+      targets,
+      with_((kind) => none.get(kind)!),
+      credential,
+    );
+    if (answer.status < 300 && operation.method !== 'GET') {
+      expect([name, name in keptAsGiven]).toEqual([name, true]);
+      return expect(unknown.status).toBe(answer.status);
+    }
+    expect([name, shapeOf(answer, sent)]).toEqual([name, shapeOf(unknown, [...none.values()])]);
+    if (first.in === 'path') expect([name, answer.status]).toEqual([name, 404]);
+  }
+
+  /** A refusal for another reason would show nothing: with an id of the caller's own the request is taken. */
+  async function control(
+    operation: Operation,
+    targets: readonly Target[],
+    [target]: readonly Target[],
+  ): Promise<void> {
+    // What a path names may be gone or changed by it.
+    if (target === undefined || target.in === 'path' || target.in === 'header') return;
+    const answers = [];
+    for (const credential of callersOf(operation)) {
+      const idFor = (one: Target) => (one === target ? own.ids[one.kind] : needed(operation, one));
+      answers.push(await send(operation, targets, idFor, credential));
+    }
+    const name = `${operation.name} ${target.in} ${target.at.join('.')}`;
+    const taken = answers.some(({ status }) => status < 300);
+    expect([name, taken, answers[0]?.text]).toEqual([
+      name,
+      !(name in alwaysRefused),
+      answers[0]?.text,
+    ]);
+  }
+});
+
+describe('every socket', () => {
+  test('is closed as for a run that never was', async () => {
+    const { port } = app.server.address() as { port: number };
+    const sockets = operationsOf(app).filter(({ isSocket }) => isSocket);
+    expect(sockets.length).toBeGreaterThan(0);
+    for (const operation of sockets) {
+      const targets = targetsOf(operation);
+      const open = async (ids: (kind: Kind) => string) => {
+        const { url } = aim(operation, targets, ({ kind }) => ids(kind));
+        const socket = new WebSocket(`ws://127.0.0.1:${port}${url}?token=${own.token}`);
+        const heard: string[] = [];
+        socket.on('message', (data) => heard.push((data as Buffer).toString()));
+        return new Promise((resolve, reject) => {
+          socket.on('error', reject);
+          socket.on('close', (code, reason) => resolve({ code, reason: reason.toString(), heard }));
+        });
+      };
+      await leavingAllAsItWas(async () => {
+        const closed = await open((kind) => theirs.ids[kind]);
+        expect(closed).toEqual({ code: 4404, reason: '', heard: [] });
+        expect(await open(nobodys)).toEqual(closed);
+      });
+    }
+  });
+});
+
+/** What the arguments of MCP tools and the parameters of built-in tools mean; `null`: nothing of a workspace. */
+const argumentKinds: Record<string, Kind | null> = {
+  workflow: 'workflow',
+  run_id: 'run',
+  feed_id: 'feed',
+  source_id: 'source',
+  idempotency_key: 'idempotency key',
+  node_id: null,
+  external_ids: null,
+};
+const kindOfArgument = (tool: string, name: string): Kind | null => {
+  const kind = argumentKinds[name];
+  if (kind !== undefined) return kind;
+  if (!namesAnId(name)) return null;
+  throw new Error(`say in argumentKinds what the argument ${name} of the tool ${tool} names`);
+};
+
+describe('every MCP tool', () => {
+  const use = (name: string, args: object) =>
+    call(
+      'POST',
+      '/api/mcp',
+      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+      own.headers,
+    );
+
+  test('answers as if it were not there', async () => {
+    let attacks = 0;
+    for (const { name, input } of mcpTools) {
+      const targets = Object.keys(input.shape).flatMap((argument) => {
+        const kind = kindOfArgument(name, argument);
+        return kind === null ? [] : [{ argument, kind }];
+      });
+      const mine = Object.fromEntries(
+        targets
+          .filter(({ argument }) => input.shape[argument]?.safeParse(undefined).success !== true)
+          .map(({ argument, kind }) => [argument, own.ids[kind]]),
+      );
+      await leavingAllAsItWas(async () => {
+        for (const { argument, kind } of targets) {
+          const spellings = kind === 'workflow' ? [`Workflow ${theirs.mark}`] : [];
+          for (const id of [theirs.ids[kind], ...spellings]) {
+            const answer = await use(name, { ...mine, [argument]: id });
+            expectNothingOfTheirs(answer.text, [id]);
+            attacks += 1;
+            if (kind === 'idempotency key') continue;
+            const none = spellings.includes(id) ? randomText(20) : nobodys(kind);
+            const unknown = await use(name, { ...mine, [argument]: none });
+            expect(answer.text.replaceAll(id, '')).toBe(unknown.text.replaceAll(none, ''));
+            const empty = name.startsWith('list_') && answer.body.result.isError !== true;
+            expect([name, empty || answer.body.result.isError]).toEqual([name, true]);
+          }
+        }
+        if (targets.length === 0) expectNothingOfTheirs((await use(name, {})).text, []);
+      });
+    }
+    expect(attacks).toBeGreaterThan(8);
+  });
+});
+
+describe('a workflow', () => {
+  const run = async (toolName: string, params: object) => {
+    const graph = { nodes: [{ id: 'a', kind: 'tool', tool_name: toolName, params }], edges: [] };
+    const made = await call('POST', '/api/workflows', { name: 'x', graph }, own.headers);
+    const started = await call('POST', `/api/workflows/${made.body.id}/runs`, {}, own.headers);
+    return started.status === 201
+      ? engine.until(started.body.id, ['success', 'failed'], 30_000)
+      : started.body;
+  };
+  const values: Record<string, unknown> = {
+    external_key: 'x',
+    entity_type: 'project',
+    event_type: 'permit_filed',
+    canonical_name: 'x',
+    attributes: {},
+    primary_external_key: 'x',
+    occurred_at: '2026-01-01T00:00:00Z',
+    summary: 'x',
+    ok: false,
+  };
+
+  test('reaches nothing of another workspace by the built-in tools', async () => {
+    let attacks = 0;
+    for (const [tool, { required, optional }] of Object.entries(toolParams) as [
+      BuiltinTool,
+      (typeof toolParams)[BuiltinTool],
+    ][]) {
+      const names = [...required, ...optional].flat();
+      for (const name of names) {
+        const kind = kindOfArgument(tool, name);
+        if (kind === null) continue;
+        const params = Object.fromEntries(
+          required.flat().flatMap((key) => (key in values ? [[key, values[key]]] : [])),
+        );
+        await leavingAllAsItWas(async () => {
+          const ended = await run(tool, { ...params, [name]: theirs.ids[kind] });
+          expect([tool, ended.status]).toEqual([tool, 'failed']);
+          expectNothingOfTheirs(JSON.stringify(ended), [theirs.ids[kind]]);
+        });
+        attacks += 1;
+      }
+    }
+    expect(attacks).toBe(3);
+  }, 60_000);
+
+  test('reaches no custom tool of another workspace', async () => {
+    const before = server.calls('hook').length;
+    const refused = await run(`custom:${theirs.mark}`, {});
+    expect(refused.detail).toMatch(/^Workflow graph invalid: /);
+    expect(server.calls('hook')).toHaveLength(before);
+  });
+});
+
+test('a place that nobody knows the meaning of is refused with what to do about it', () => {
+  const operation: Operation = {
+    name: 'POST /api/planets/{id}',
+    method: 'POST',
+    path: '/api/planets/{id}',
+    parameters: [{ in: 'path', name: 'id', required: true }],
+    example: {},
+    bodyIds: [],
+    isSocket: false,
+    hasBody: true,
+  };
+  expect(() => targetsOf(operation)).toThrow(
+    'POST /api/planets/{id} takes "id" in its path: say in test/support/attack-plan.ts what it names',
+  );
+  const moons = { ...operation, parameters: [], bodyIds: [['moon_id']] };
+  expect(() => targetsOf(moons)).toThrow('takes "moon_id" in its body');
+});

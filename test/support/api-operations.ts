@@ -1,0 +1,96 @@
+import type { App } from '../../api/deps.ts';
+import type { Json } from '../../shared/json.ts';
+
+/** A parameter of an operation. `name` is that of a header in lower case. */
+export interface Parameter {
+  in: 'path' | 'query' | 'header';
+  name: string;
+  required: boolean;
+}
+
+/** An operation as the OpenAPI documents describe it. */
+export interface Operation {
+  /** `GET /api/runs/{id}` */
+  name: string;
+  method: string;
+  path: string;
+  parameters: Parameter[];
+  /** The example of its JSON body; undefined where it has none. */
+  example: Json | undefined;
+  /** Where its JSON body takes ids: `['tools', '[]', 'allowed_workflow_ids']`. */
+  bodyIds: string[][];
+  /** Whether it is the handshake of a WebSocket. */
+  isSocket: boolean;
+  /** Whether it takes a JSON body. */
+  hasBody: boolean;
+}
+
+/** The name of a field or parameter that holds an id, or several. */
+const NAMES_AN_ID = /(^|_)ids?$/;
+
+interface Schema {
+  $ref?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+}
+
+const known = new WeakMap<App, Operation[]>();
+
+/** Every operation of both documents, in the order in which they are described. Read once for an application. */
+export function operationsOf(app: App): readonly Operation[] {
+  const operations = known.get(app) ?? readOperations(app);
+  known.set(app, operations);
+  return operations;
+}
+
+function readOperations(app: App): Operation[] {
+  return [app.swagger(), app.dataSwagger()].flatMap((document: any) =>
+    Object.entries<any>(document.paths).flatMap(([path, methods]) =>
+      Object.entries<any>(methods).map(([method, operation]): Operation => {
+        const body = operation.requestBody?.content?.['application/json'];
+        return {
+          name: `${method.toUpperCase()} ${path}`,
+          method: method.toUpperCase(),
+          path,
+          parameters: (operation.parameters ?? []).map((parameter: any) => ({
+            in: parameter.in,
+            name: parameter.name,
+            required: parameter.required === true,
+          })),
+          example: body?.example,
+          bodyIds: idsIn(body?.schema, document),
+          isSocket: operation.responses['101'] !== undefined,
+          hasBody: body !== undefined,
+        };
+      }),
+    ),
+  );
+}
+
+function idsIn(schema: Schema | undefined, document: any): string[][] {
+  const found = new Map<string, string[]>();
+  const look = (at: Schema | undefined, path: string[], seen: readonly string[]): void => {
+    if (at === undefined) return;
+    const ref = at.$ref;
+    if (ref !== undefined) {
+      if (seen.includes(ref)) return;
+      const target = document.components.schemas[ref.split('/').at(-1) ?? ''];
+      return look(target, path, [...seen, ref]);
+    }
+    for (const [name, field] of Object.entries(at.properties ?? {})) {
+      const inside = [...path, name];
+      if (NAMES_AN_ID.test(name)) found.set(inside.join('.'), inside);
+      look(field, inside, seen);
+    }
+    look(at.items, [...path, '[]'], seen);
+    for (const one of [at.anyOf, at.oneOf, at.allOf].flat()) look(one, path, seen);
+  };
+  look(schema, [], []);
+  return [...found.values()];
+}
+
+/** Whether a parameter names something by its id, as far as its name tells. */
+export const namesAnId = (name: string): boolean => NAMES_AN_ID.test(name);

@@ -1,0 +1,192 @@
+import type { Json } from '../../shared/json.ts';
+import { namesAnId, type Operation } from './api-operations.ts';
+import type { Kind } from './populated-workspace.ts';
+
+/** A place in a request that can name something of another workspace. */
+export interface Target {
+  in: 'path' | 'query' | 'header' | 'body';
+  /** The name of the parameter, or the way to a field of the body. */
+  at: string[];
+  kind: Kind;
+}
+
+/** What `{id}` means, by what comes before it in a path. */
+const collections: Record<string, Kind> = {
+  '/api/members': 'member',
+  '/api/workflows': 'workflow',
+  '/api/templates': 'template',
+  '/api/runs': 'run',
+  '/api/tools': 'tool',
+  '/api/schedules': 'schedule',
+  '/api/keys': 'api key',
+  '/api/budgets': 'budget',
+  '/api/data/keys': 'data key',
+  '/api/data/feeds': 'feed',
+  '/api/data/sources': 'source',
+  '/api/data/entities': 'entity',
+  '/api/data/endpoints': 'endpoint',
+  '/v1/entities': 'entity',
+  '/v1/events': 'event',
+  '/v1/webhooks': 'endpoint',
+};
+
+/** What any other parameter or field means; `null`: nothing that belongs to a workspace. */
+const names: Record<string, Kind | null> = {
+  workflow_id: 'workflow',
+  allowed_workflow_ids: 'workflow',
+  run_id: 'run',
+  member_id: 'member',
+  actor_id: 'member',
+  // Of any kind.
+  target_id: 'workflow',
+  feed_id: 'feed',
+  source_id: 'source',
+  entity_id: 'entity',
+  delivery_id: 'delivery',
+  version: 'version',
+  secret: 'hook secret',
+  'idempotency-key': 'idempotency key',
+  'x-service-event-id': 'event key',
+  'x-service-timestamp': null,
+  'x-service-signature': null,
+  // Of a graph, and good in it only.
+  node_id: null,
+  // What others call their records.
+  external_ids: null,
+};
+
+/** Where a request names something. Throws for a name that nobody has said the meaning of. */
+export function targetsOf(operation: Operation): Target[] {
+  const parameters = operation.parameters
+    .filter((parameter) => parameter.in !== 'query' || namesAnId(parameter.name))
+    .map((parameter) => ({ in: parameter.in, at: [parameter.name] }));
+  const fields = operation.bodyIds.map((at) => ({ in: 'body' as const, at }));
+  return [...parameters, ...fields].flatMap((place) => {
+    const kind = kindOf(operation, place);
+    return kind === null ? [] : [{ ...place, kind }];
+  });
+}
+
+function kindOf(operation: Operation, { in: where, at }: Omit<Target, 'kind'>): Kind | null {
+  const name = at.at(-1) ?? '';
+  if (name === 'id' && where === 'path') {
+    const kind = collections[operation.path.split('/{')[0] ?? ''];
+    if (kind !== undefined) return kind;
+  }
+  // Nodes and edges of a graph have ids of their own.
+  if (name === 'id' && at.includes('graph')) return null;
+  const kind = names[name];
+  if (kind !== undefined) return kind;
+  throw new Error(
+    `${operation.name} takes "${at.join('.')}" in its ${where}: say in test/support/attack-plan.ts what it names ` +
+      `(collections or names), and have test/support/populated-workspace.ts make one if it is of a new kind`,
+  );
+}
+
+/** A request with these ids in the places that name something. */
+export interface Aimed {
+  url: string;
+  headers: Record<string, string>;
+  body: Json | undefined;
+}
+
+/** Query parameters that are required and name nothing. */
+const plain: Record<string, string> = { from: '1', to: '1' };
+
+/**
+ * Fields around one that names something, where the example of the body does without; a field that is null is taken
+ * away.
+ */
+const around: Record<string, Record<string, Json>> = {
+  'POST /api/budgets workflow_id': { scope: 'workflow' },
+  'POST /api/templates workflow_id': { graph: null },
+};
+
+/** Requests whose query names what the body does not: such a body, and its type. */
+const unnamedBodies: Record<string, { type: string; body: Json }> = {
+  'POST /api/data/ingest feed_id': {
+    type: 'application/x-ndjson',
+    body: {
+      type: 'entity',
+      external_key: 'x',
+      entity_type: 'x',
+      canonical_name: 'x',
+      attributes: {},
+    },
+  },
+};
+
+/**
+ * Fills an operation. `idFor` gives the id for each target, undefined to leave a query parameter, header or field of
+ * the body out.
+ */
+export function aim(
+  operation: Operation,
+  targets: readonly Target[],
+  idFor: (target: Target) => string | undefined,
+): Aimed {
+  const given = targets.flatMap((target) => {
+    const id = idFor(target);
+    return id === undefined ? [] : [{ target, id }];
+  });
+  const idOf = (where: Target['in'], name: string) =>
+    given.find(({ target }) => target.in === where && target.at[0] === name)?.id;
+  const path = operation.path.replaceAll(
+    /\{(\w+)\}/g,
+    (_, name: string) => idOf('path', name) ?? '',
+  );
+  const query = new URLSearchParams();
+  for (const { name, required, in: where } of operation.parameters) {
+    const value =
+      where === 'query' ? (idOf('query', name) ?? (required ? plain[name] : undefined)) : undefined;
+    if (value !== undefined) query.set(name, value);
+  }
+  const search = query.toString();
+  const headers = Object.fromEntries(
+    operation.parameters.flatMap(({ in: where, name }) => {
+      const value = where === 'header' ? idOf('header', name) : undefined;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  let body = structuredClone(operation.example);
+  for (const { target, id } of given) {
+    if (target.in !== 'body') continue;
+    const fields = around[`${operation.name} ${target.at.join('.')}`] ?? {};
+    body = { ...(body as Record<string, Json>), ...fields };
+    for (const [name, value] of Object.entries(fields)) if (value === null) delete body[name];
+    body = put(body, target.at, id);
+  }
+  const url = search === '' ? path : `${path}?${search}`;
+  const unnamed = [...query.keys()].flatMap(
+    (name) => unnamedBodies[`${operation.name} ${name}`] ?? [],
+  )[0];
+  if (unnamed === undefined) return { url, headers, body };
+  return { url, headers: { ...headers, 'content-type': unnamed.type }, body: unnamed.body };
+}
+
+/** A copy of a value with the id put in, in the first element of each list on the way. */
+function put(value: Json | undefined, [step, ...rest]: string[], id: string): Json {
+  if (step === undefined) return id;
+  if (step === '[]') {
+    const [first, ...others] = Array.isArray(value) ? value : [];
+    return [put(first, rest, id), ...others];
+  }
+  const object = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+  const inside = put(object[step], rest, id);
+  return { ...object, [step]: step.endsWith('_ids') ? [inside] : inside };
+}
+
+/** Whether the example of a body names something there by itself. */
+export function isInExample(operation: Operation, { at }: Target): boolean {
+  let value: Json | undefined = operation.example;
+  for (const step of at) {
+    if (step === '[]') value = Array.isArray(value) ? value[0] : undefined;
+    else {
+      value =
+        typeof value === 'object' && value !== null && !Array.isArray(value)
+          ? value[step]
+          : undefined;
+    }
+  }
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,214 @@
+import { randomText } from '../../shared/platform/ids.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import type { TestApi } from '../api/test-api.ts';
+import { edge } from './engine.ts';
+
+/** What a caller can name by an id or by something like one. */
+export const kinds = [
+  'workflow',
+  'run',
+  'member',
+  'budget',
+  'api key',
+  'tool',
+  'schedule',
+  'template',
+  'feed',
+  'source',
+  'entity',
+  'event',
+  'data key',
+  'endpoint',
+  'delivery',
+  'version',
+  'hook secret',
+  'idempotency key',
+  'event key',
+] as const;
+export type Kind = (typeof kinds)[number];
+
+export interface PopulatedWorkspace {
+  /** Part of every name, text and payload in it. */
+  mark: string;
+  ids: Record<Kind, string>;
+  /** Credentials and secrets of all kinds. */
+  secrets: string[];
+  /** Headers of an administrator with a session. */
+  headers: Record<string, string>;
+  token: string;
+  /** Headers of credentials that may do everything, of either surface. */
+  callers: { ops: Record<string, string>[]; data: Record<string, string>[] };
+}
+
+const dataScopes = [
+  ...['feeds:read', 'entities:read', 'events:read', 'sources:read'],
+  ...['usage:read', 'exports:create', 'webhooks:read', 'webhooks:write'],
+];
+
+/**
+ * Fills a workspace with one of everything, through the API: a run that waits at a gate, records with an event, an
+ * endpoint with a delivery. `hook` is an address that answers 200. A worker has to be running.
+ */
+export async function populate(
+  call: TestApi['call'],
+  { token, hook }: { token: string; hook: string },
+): Promise<PopulatedWorkspace> {
+  const mark = `mark${randomText(16)}`;
+  const headers = { authorization: `Bearer ${token}` };
+  const secrets = [token];
+  const ask = async (method: string, url: string, body?: unknown, own = {}): Promise<any> => {
+    const answer = await call(method, url, body, { ...headers, ...own });
+    if (answer.status >= 300) throw new Error(`${method} ${url}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  const make = async (url: string, body?: JsonObject, own = {}) => ask('POST', url, body, own);
+
+  const gated = (prompt: string): JsonObject => ({
+    nodes: [
+      { id: 'gate', kind: 'human_gate', prompt },
+      { id: 'after', kind: 'agent', prompt: mark, mock: {} },
+    ],
+    edges: [edge('gate', 'after')],
+  });
+  const { id: workflow } = await make('/api/workflows', {
+    name: `Workflow ${mark}`,
+    description: mark,
+    graph: gated('First?'),
+  });
+  await ask('PUT', `/api/workflows/${workflow}`, { graph: gated(mark) });
+  await ask('PUT', `/api/workflows/${workflow}/checks`, [
+    { name: mark, type: 'max_cost_usd', value: 1 },
+  ]);
+  await make(`/api/workflows/${workflow}/publish`);
+  const hookUrl: string = (await make(`/api/workflows/${workflow}/webhook`)).url;
+  const hookSecret = hookUrl.split('/').at(-1) ?? '';
+  await ask('PUT', `/api/workflows/${workflow}/webhook/config`, { dedup_window_seconds: 3_600 });
+  const eventKey = `event-${randomText(16)}`;
+  const idempotencyKey = `key-${randomText(16)}`;
+  const { id: run } = await make(
+    `/api/workflows/${workflow}/runs`,
+    { ticket: mark },
+    { 'idempotency-key': idempotencyKey },
+  );
+  const hooked = await call(
+    'POST',
+    `/api/hooks/${workflow}/${hookSecret}`,
+    { ticket: mark },
+    { 'x-service-event-id': eventKey },
+  );
+  await untilPaused(ask, [run, hooked.body.run_id]);
+
+  const key = await make('/api/keys', { name: mark, role: 'admin' });
+  const dataKey = await make('/api/data/keys', { name: mark, mode: 'live', scopes: dataScopes });
+  const testKey = await make('/api/data/keys', { name: mark, mode: 'test', scopes: dataScopes });
+  const invite = async (email: string) =>
+    make('/api/members/invite', { name: mark, email, role: 'viewer' });
+  const member = await invite(`${mark}@example.com`);
+  const accepted = await call('POST', '/api/auth/accept-invite', {
+    invite_code: member.invite_code,
+    password: 'correct horse battery',
+  });
+  const invited = await invite(`invited-${mark}@example.com`);
+  const tool = await make('/api/tools', {
+    name: mark,
+    endpoint_url: hook,
+    headers: { authorization: `Bearer tool-${mark}` },
+  });
+  const { id: feed } = await make('/api/data/feeds', { name: `Feed ${mark}` });
+  const { id: source } = await make('/api/data/sources', {
+    name: `Source ${mark}`,
+    type: 'portal',
+  });
+  await make('/api/data/ingest', {
+    feed_id: feed,
+    records: [
+      {
+        type: 'entity',
+        external_key: mark,
+        entity_type: 'project',
+        canonical_name: mark,
+        attributes: { mark },
+        source_evidence: [{ source_id: source }],
+      },
+      {
+        type: 'event',
+        external_key: mark,
+        event_type: 'permit_filed',
+        primary_external_key: mark,
+        occurred_at: '2026-01-01T00:00:00Z',
+        summary: mark,
+      },
+    ],
+  });
+  const entities = await ask('GET', `/api/data/entities?feed_id=${feed}`);
+  const events = await ask('GET', `/api/data/events?feed_id=${feed}`);
+  const endpoint = await make('/api/data/endpoints', { url: hook, events: ['ping'] });
+  const pinged = await make(`/api/data/endpoints/${endpoint.id}/ping`);
+  await ask('PUT', '/api/workspace', { name: mark });
+  await ask('PUT', '/api/workspace/policies', {
+    tools: [{ tool: `custom:${mark}`, allowed_workflow_ids: [workflow] }],
+  });
+  await ask('PUT', '/api/workspace/prices', {
+    prices: [{ model: `mark/${mark}`, input_usd_per_million: 1, output_usd_per_million: 1 }],
+  });
+  const budget = await make('/api/budgets', { name: mark, limit_usd: 1_000 });
+  const schedule = await make('/api/schedules', {
+    workflow_id: workflow,
+    name: mark,
+    cron: '@yearly',
+    input: { mark },
+  });
+  const template = await make('/api/templates', { name: mark, workflow_id: workflow });
+  secrets.push(
+    hookSecret,
+    key.secret,
+    dataKey.secret,
+    testKey.secret,
+    invited.invite_code,
+    endpoint.secret,
+  );
+  secrets.push(`tool-${mark}`, accepted.body.token);
+  return {
+    mark,
+    secrets,
+    headers,
+    token,
+    callers: {
+      ops: [headers, { 'x-api-key': key.secret }],
+      data: [{ 'x-api-key': dataKey.secret }, { 'x-api-key': testKey.secret }],
+    },
+    ids: {
+      workflow,
+      run,
+      member: member.id,
+      budget: budget.id,
+      'api key': key.id,
+      tool: tool.id,
+      schedule: schedule.id,
+      template: template.id,
+      feed,
+      source,
+      entity: entities.entities[0].id,
+      event: events.events[0].id,
+      'data key': dataKey.id,
+      endpoint: endpoint.id,
+      delivery: pinged.id,
+      version: '2',
+      'hook secret': hookSecret,
+      'idempotency key': idempotencyKey,
+      'event key': eventKey,
+    },
+  };
+}
+
+async function untilPaused(
+  ask: (method: string, url: string) => Promise<any>,
+  runIds: readonly string[],
+): Promise<void> {
+  for (const runId of runIds) {
+    for (let tries = 0; (await ask('GET', `/api/runs/${runId}`)).status !== 'paused'; tries += 1) {
+      if (tries > 200) throw new Error(`${runId} does not come to its gate`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}

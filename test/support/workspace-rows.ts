@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { type Pool, sql } from '../../shared/db/pool.ts';
+
+/** Columns that tell of our own looking, not of what anybody did. */
+const restless = ['checked_at'];
+
+export interface WorkspaceRows {
+  /** Of the rows of each table that has any. */
+  digests: Record<string, string>;
+  /** Every id that is the workspace's. */
+  ids: string[];
+  /** Tables with a row that holds `text`. */
+  found: string[];
+}
+
+/**
+ * What the database holds of a workspace, in every table there is: rows that name the workspace, and rows of tables
+ * without such a column that refer to one of its ids.
+ */
+export async function rowsOf(db: Pool, workspaceId: string, text = ''): Promise<WorkspaceRows> {
+  const tables = await db.any(sql.type(
+    z.object({ name: z.string(), has_workspace: z.boolean(), has_id: z.boolean() }),
+  )`
+    SELECT t.table_name AS name,
+           bool_or(c.column_name = 'workspace_id') AS has_workspace,
+           bool_or(c.column_name = 'id' AND c.data_type = 'text') AS has_id
+    FROM information_schema.tables t JOIN information_schema.columns c USING (table_schema, table_name)
+    WHERE table_schema = 'public' AND table_type = 'BASE TABLE' GROUP BY 1 ORDER BY 1
+  `);
+  const idsOf = tables
+    .filter((table) => table.has_workspace && table.has_id)
+    .map(
+      ({ name }) =>
+        sql.fragment`SELECT id FROM ${sql.identifier([name])} WHERE workspace_id = ${workspaceId}`,
+    );
+  const ids = await db.anyFirst(sql.type(z.object({ id: z.string() }))`
+    SELECT ${workspaceId} AS id UNION ${sql.join(idsOf, sql.fragment` UNION `)}`);
+  const looks = tables.map(({ name, has_workspace: hasWorkspace }) => {
+    const table = sql.identifier([name]);
+    const owned =
+      name === 'workspaces'
+        ? sql.fragment`t.id = ${workspaceId}`
+        : hasWorkspace
+          ? sql.fragment`t.workspace_id = ${workspaceId}`
+          : sql.fragment`EXISTS (
+              SELECT FROM jsonb_each_text(to_jsonb(t)) v WHERE v.value = ANY (${sql.array([...ids], 'text')}))`;
+    return sql.fragment`
+      SELECT ${name} AS name, md5(string_agg(row, ' ' ORDER BY row)) AS digest,
+             ${text !== ''} AND bool_or(strpos(row, ${text}) > 0) AS found
+      FROM (SELECT (to_jsonb(t) - ${sql.array(restless, 'text')})::text AS row FROM ${table} t WHERE ${owned}) r
+      HAVING count(*) > 0`;
+  });
+  const digests = await db.any(
+    sql.type(
+      z.object({ name: z.string(), digest: z.string(), found: z.boolean() }),
+    )`${sql.join(looks, sql.fragment` UNION ALL `)}`,
+  );
+  return {
+    digests: Object.fromEntries(digests.map(({ name, digest }) => [name, digest])),
+    ids: [...ids],
+    found: digests.filter(({ found }) => found).map(({ name }) => name),
+  };
+}
