@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { setPriority } from 'node:os';
+import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../errors.ts';
 import { type JobName, jobs } from './work-jobs.ts';
@@ -14,11 +14,14 @@ function tell(what: string): void {
   label[0] = length;
 }
 
+/** Niceness of the thread: a tenth of a processor's time when everything else wants it too. */
+const NICENESS = constants.priority.PRIORITY_BELOW_NORMAL;
+
 /** Whoever waits for a request or a workflow task goes first. Linux can do it for one thread; elsewhere it stays. */
 function giveWay(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-    setPriority(thread, 2);
+    setPriority(thread, NICENESS);
   } catch {
     // Not on Linux.
   }
