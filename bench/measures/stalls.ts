@@ -10,8 +10,9 @@ import { pause, percentile } from '../statistics.ts';
 const ROUNDS = 2;
 /** Runs of the other tenant in each half of a round. */
 const RUNS = 25;
-/** Everything the attacker has is sent once in so long, for as long as the other tenant's runs take. */
-const WAVE_MS = 2_000;
+/** Each attack begins again when it has ended, but not within so long of its last beginning. */
+const AGAIN_MS = 2_000;
+const LOOK_MS = 250;
 /** With the pattern below just within what a transform may do. */
 const TEXT_LENGTH = 35_000;
 const email = 'attacker@example.net';
@@ -41,7 +42,7 @@ export async function stalls(stack: Stack): Promise<Result[]> {
       quiet.push(await readLag(stack));
       const attack = attacker.begin();
       try {
-        await pause(WAVE_MS);
+        await pause(AGAIN_MS);
         for (let n = 0; n < RUNS; n += 1) beside.push(await time());
         lags.push(await readLag(stack));
       } finally {
@@ -107,12 +108,16 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
   const dispatcher = new Agent({ connections: 100 });
   const answers = new Map<number, number>();
   let headers: Record<string, string> = { 'content-type': 'application/json' };
-  const send = async (method: 'POST' | 'PUT', path: string, body: unknown): Promise<unknown> => {
+  const send = async (
+    method: 'GET' | 'POST' | 'PUT',
+    path: string,
+    body?: unknown,
+  ): Promise<unknown> => {
     const response = await request(`${apiUrl}${path}`, {
       dispatcher,
       method,
       headers,
-      body: JSON.stringify(body),
+      body: body === undefined ? null : JSON.stringify(body),
       headersTimeout: 120_000,
     });
     const { statusCode } = response;
@@ -176,38 +181,48 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
       })),
     })),
   };
-  let waves = 0;
-  /** What becomes of it does not matter: an attacker is refused now and then. */
-  const wave = (): Promise<unknown>[] => {
-    waves += 1;
-    return [
-      ...[parallel, conditions, checked].map((workflow) =>
-        send('POST', `/api/workflows/${workflow}/runs`, { input }),
-      ),
-      ...Array.from({ length: 10 }, (_, n) =>
-        send('POST', '/api/tools', {
-          name: `tool_${waves}_${n}`,
-          description: 'Takes long to compile',
-          kind: 'http',
-          endpoint_url: 'https://example.net/',
-          input_schema: schema(`${waves} ${n}`),
-        }),
-      ),
-      send('PUT', '/api/workspace/policies', policies),
-    ];
+  const ended = async (runId: string): Promise<void> => {
+    for (;;) {
+      const { status } = (await send('GET', `/api/runs/${runId}`)) as { status: string };
+      if (status !== 'pending' && status !== 'running') return;
+      await pause(LOOK_MS);
+    }
+  };
+  let sent = 0;
+  /** One of each kind of attack, through to its end. What becomes of it does not matter: an attacker is refused, too. */
+  const attacks: (() => Promise<unknown>)[] = [
+    ...[parallel, conditions, checked].map((workflow) => async () => {
+      const { run_id: id } = (await send('POST', `/api/workflows/${workflow}/runs`, { input })) as {
+        run_id?: string;
+      };
+      if (id !== undefined) await ended(id);
+    }),
+    ...Array.from({ length: 10 }, () => () => {
+      sent += 1;
+      return send('POST', '/api/tools', {
+        name: `tool_${sent}`,
+        description: 'Takes long to compile',
+        kind: 'http',
+        endpoint_url: 'https://example.net/',
+        input_schema: schema(String(sent)),
+      });
+    }),
+    () => send('PUT', '/api/workspace/policies', policies),
+  ];
+  const repeat = async (attack: () => Promise<unknown>, stopped: AbortSignal): Promise<void> => {
+    while (!stopped.aborted) {
+      const began = performance.now();
+      await attack().catch(() => undefined);
+      await pause(Math.max(0, AGAIN_MS - (performance.now() - began)));
+    }
   };
   return {
     begin: () => {
-      const sent: Promise<unknown>[] = [];
-      const next = (): void => {
-        for (const each of wave()) sent.push(each.catch(() => undefined));
-      };
-      next();
-      const timer = setInterval(next, WAVE_MS);
+      const stop = new AbortController();
+      const underWay = attacks.map((attack) => repeat(attack, stop.signal));
       return {
         end: async () => {
-          clearInterval(timer);
-          await Promise.all(sent);
+          stop.abort();
           const runs = await query<{ id: string }>(
             databaseUrl,
             `SELECT r.id FROM runs r JOIN members m USING (workspace_id)
@@ -215,7 +230,8 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
             [email],
           );
           await Promise.all(runs.map(({ id }) => send('POST', `/api/runs/${id}/cancel`, {})));
-          await pause(2 * WAVE_MS);
+          await Promise.all(underWay);
+          await pause(2 * AGAIN_MS);
         },
       };
     },
