@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import ipaddr from 'ipaddr.js';
 import { Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Actor } from '../shared/actor.ts';
 import { AppError } from '../shared/errors.ts';
+import { type AddressRanges, createAddressRanges } from '../shared/platform/address-ranges.ts';
 import { isRebound } from '../shared/platform/known-host.ts';
 import type { ApiDeps, App, DataCall, HookRequest } from './deps.ts';
 
@@ -36,14 +36,17 @@ export function measureRequests(app: App, deps: ApiDeps): void {
       'request',
     );
   });
+  const { api } = deps.config;
+  const isAllowed = createAddressRanges(api.metricsAllow);
   app.route({
     method: 'GET',
     url: '/metrics',
     schema: { hide: true, response: { 200: z.string() } },
     config: { capability: 'public' },
     handler: async (request, reply) => {
-      const rebound = isRebound(request.raw, deps.config.api.publicUrl);
-      if (rebound || !maySeeMetrics(request, deps)) throw new AppError('not_found', 'Not found');
+      const isRefused =
+        isRebound(request.raw, api.publicUrl) || !maySeeMetrics(request, isAllowed, api);
+      if (isRefused) throw new AppError('not_found', 'Not found');
       reply.type(registry.contentType);
       return registry.metrics();
     },
@@ -71,18 +74,12 @@ function subjectOf(request: FastifyRequest): Record<string, string> {
 }
 
 // A request that came through a proxy we do not trust looks as if it came from the proxy: it is refused.
-function maySeeMetrics(request: FastifyRequest, deps: ApiDeps): boolean {
-  const { metricsAllow, trustedProxies } = deps.config.api;
+function maySeeMetrics(
+  request: FastifyRequest,
+  isAllowed: AddressRanges,
+  { trustedProxies }: ApiDeps['config']['api'],
+): boolean {
   const forwarded = request.headers['x-forwarded-for'] ?? request.headers['forwarded'];
   if (forwarded !== undefined && trustedProxies.length === 0) return false;
-  return (
-    ipaddr.isValid(request.ip) && metricsAllow.some((range) => holdsAddress(range, request.ip))
-  );
-}
-
-function holdsAddress(range: string, address: string): boolean {
-  const parsed = ipaddr.process(address);
-  const cidr = range.includes('/') ? range : `${range}/${range.includes(':') ? 128 : 32}`;
-  const [network, bits] = ipaddr.parseCIDR(cidr);
-  return network.kind() === parsed.kind() && parsed.match(network, bits);
+  return isAllowed(request.ip);
 }
