@@ -33,6 +33,8 @@ export class MailError extends Error {
 }
 
 const TIMEOUT_MS = 30_000;
+/** Characters kept of what the provider says. */
+const MAX_TEXT = 500;
 
 /** Undefined when no key is configured: then nobody asked for mail, and callers stay silent or say so. */
 export function createMailer(settings: Config['email'], egress: Egress): Mailer | undefined {
@@ -66,9 +68,9 @@ export function createMailer(settings: Config['email'], egress: Egress): Mailer 
         options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey },
       );
       if (error !== null) {
-        throw new MailError(error.statusCode ?? 500, cutter.text(error.message).slice(0, 500));
+        throw new MailError(error.statusCode ?? 500, cutter.text(error.message).slice(0, MAX_TEXT));
       }
-      return { id: data.id };
+      return { id: cutter.text(data.id).slice(0, MAX_TEXT) };
     },
   };
 }
