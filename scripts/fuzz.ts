@@ -1,0 +1,90 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { refusalsOf, reportOf } from '../test/fuzz/report.ts';
+import { runFuzz } from '../test/fuzz/run-fuzz.ts';
+import { startFuzzedService } from '../test/fuzz/service.ts';
+import { migrate } from '../shared/db/migrate.ts';
+import { cloneDatabase, createTemplate, databaseUrl } from './stack/databases.ts';
+import { messageOf } from './stack/output.ts';
+import { claimTemporaryFolder, clearEarlierRuns, removeFolder } from './stack/temporary-folder.ts';
+import { startTestServers, temporaryPlace } from './stack/test-servers.ts';
+import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
+
+/**
+ * `npm run fuzz [-- --requests 50000] [-- --seed 7] [-- --refusals]`: requests of every kind to a service of its own,
+ * by the OpenAPI documents that it serves; every answer is held against them. Ends with 0 when all were as documented,
+ * 1 when some were not, 2 when it could not be told. See docs/testing.md.
+ */
+const projectDir = join(import.meta.dirname, '..');
+const prefix = 'durable-workflows-fuzz-';
+const MAX_REQUESTS = 10_000_000;
+
+interface Options {
+  requests: number;
+  seed: string;
+  refusals: boolean;
+}
+
+/** Throws an Error of one sentence when an argument is wrong. */
+function readOptions(): Options {
+  const { values } = parseArgs({
+    options: {
+      requests: { type: 'string', default: '50000' },
+      seed: { type: 'string', default: String(Date.now() % 100_000) },
+      refusals: { type: 'boolean', default: false },
+    },
+  });
+  const requests = Number(values.requests);
+  if (!/^\d+$/.test(values.requests) || requests < 1 || requests > MAX_REQUESTS) {
+    throw new Error(`--requests must be a whole number from 1 to ${MAX_REQUESTS}.`);
+  }
+  if (!/^\w{1,40}$/.test(values.seed)) {
+    throw new Error('--seed must be 1 to 40 letters, digits or underscores.');
+  }
+  return { requests, seed: values.seed, refusals: values.refusals };
+}
+
+async function main({ requests, seed, refusals }: Options): Promise<number> {
+  await clearEarlierRuns(prefix);
+  const claim = await claimTemporaryFolder(prefix, temporaryPlace());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => process.exit(130));
+  }
+  process.once('exit', () => removeFolder(claim.folder));
+  process.env['TEST_FOLDER'] = claim.folder;
+  const bundling = cachedWorkflowBundle(projectDir);
+  bundling.catch(() => undefined);
+  const servers = await startTestServers(claim);
+  const template = await createTemplate(servers.databaseUrl, migrate);
+  const database = await cloneDatabase(servers.databaseUrl, template, 'fuzz');
+  const service = await startFuzzedService({
+    databaseUrl: databaseUrl(servers.databaseUrl, database),
+    temporalAddress: servers.temporalAddress,
+    taskQueuePrefix: 'fuzz',
+    workflowBundle: await bundling,
+  });
+  try {
+    const result = await runFuzz({ service, seed, requests, say: console.log });
+    console.log(reportOf(result));
+    if (refusals) console.log(['\nrefused', ...refusalsOf(result)].join('\n'));
+    return result.failures.length === 0 ? 0 : 1;
+  } finally {
+    await service.stop();
+    await servers.stop();
+    claim.release();
+  }
+}
+
+let options: Options;
+try {
+  options = readOptions();
+} catch (error) {
+  console.error(messageOf(error));
+  process.exit(2);
+}
+try {
+  process.exit(await main(options));
+} catch (error) {
+  console.error(error instanceof Error ? error.stack : messageOf(error));
+  process.exit(2);
+}

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { setting } from '../support/settings.ts';
+import { testTemporal } from '../support/temporal.ts';
+import { reportOf } from './report.ts';
+import { type FuzzResult, runFuzz } from './run-fuzz.ts';
+import { type FuzzedService, startFuzzedService } from './service.ts';
+
+const REQUESTS = 1_500;
+
+describe('the service', () => {
+  let database: TestDatabase;
+  let service: FuzzedService;
+  let result: FuzzResult;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    const { address, taskQueuePrefix } = testTemporal();
+    service = await startFuzzedService({
+      databaseUrl: database.url,
+      temporalAddress: address,
+      taskQueuePrefix,
+      workflowBundle: setting('WORKFLOW_BUNDLE'),
+    });
+    result = await runFuzz({ service, seed: '1', requests: REQUESTS });
+  }, 240_000);
+  afterAll(async () => {
+    await service?.stop();
+    await database?.drop();
+  });
+
+  test('answers every request as its documents say', () => {
+    expect(result.failures.length === 0 ? '' : reportOf(result)).toBe('');
+    expect(result.requests).toBe(REQUESTS);
+  });
+
+  test('is asked for nearly all that it does, with success', () => {
+    const tallies = [...result.operations.values()];
+    const succeeded = tallies.filter((tally) => tally.succeeded > 0).length;
+    expect(succeeded / tallies.length).toBeGreaterThan(0.85);
+    expect(result.linked).toBeGreaterThan(REQUESTS / 3);
+    expect(Object.values(result.surfaces).every((count) => count > 20)).toBe(true);
+  });
+});
+
+describe('npm run fuzz', () => {
+  const run = promisify(execFile);
+  const script = join(import.meta.dirname, '../../scripts/fuzz.ts');
+
+  test.each([
+    [['--requests', '0'], '--requests must be a whole number from 1 to 10000000.'],
+    [['--requests', 'many'], '--requests must be a whole number from 1 to 10000000.'],
+    [['--seed', ''], '--seed must be 1 to 40 letters, digits or underscores.'],
+    [['--surprise'], /^Unknown option '--surprise'/],
+  ])('refuses %j in one sentence', async (args, sentence) => {
+    const failed = await run(process.execPath, [script, ...args]).then(
+      () => undefined,
+      (error: unknown) => error as { code: number; stderr: string; stdout: string },
+    );
+    expect(failed).toMatchObject({ code: 2, stdout: '' });
+    const [line, ...more] = failed!.stderr.trim().split('\n');
+    expect(more).toEqual([]);
+    if (typeof sentence === 'string') expect(line).toBe(sentence);
+    else expect(line).toMatch(sentence);
+  });
+});

@@ -1,0 +1,45 @@
+import type { Sender } from './send.ts';
+import type { Credential, Kind, State } from './state.ts';
+
+/** How many of each may stay; a workspace may have so many and no more, and each schedule starts runs. */
+const kept: readonly (readonly [Kind, string, number])[] = [
+  ['bud', '/api/budgets', 2],
+  ['sch', '/api/schedules', 4],
+  ['end', '/api/data/endpoints', 6],
+  ['wf', '/api/workflows', 60],
+  ['tpl', '/api/templates', 20],
+  ['tool', '/api/tools', 20],
+  ['mem', '/api/members', 20],
+  ['key', '/api/keys', 20],
+  ['dkey', '/api/data/keys', 20],
+  ['feed', '/api/data/feeds', 12],
+  ['src', '/api/data/sources', 20],
+];
+const AT_ONCE = 20;
+
+/** Undoes what would keep all that follows from succeeding: the plan, the policies, and too many of a kind. */
+export async function keepHouse({
+  sender,
+  state,
+  owner,
+}: {
+  sender: Sender;
+  state: State;
+  owner: Credential;
+}): Promise<void> {
+  const put = (path: string, body: unknown) =>
+    sender.send({
+      method: 'PUT',
+      path,
+      headers: { ...owner.headers, 'content-type': 'application/json' },
+      bytes: Buffer.from(JSON.stringify(body)),
+    });
+  await put('/api/workspace/plan', { plan: 'enterprise' });
+  await put('/api/workspace/policies', {});
+  for (const [kind, path, keep] of kept) {
+    for (const id of state.beyond(kind, keep).slice(0, AT_ONCE)) {
+      await sender.send({ method: 'DELETE', path: `${path}/${id}`, headers: owner.headers });
+      state.forget(`${path}/${id}`);
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import { asCurl } from './failures.ts';
+import type { FuzzResult } from './run-fuzz.ts';
+
+const list = (counts: Record<string, number>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
+
+/** The result for a person to read, failures last. */
+export function reportOf(result: FuzzResult): string {
+  const { operations, failures, requests, seconds } = result;
+  const tallies = [...operations];
+  const reached = tallies.filter(([, { sent }]) => sent > 0);
+  const succeeded = tallies.filter(([, tally]) => tally.succeeded > 0);
+  const never = tallies.filter(([, tally]) => tally.succeeded === 0);
+  return [
+    `seed         ${result.seed}`,
+    `requests     ${requests} in ${seconds.toFixed(1)} s, ${Math.round(requests / seconds)} a second`,
+    `by class     ${list(result.classes)}; ${result.linked} with an id that an answer gave`,
+    `by surface   ${list(result.surfaces)}`,
+    `by status    ${list(result.statuses)}`,
+    `operations   ${tallies.length} documented, ${reached.length} reached, ${succeeded.length} with a success`,
+    ...never.map(([name, { refusals }]) => `  never succeeded: ${name} (${refusals.join(' | ')})`),
+    `MCP tools    ${[...result.tools].map(([name, { called, succeeded: well }]) => `${name} ${well}/${called}`).join(', ')}`,
+    `memory       ${Object.entries(result.memory)
+      .map(([name, { warm, most }]) => `${name} ${warm} MB once warm, ${most} MB at most`)
+      .join('; ')}`,
+    `failures     ${failures.length}`,
+    ...failures.map(
+      (failure, index) =>
+        `\n${index + 1}. ${failure.operation} answered ${failure.status}, ${failure.count} times\n` +
+        `   ${failure.at}: ${failure.problem}\n` +
+        `   seed ${result.seed}, request ${failure.request.number}, ${failure.request.class}` +
+        `${failure.request.how.length === 0 ? '' : ` (${failure.request.how.join(', ')})`}\n` +
+        `   ${asCurl(failure.request)}`,
+    ),
+  ].join('\n');
+}
+
+/** What the document allows and the service refuses, most frequent first: what a schema leaves out. */
+export const refusalsOf = ({ refused }: FuzzResult): string[] =>
+  [...refused].sort((a, b) => b[1] - a[1]).map(([why, count]) => `${count} × ${why}`);

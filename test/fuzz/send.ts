@@ -1,0 +1,58 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { ANSWER_MS, type Answer } from './checker.ts';
+import type { FuzzRequest } from './draft.ts';
+
+export interface Sender {
+  /** Sends a request once. Where no answer came in time, or the connection broke, the status is 0 and the body says why. */
+  send(request: Pick<FuzzRequest, 'method' | 'path' | 'headers' | 'bytes'>): Promise<Answer>;
+  close(): void;
+}
+
+/** A client without manners: what it is given goes out as it is. An upgrade counts as an answer and ends. */
+export function createSender(baseUrl: string): Sender {
+  const { hostname, port } = new URL(baseUrl);
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const send: Sender['send'] = (request) => {
+    const { method, path, headers, bytes } = request;
+    return new Promise((resolve) => {
+      const began = performance.now();
+      const sent = httpRequest({
+        agent,
+        hostname,
+        port,
+        method,
+        path,
+        headers: {
+          ...headers,
+          ...(bytes === undefined ? {} : { 'content-length': String(bytes.length) }),
+        },
+        timeout: ANSWER_MS + 5_000,
+      });
+      const done = (status: number, answered: Answer['headers'], body: Buffer): void =>
+        resolve({ status, headers: answered, body, ms: performance.now() - began });
+      const fail = (error: NodeJS.ErrnoException): void =>
+        done(0, {}, Buffer.from(error.code ?? error.message));
+      sent.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', fail);
+        response.on('end', () =>
+          done(response.statusCode ?? 0, response.headers, Buffer.concat(chunks)),
+        );
+      });
+      sent.on('upgrade', (response, socket) => {
+        socket.destroy();
+        done(response.statusCode ?? 0, response.headers, Buffer.alloc(0));
+      });
+      sent.on('timeout', () => sent.destroy(new Error('it took too long')));
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        // The server had closed a connection that was idle just when it was used again, as servers may.
+        const isStale = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+        if (sent.reusedSocket && isStale) void send(request).then(resolve);
+        else fail(error);
+      });
+      sent.end(bytes);
+    });
+  };
+  return { send, close: () => agent.destroy() };
+}
