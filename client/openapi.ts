@@ -2129,7 +2129,7 @@ export interface components {
             /** @constant */
             jsonrpc: "2.0";
             /** @description Null where the request could not be read */
-            id: (string | number) | null;
+            id: string | number | null;
             error: {
                 /** @description As JSON-RPC 2.0 and the protocol number them */
                 code: number;
@@ -3173,11 +3173,11 @@ export interface components {
             version: number;
             /** @description Where it is known from */
             source_evidence: ({
-                source_id?: string;
-                source_name?: string;
-                url?: string;
+                source_id?: string | null;
+                source_name?: string | null;
+                url?: string | null;
                 /** Format: date-time */
-                retrieved_at?: string;
+                retrieved_at?: string | null;
                 synthetic?: boolean;
             } & {
                 [key: string]: unknown;
@@ -3241,11 +3241,11 @@ export interface components {
             match_reason: string | null;
             /** @description Where it is known from */
             source_evidence: ({
-                source_id?: string;
-                source_name?: string;
-                url?: string;
+                source_id?: string | null;
+                source_name?: string | null;
+                url?: string | null;
                 /** Format: date-time */
-                retrieved_at?: string;
+                retrieved_at?: string | null;
                 synthetic?: boolean;
             } & {
                 [key: string]: unknown;

@@ -9,6 +9,7 @@ import { mcpAnswers, mcpRequest } from '../../shared/contract/mcp.ts';
 import { answers, nothing } from '../answers.ts';
 import type { App, RouteContext } from '../deps.ts';
 import { createRunActs } from '../run-acts.ts';
+import { withParamErrors } from './param-errors.ts';
 import { createServer } from './server.ts';
 
 const url = '/api/mcp';
@@ -24,7 +25,7 @@ export function mcpRoutes(app: App, context: RouteContext): void {
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const server = createServer({ context, acts, actor: request.actor });
     const response = await exchange(server, asWebRequest(request, hangUp(reply)), request.body);
-    const text = await response.text();
+    const text = withParamErrors(await response.text());
     return reply
       .code(response.status)
       .headers(Object.fromEntries(response.headers))

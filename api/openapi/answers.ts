@@ -62,7 +62,7 @@ const dataMeanings: Readonly<Record<number, string>> = {
 
 /** The codes that the framework, the limits and the guards of the surface may refuse any such route with. */
 function refusalsOf({ url, method, config = {} }: RouteOptions): ErrorCode[] {
-  const codes = isProbe(url) ? (['method_not_allowed'] as const) : anyRoute;
+  const codes = isProbe(url) ? (['invalid', 'method_not_allowed'] as const) : anyRoute;
   const takesBody = ![method].flat().every((each) => each === 'GET' || each === 'HEAD');
   const of = (condition: boolean, code: ErrorCode) => (condition ? [code] : []);
   return [

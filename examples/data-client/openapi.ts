@@ -616,11 +616,11 @@ export interface components {
             version: number;
             /** @description Where it is known from */
             source_evidence: ({
-                source_id?: string;
-                source_name?: string;
-                url?: string;
+                source_id?: string | null;
+                source_name?: string | null;
+                url?: string | null;
                 /** Format: date-time */
-                retrieved_at?: string;
+                retrieved_at?: string | null;
                 synthetic?: boolean;
             } & {
                 [key: string]: unknown;
@@ -665,11 +665,11 @@ export interface components {
             version: number;
             /** @description Where it is known from */
             source_evidence: ({
-                source_id?: string;
-                source_name?: string;
-                url?: string;
+                source_id?: string | null;
+                source_name?: string | null;
+                url?: string | null;
                 /** Format: date-time */
-                retrieved_at?: string;
+                retrieved_at?: string | null;
                 synthetic?: boolean;
             } & {
                 [key: string]: unknown;
@@ -747,11 +747,11 @@ export interface components {
             match_reason: string | null;
             /** @description Where it is known from */
             source_evidence: ({
-                source_id?: string;
-                source_name?: string;
-                url?: string;
+                source_id?: string | null;
+                source_name?: string | null;
+                url?: string | null;
                 /** Format: date-time */
-                retrieved_at?: string;
+                retrieved_at?: string | null;
                 synthetic?: boolean;
             } & {
                 [key: string]: unknown;

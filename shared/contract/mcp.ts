@@ -22,7 +22,11 @@ const result = z
 const failure = z
   .looseObject({
     jsonrpc: version,
-    id: id.nullable().meta({ description: 'Null where the request could not be read' }),
+    // Of a message that is none it is given back as it came, also where it is no whole number.
+    id: z
+      .union([z.string(), z.number()])
+      .nullable()
+      .meta({ description: 'Null where the request could not be read' }),
     error: z.looseObject({
       code: z
         .int()

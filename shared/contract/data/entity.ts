@@ -24,10 +24,10 @@ export const evidenceList = z
     items: {
       type: 'object',
       properties: {
-        source_id: { type: 'string' },
-        source_name: { type: 'string' },
-        url: { type: 'string' },
-        retrieved_at: { type: 'string', format: 'date-time' },
+        source_id: { type: ['string', 'null'] },
+        source_name: { type: ['string', 'null'] },
+        url: { type: ['string', 'null'] },
+        retrieved_at: { type: ['string', 'null'], format: 'date-time' },
         synthetic: { type: 'boolean' },
       },
       additionalProperties: true,
