@@ -15,7 +15,7 @@ import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
-import { requireWorkflow } from './workflows.ts';
+import { keepWorkflow } from './workflows.ts';
 import { requireRoom } from './room.ts';
 
 const budgetRow = z.object({
@@ -120,7 +120,7 @@ export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): 
   const budgetId = newId('budget');
   await db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'budgets');
-    if (workflowId !== null) await requireWorkflow(tx, { workspaceId, workflowId });
+    if (workflowId !== null) await keepWorkflow(tx, { workspaceId, workflowId });
     await tx.query(sql.prepared('budgets_insert', z.object({ placed: z.number() }))`
       WITH w AS (
         SELECT budget_window_start(${input.window}, now()) AS start

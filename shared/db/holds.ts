@@ -55,12 +55,17 @@ export const placeHolds = sql.fragment`
   ), reserved AS (
     UPDATE budgets b SET window_start = w.window_start, spent_micros = w.spent, reserved_micros = w.reserved + w.estimate
     FROM wanted w WHERE b.id = w.id AND w.estimate_micros IS NOT NULL AND (SELECT bool_and(fits) FROM wanted)
+  ), kept AS (
+    -- Those that are not locked may be deleted meanwhile. The lock is the one that the foreign key takes anyway.
+    SELECT id FROM budgets WHERE id IN (SELECT id FROM wanted WHERE estimate_micros IS NULL)
+    ORDER BY id FOR KEY SHARE
   ), placed AS (
     INSERT INTO budget_holds (budget_id, run_id, n, window_start, base_micros, estimate_micros, held_micros)
     SELECT w.id, s.run_id, s.n, w.window_start, s.base_micros,
            CASE WHEN w.estimate_micros IS NOT NULL THEN w.estimate END,
            CASE WHEN w.estimate_micros IS NOT NULL THEN w.estimate ELSE 0 END
-    FROM wanted w, subject s WHERE (SELECT bool_and(fits) FROM wanted)
+    FROM wanted w, subject s
+    WHERE (w.estimate_micros IS NOT NULL OR w.id IN (SELECT id FROM kept)) AND (SELECT bool_and(fits) FROM wanted)
   )`;
 
 /** Rows of a CTE `refused`: what ends the statement when a budget has no room. */

@@ -172,6 +172,8 @@ export async function rememberSignature(
     INSERT INTO webhook_signatures (workflow_id, signature, run_id, signed_at)
     SELECT id, ${sql.binary(hash)}, ${runId}, to_timestamp(${signedAt}::bigint)
     FROM workflows WHERE id = ${workflowId}
+    -- It may be deleted at this moment.
+    FOR KEY SHARE
     ON CONFLICT DO NOTHING
   `);
 }

@@ -113,6 +113,14 @@ export async function requireWorkflow(db: Db, scope: WorkflowScope): Promise<voi
   if (found === null) throw notFound('Workflow');
 }
 
+/** The same, and it stays until the transaction ends. */
+export async function keepWorkflow(tx: Tx, scope: WorkflowScope): Promise<void> {
+  const found = await tx.maybeOne(sql.prepared('workflows_keep', z.object({ id: z.string() }))`
+    SELECT id FROM workflows WHERE id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId} FOR KEY SHARE
+  `);
+  if (found === null) throw notFound('Workflow');
+}
+
 /** The id of the only workflow of exactly this name. Throws AppError `not_found`, `conflict` when several have it. */
 export async function findWorkflowId(
   db: Db,

@@ -1,9 +1,19 @@
 import { asCurl } from './failures.ts';
-import type { FuzzResult } from './run-fuzz.ts';
+import type { FuzzResult, OperationTally } from './run-fuzz.ts';
 
 const list = (counts: Record<string, number>): string =>
   Object.entries(counts)
     .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
+
+/** The operations that take longest on average, with that time. */
+const slowest = (tallies: [string, OperationTally][]): string =>
+  tallies
+    .filter(([, { sent }]) => sent > 0)
+    .map(([name, { sent, ms }]) => ({ name, ms: Math.round(ms / sent) }))
+    .sort((a, b) => b.ms - a.ms)
+    .slice(0, 8)
+    .map(({ name, ms }) => `${name} ${ms} ms`)
     .join(', ');
 
 /** The result for a person to read, failures last. */
@@ -21,6 +31,7 @@ export function reportOf(result: FuzzResult): string {
     `by status    ${list(result.statuses)}`,
     `operations   ${tallies.length} documented, ${reached.length} reached, ${succeeded.length} with a success`,
     ...never.map(([name, { refusals }]) => `  never succeeded: ${name} (${refusals.join(' | ')})`),
+    `slowest      ${slowest(tallies)}`,
     `MCP tools    ${[...result.tools].map(([name, { called, succeeded: well }]) => `${name} ${well}/${called}`).join(', ')}`,
     `memory       ${Object.entries(result.memory)
       .map(([name, { warm, most }]) => `${name} ${warm} MB once warm, ${most} MB at most`)

@@ -21,6 +21,8 @@ export interface FuzzOptions {
 export interface OperationTally {
   sent: number;
   succeeded: number;
+  /** All of its answers together took so long. */
+  ms: number;
   /** The last refusals, for operations that never succeed. */
   refusals: string[];
 }
@@ -76,7 +78,7 @@ export async function runFuzz({ service, seed, requests, say }: FuzzOptions): Pr
     linked: 0,
     statuses: {},
     operations: new Map(
-      operations.map(({ name }) => [name, { sent: 0, succeeded: 0, refusals: [] }]),
+      operations.map(({ name }) => [name, { sent: 0, succeeded: 0, ms: 0, refusals: [] }]),
     ),
     tools: new Map(service.tools.map(({ name }) => [name, { called: 0, succeeded: 0 }])),
     refused: new Map(),
@@ -188,6 +190,7 @@ function count(result: FuzzResult, request: FuzzRequest, answer: Answer): void {
   const tally = request.operation && result.operations.get(request.operation.name);
   if (tally === undefined) return;
   tally.sent += 1;
+  tally.ms += answer.ms;
   if (status >= 101 && status < 300) tally.succeeded += 1;
   else if (tally.succeeded === 0) {
     tally.refusals = [...tally.refusals, `${status} ${detailOf(answer)}`].slice(-3);
