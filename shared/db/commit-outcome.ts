@@ -129,9 +129,12 @@ export async function committed<Tx extends object, T>(
 /** `committed`, `aborted` or `in progress`; null when it is too long ago for Postgres to know. */
 async function statusOf(pool: CommonQueryMethods, id: string): Promise<string | null> {
   const row = z.object({ status: z.string().nullable() });
-  return pool.oneFirst(sql.prepared('transaction_status', row)`
-    SELECT pg_xact_status(${id}::xid8) AS status
-  `);
+  // In a transaction of its own, since within another one, as that of an export, Slonik lets no other statement through.
+  return pool.transaction((tx) =>
+    tx.oneFirst(sql.prepared('transaction_status', row)`
+      SELECT pg_xact_status(${id}::xid8) AS status
+    `),
+  );
 }
 
 const scope = new AsyncLocalStorage<{ committed: boolean }>();

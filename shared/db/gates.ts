@@ -6,7 +6,7 @@ import type { GateDecision, GateOpening, PauseCall } from '../execution.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
 import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
-import { withCertainty } from './commit-outcome.ts';
+import { noteTransaction, transactionId, withCertainty } from './commit-outcome.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
 import { appendFrames, writeCarriage } from './run-log.ts';
 import { phaseMs, wantsWorkOf } from './run-row.ts';
@@ -188,9 +188,11 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Decided>
   if (decided !== null) return decided;
   if (runStatus === null) throw notFound('Run');
   return db.transaction(async (tx) => {
-    await tx.maybeOne(sql.prepared('gates_hold_run', z.object({ id: z.string() }))`
-      SELECT id FROM runs WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR UPDATE
+    const held = await tx.maybeOne(sql.prepared('gates_hold_run', heldRun)`
+      SELECT ${transactionId} AS transaction FROM runs
+      WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR UPDATE
     `);
+    if (held !== null) noteTransaction(tx, held.transaction);
     const again = await decideOpenGate(tx, decision, newId('audit'));
     if (again.decided !== undefined) return again.decided;
     if (again.runStatus === null) throw notFound('Run');
@@ -275,6 +277,7 @@ async function decideOpenGate(
   return { runStatus, decided: { row, first: answer.first } };
 }
 
+const heldRun = z.object({ transaction: z.string() });
 const foundDecision = z.object({ step_key: z.string(), outbox_id: z.number() });
 
 /**

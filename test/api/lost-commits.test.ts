@@ -1,111 +1,226 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
-import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
-import { findRunnable } from '../../shared/operations/find-runnable.ts';
-import { callerOf, oneStep, startTestApi, type TestApi } from './test-api.ts';
+import { dataScopeNames } from '../../shared/contract/data/envelope.ts';
+import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
+import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { type PostgresWire, startPostgresWire } from '../support/postgres-wire.ts';
+import { type Kitchen, recipes } from './mutations.ts';
+import { type Answer, callerOf } from './test-api.ts';
 
-/** When the wire to Postgres breaks, once: as soon as these words are sent, or when they are answered. */
-let breaks: { at: string; when: 'sent' | 'answered' } | undefined;
+// A connection to Postgres that is lost around the commit of a change, for every route that makes one: what is answered
+// has to be what happened.
 
-function startWire(url: string): Server {
-  const target = new URL(url);
-  return createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
-    const end = () => {
-      client.destroy();
-      upstream.destroy();
-    };
-    for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
-    let deaf = false;
-    client.on('data', (chunk) => {
-      if (breaks !== undefined && chunk.includes(breaks.at)) {
-        const { when } = breaks;
-        breaks = undefined;
-        if (when === 'sent') return end();
-        deaf = true;
-      }
-      upstream.write(chunk);
-    });
-    upstream.on('data', (chunk) => (deaf ? end() : client.write(chunk)));
-  }).listen(0, '127.0.0.1');
-}
-
-let api: TestApi;
-let wire: Server;
+let engine: Engine;
+let sound: App;
+let call: ReturnType<typeof callerOf>;
+let wire: PostgresWire;
 let db: Pool;
 let app: App;
-let call: TestApi['call'];
+let lossy: ReturnType<typeof callerOf>;
+let kitchen: Kitchen;
+let dataSecret = '';
 beforeAll(async () => {
-  api = await startTestApi();
-  wire = startWire(api.databaseUrl);
-  await once(wire, 'listening');
-  const url = new URL(api.databaseUrl);
-  url.host = `127.0.0.1:${(wire.address() as AddressInfo).port}`;
-  db = await connectDatabase(url.href, { maxPoolSize: 5 });
-  const { config, temporal, log } = api;
-  app = buildApp({ db, temporal, log, config, findRunnable });
+  engine = await startEngine({
+    env: {
+      ENCRYPTION_KEY: 'a key for the tests alone',
+      SECRET_KEY: 'a secret for the tests alone',
+      DELIVERY_BACKOFF_SECONDS: '0.01',
+      CHAT_WEBHOOK_URL: 'http://127.0.0.1:9/',
+    },
+  });
+  sound = buildApp(engine.deps);
+  await sound.ready();
+  call = callerOf(sound);
+  wire = await startPostgresWire(engine.databaseUrl);
+  db = await connectDatabase(wire.url, { maxPoolSize: 5 });
+  app = buildApp({ ...engine.deps, db });
   await app.ready();
-  call = callerOf(app);
-});
+  lossy = callerOf(app);
+  kitchen = {
+    workspaceId: engine.actor.workspaceId,
+    call: async (method, url, payload) => {
+      const { status, text, body } = await call(method, url, payload, credentialOf(url));
+      if (status >= 300) throw new Error(`${method} ${url} answered ${status}: ${text}`);
+      return body;
+    },
+    until: async (runId, status) => {
+      await engine.until(runId, [status]);
+    },
+  };
+  const key = { name: 'x', mode: 'live', scopes: dataScopeNames };
+  dataSecret = (await kitchen.call('POST', '/api/data/keys', key)).secret;
+}, 60_000);
 afterAll(async () => {
   await app.close();
   await db.end();
-  await api.stop();
   wire.close();
+  await sound.close();
+  await engine.close();
 });
+beforeEach(() => wire.mend());
 
-const newRun = async (): Promise<string> => {
-  const { id } = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body;
-  return (await api.call('POST', `/api/workflows/${id}/runs`, { ticket: 'x' })).body.id;
+const credentialOf = (url: string, token?: string): Record<string, string> =>
+  url.startsWith('/v1/')
+    ? { 'x-api-key': dataSecret }
+    : token === undefined
+      ? {}
+      : { authorization: `Bearer ${token}` };
+const audited = () =>
+  engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM audit_log`);
+/** MCP answers 200, and says within whether the tool failed. */
+const refused = ({ status, body }: Answer) => status >= 300 || body?.result?.isError === true;
+
+const UNREACHABLE = 'The database cannot be reached; try again';
+
+test.each(Object.keys(recipes))(
+  '%s: lost before its commit it has changed nothing, and after it it is answered as ever',
+  async (route) => {
+    const { url, body, token } = await recipes[route]!(kitchen);
+    const method = route.slice(0, route.indexOf(' '));
+    const send = () => lossy(method, url, body, credentialOf(url, token));
+    const before = await audited();
+    wire.breakAt({ at: 'commit', when: 'sent' });
+    const lost = await send();
+    expect([wire.hasBroken(), refused(lost)]).toEqual([true, true]);
+    expect(lost.text).toContain(UNREACHABLE);
+    if (route !== 'POST /api/mcp') expect(lost.status).toBe(503);
+    expect(await audited()).toBe(before);
+
+    wire.breakAt({ at: 'commit', when: 'answered' });
+    const taken = await send();
+    expect([wire.hasBroken(), refused(taken), taken.text]).toEqual([true, false, taken.text]);
+    expect(await audited()).toBe(before + 1);
+  },
+  30_000,
+);
+
+const pausedRun = async (): Promise<string> => {
+  const workflowId = await engine.define({
+    nodes: [{ id: 'gate', kind: 'human_gate' }, echo('a')],
+    edges: [edge('gate', 'a')],
+  });
+  const runId = await engine.trigger(workflowId);
+  await engine.until(runId, ['paused']);
+  return runId;
 };
-const statusOf = async (runId: string) =>
-  (await api.call('GET', `/api/runs/${runId}`)).body.status as string;
-
-describe('a connection that is lost while an act commits', () => {
-  test('before the commit arrived: 503, and nothing was written', async () => {
-    const runId = await newRun();
-    breaks = { at: 'COMMIT', when: 'sent' };
-    const answer = await call('POST', `/api/runs/${runId}/cancel`);
-    expect(answer.status).toBe(503);
-    expect(answer.body.detail).toBe('The database cannot be reached; try again');
-    expect(await statusOf(runId)).not.toBe('failed');
+const decisionsOf = async (runId: string) =>
+  engine.db.anyFirst(sql.type(z.object({ action: z.string() }))`
+    SELECT action FROM audit_log WHERE target_id = ${runId} AND action IN ('approve', 'reject')`);
+const useTool = (name: string, args: object) =>
+  lossy('POST', '/api/mcp', {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: args },
   });
 
-  test('after the commit was carried out: the answer is that of the act', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const runId = await newRun();
-      breaks = { at: 'COMMIT', when: 'answered' };
-      const answer = await call('POST', `/api/runs/${runId}/cancel`);
-      expect([answer.status, answer.body.status]).toEqual([200, 'failed']);
-      breaks = { at: 'COMMIT', when: 'answered' };
-      const created = await call('POST', '/api/workflows', { name: 'y', graph: oneStep });
-      expect(created.status).toBe(201);
-      expect((await api.call('GET', `/api/workflows/${created.body.id}`)).status).toBe(200);
+describe('a decision at a gate', () => {
+  test('that was carried out and not heard of is found, passed on, and made once', async () => {
+    for (const approved of [true, false]) {
+      const runId = await pausedRun();
+      wire.breakAt({ at: 'UPDATE gates SET', when: 'answered' });
+      const answer = await lossy('POST', `/api/runs/${runId}/approve`, { approved });
+      expect([answer.status, wire.hasBroken()]).toEqual([200, true]);
+      expect(await decisionsOf(runId)).toEqual([approved ? 'approve' : 'reject']);
+      await engine.until(runId, [approved ? 'success' : 'failed']);
+      expect((await lossy('POST', `/api/runs/${runId}/approve`, {})).status).toBe(409);
     }
   });
 
-  test('of a trigger, which is one statement: 201 with the run if it is there, else 503', async () => {
-    const { id } = (await api.call('POST', '/api/workflows', { name: 'z', graph: oneStep })).body;
-    const runs = async () =>
-      (await api.call('GET', `/api/workflows/${id}/runs`)).body.runs as { id: string }[];
-    breaks = { at: 'admission_insert_run', when: 'answered' };
-    const taken = await call('POST', `/api/workflows/${id}/runs`, { ticket: 'x' });
-    expect(taken.status).toBe(201);
-    expect((await runs()).map((run) => run.id)).toEqual([taken.body.id]);
-    breaks = { at: 'admission_insert_run', when: 'sent' };
-    expect((await call('POST', `/api/workflows/${id}/runs`, { ticket: 'x' })).status).toBe(503);
-    expect(await runs()).toHaveLength(1);
+  test('that did not arrive is not found, and can be made again', async () => {
+    const runId = await pausedRun();
+    wire.breakAt({ at: 'UPDATE gates SET', when: 'sent' });
+    const answer = await lossy('POST', `/api/runs/${runId}/approve`, {});
+    expect([answer.status, answer.body.detail]).toEqual([503, UNREACHABLE]);
+    expect(await decisionsOf(runId)).toEqual([]);
+    expect((await lossy('POST', `/api/runs/${runId}/approve`, {})).status).toBe(200);
+    await engine.until(runId, ['success']);
   });
 
-  test('and the reading of the answer fails: it is read again', async () => {
-    const runId = await newRun();
-    const cancelled = call('POST', `/api/runs/${runId}/cancel`);
-    breaks = { at: 'read_run', when: 'sent' };
-    expect((await cancelled).status).toBe(200);
-    breaks = undefined;
-    expect(await statusOf(runId)).toBe('failed');
+  test('that had to wait for its run is looked up like any other', async () => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'one', kind: 'human_gate' },
+        { id: 'two', kind: 'human_gate' },
+      ],
+      edges: [],
+    });
+    const runId = await engine.trigger(workflowId);
+    await eventually(async () => (await engine.run(runId)).pending_gates.length === 2);
+    // The gate that the request would decide is decided by somebody else first: its second look, a transaction, takes
+    // the other one.
+    const holder = new pg.Client({ connectionString: engine.databaseUrl });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('UPDATE runs SET updated_at = now() WHERE id = $1', [runId]);
+    const sent = lossy('POST', `/api/runs/${runId}/approve`, {});
+    await eventually(async () => {
+      const { rowCount } = await holder.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%UPDATE gates SET%'`,
+      );
+      return rowCount === 1;
+    });
+    await holder.query(
+      `UPDATE gates SET status = 'approved', decided_at = now() WHERE (run_id, step_key, round) = (
+         SELECT run_id, step_key, round FROM gates WHERE run_id = $1 ORDER BY opened_at, step_key LIMIT 1)`,
+      [runId],
+    );
+    wire.breakAt({ at: 'commit', when: 'answered' });
+    await holder.query('COMMIT');
+    await holder.end();
+    const answer = await sent;
+    expect([answer.status, wire.hasBroken(), answer.text]).toEqual([200, true, answer.text]);
+    expect(await decisionsOf(runId)).toEqual(['approve']);
   });
+
+  test('whose fate nobody can look up is answered as unknown, also by MCP', async () => {
+    for (const decide of [
+      (runId: string) => lossy('POST', `/api/runs/${runId}/approve`, {}),
+      (runId: string) => useTool('approve_run', { run_id: runId }),
+    ]) {
+      const runId = await pausedRun();
+      wire.breakAt({ at: 'UPDATE gates SET', when: 'answered', thenDown: true });
+      const answer = await decide(runId);
+      expect([wire.hasBroken(), refused(answer)]).toEqual([true, true]);
+      expect(answer.text).toContain('whether it was is not known');
+      wire.mend();
+    }
+  }, 30_000);
+});
+
+describe('a change whose answer cannot be read', () => {
+  test('is read again when the connection is back', async () => {
+    const runId = await pausedRun();
+    wire.breakAt({ at: 'SELECT json_agg(json_build_object(', when: 'sent' });
+    const answer = await lossy('POST', `/api/runs/${runId}/cancel`);
+    expect([wire.hasBroken(), answer.status, answer.body.status]).toEqual([true, 200, 'failed']);
+  });
+
+  test('is answered as written', async () => {
+    const { id } = await kitchen.call('POST', '/api/workflows', { name: 'before' });
+    wire.breakAfterCommit();
+    const answer = await lossy('PUT', `/api/workflows/${id}`, { name: 'later' });
+    wire.mend();
+    expect([answer.status, answer.body.detail]).toEqual([
+      503,
+      expect.stringMatching(/^The change was written, but the database cannot be reached/),
+    ]);
+    expect((await call('GET', `/api/workflows/${id}`)).body.name).toBe('later');
+  });
+
+  test('is told as written by MCP, too', async () => {
+    const workflow = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate' }],
+      edges: [],
+    });
+    wire.breakAfterCommit();
+    const answer = await useTool('run_workflow', { workflow, wait_seconds: 5 });
+    wire.mend();
+    expect(answer.body.result.isError).toBe(true);
+    expect(answer.text).toContain('The change was written, but the database cannot be reached');
+    expect((await call('GET', `/api/workflows/${workflow}/runs`)).body.runs).toHaveLength(1);
+  }, 40_000);
 });
