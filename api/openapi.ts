@@ -13,16 +13,19 @@ import {
   type RouteFacts,
 } from './openapi/answers.ts';
 import { headers } from './openapi/headers.ts';
+import {
+  addDiscriminators,
+  type Components,
+  dropSuffixes,
+  dropUnused,
+  nameInline,
+  type Schema,
+} from './openapi/schemas.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
     dataSwagger: FastifyInstance['swagger'];
   }
-}
-
-interface Schema {
-  type?: string;
-  anyOf?: Schema[];
 }
 
 interface RequestBody {
@@ -31,6 +34,7 @@ interface RequestBody {
 }
 
 interface Operation {
+  operationId: string;
   requestBody?: RequestBody;
   responses: Record<string, Answer>;
   /** Said by `transform` to `finish`, and to nobody else. */
@@ -38,8 +42,8 @@ interface Operation {
 }
 
 interface Document {
-  paths?: Record<string, Record<string, Operation>>;
-  components?: Record<string, Record<string, unknown>>;
+  paths: Record<string, Record<string, Operation>>;
+  components: Components;
 }
 
 const description = `Workflows, runs, human gates and the workspace around them.
@@ -48,9 +52,6 @@ Times are ISO 8601 in UTC, money is in US dollars, durations are in milliseconds
 \`x-request-id\` names the request in the logs. No answer may be cached (\`Cache-Control: no-store\`).`;
 
 const license = { name: 'MIT', identifier: 'MIT' };
-
-/** The end of the names of schemas that are sent, where the generator tells them from those that are answered. */
-const SENT = 'Input';
 
 /** How long a copy of the document may be kept. */
 const TTL_SECONDS = 60;
@@ -170,10 +171,13 @@ export function documentRoutes(
   });
 }
 
+const operationsOf = ({ paths }: Document): Operation[] =>
+  Object.values(paths).flatMap((path) => Object.values(path));
+
 /** Says what the generator leaves open, and leaves out what says nothing. */
 function finish(generated: Document): Document {
   const document = JSON.parse(JSON.stringify(generated), describeInteger) as Document;
-  const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path));
+  const operations = operationsOf(document);
   const common = operations.map((operation) => operation['x-facts']?.common ?? []);
   document.components = {
     ...document.components,
@@ -186,7 +190,11 @@ function finish(generated: Document): Document {
     if (facts !== undefined) operation.responses = completeAnswers(operation.responses, facts);
     delete operation['x-facts'];
   }
-  return dropSuffixes(dropUnused(document));
+  dropUnused(document);
+  const finished = dropSuffixes(document);
+  nameInline(finished.components.schemas, operationsOf(finished));
+  addDiscriminators(finished.components.schemas);
+  return finished;
 }
 
 // A body that may be left out is declared nullable; as text, null is refused.
@@ -216,47 +224,3 @@ function describeInteger(_key: string, value: unknown): unknown {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   return schema;
 }
-
-// Each noun is generated as input and as output; most are only one of them. Not every surface needs every header.
-function dropUnused(document: Document): Document {
-  const { components = {} } = document;
-  for (;;) {
-    const text = JSON.stringify(document);
-    const unused = ['schemas', 'responses', 'headers'].flatMap((kind) =>
-      Object.keys(components[kind] ?? {})
-        .filter((name) => !text.includes(`"#/components/${kind}/${name}"`))
-        .map((name) => [kind, name] as const),
-    );
-    if (unused.length === 0) return document;
-    for (const [kind, name] of unused) delete components[kind]?.[name];
-  }
-}
-
-// A noun that is only ever sent needs no suffix to tell it from what is answered.
-function dropSuffixes(document: Document): Document {
-  const schemas = document.components?.['schemas'] ?? {};
-  const renamed = Object.keys(schemas).filter(
-    (name) => name.endsWith(SENT) && !(name.slice(0, -SENT.length) in schemas),
-  );
-  const references = new Map(
-    renamed.map((name) => [refTo(name), refTo(name.slice(0, -SENT.length))]),
-  );
-  const names = new Map(renamed.map((name) => [name, name.slice(0, -SENT.length)]));
-  const { components, ...rest } = JSON.parse(JSON.stringify(document), (_key, value: unknown) =>
-    typeof value === 'string' ? (references.get(value) ?? value) : value,
-  ) as Document;
-  return {
-    ...rest,
-    components: {
-      ...components,
-      schemas: Object.fromEntries(
-        Object.entries(components?.['schemas'] ?? {}).map(([name, schema]) => [
-          names.get(name) ?? name,
-          schema,
-        ]),
-      ),
-    },
-  };
-}
-
-const refTo = (name: string): string => `#/components/schemas/${name}`;

@@ -1668,35 +1668,59 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        JsonRpcRequest: {
-            /** @constant */
-            jsonrpc: "2.0";
-            /** @description Names the request in its answer; a notification has none */
-            id?: string | number;
-            method: string;
-            params?: {
-                [key: string]: unknown;
-            };
-        } & {
-            [key: string]: unknown;
+        EmptyBody: Record<string, never>;
+        /** @description What is not named stays as it is */
+        CapabilityOverrides: {
+            /** @description Null clears it: the default of the role holds */
+            view?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            run_workflows?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            approve_gates?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            cancel_resume?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            create_edit_workflows?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            publish_workflows?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            delete_workflows?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            manage_members?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            manage_api_keys?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            manage_workspace?: boolean | null;
         };
-        GraphNode: {
+        NodeRetry: {
+            /** @default 1 */
+            max_attempts?: number;
+            /** @default 1 */
+            initial_interval_seconds?: number;
+            /** @default 2 */
+            backoff?: number;
+        };
+        MockModel: {
+            output?: unknown;
+            cost_usd?: number;
+            delay_ms?: number;
+            fail_times?: number;
+        };
+        NodePosition: {
+            x: number;
+            y: number;
+        };
+        AgentNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
             id: string;
             label?: string;
-            position?: {
-                x: number;
-                y: number;
-            };
-            retry?: {
-                /** @default 1 */
-                max_attempts?: number;
-                /** @default 1 */
-                initial_interval_seconds?: number;
-                /** @default 2 */
-                backoff?: number;
-            };
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
             timeout_seconds?: number;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "agent";
             system_prompt?: string;
             prompt?: string;
@@ -1709,29 +1733,19 @@ export interface components {
                 [key: string]: unknown;
             };
             output_key?: string;
-            mock?: {
-                output?: unknown;
-                cost_usd?: number;
-                delay_ms?: number;
-                fail_times?: number;
-            };
-        } | {
+            mock?: components["schemas"]["MockModel"];
+        };
+        ToolNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
             id: string;
             label?: string;
-            position?: {
-                x: number;
-                y: number;
-            };
-            retry?: {
-                /** @default 1 */
-                max_attempts?: number;
-                /** @default 1 */
-                initial_interval_seconds?: number;
-                /** @default 2 */
-                backoff?: number;
-            };
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
             timeout_seconds?: number;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "tool";
             tool_name: string;
             /** @default {} */
@@ -1739,85 +1753,66 @@ export interface components {
                 [key: string]: unknown;
             };
             output_key?: string;
-        } | {
+        };
+        ConditionNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
             id: string;
             label?: string;
-            position?: {
-                x: number;
-                y: number;
-            };
-            retry?: {
-                /** @default 1 */
-                max_attempts?: number;
-                /** @default 1 */
-                initial_interval_seconds?: number;
-                /** @default 2 */
-                backoff?: number;
-            };
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
             timeout_seconds?: number;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "condition";
             expression: string;
-        } | {
+        };
+        LoopNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
             id: string;
             label?: string;
-            position?: {
-                x: number;
-                y: number;
-            };
-            retry?: {
-                /** @default 1 */
-                max_attempts?: number;
-                /** @default 1 */
-                initial_interval_seconds?: number;
-                /** @default 2 */
-                backoff?: number;
-            };
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
             timeout_seconds?: number;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "loop";
             expression: string;
             /** @default 5 */
             max_iterations?: number;
-        } | {
+        };
+        HumanGateNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
             id: string;
             label?: string;
-            position?: {
-                x: number;
-                y: number;
-            };
-            retry?: {
-                /** @default 1 */
-                max_attempts?: number;
-                /** @default 1 */
-                initial_interval_seconds?: number;
-                /** @default 2 */
-                backoff?: number;
-            };
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
             timeout_seconds?: number;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "human_gate";
             /** @default  */
             prompt?: string;
-        } | {
+        };
+        MergeNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
             id: string;
             label?: string;
-            position?: {
-                x: number;
-                y: number;
-            };
-            retry?: {
-                /** @default 1 */
-                max_attempts?: number;
-                /** @default 1 */
-                initial_interval_seconds?: number;
-                /** @default 2 */
-                backoff?: number;
-            };
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
             timeout_seconds?: number;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "merge";
         };
+        GraphNode: components["schemas"]["AgentNode"] | components["schemas"]["ToolNode"] | components["schemas"]["ConditionNode"] | components["schemas"]["LoopNode"] | components["schemas"]["HumanGateNode"] | components["schemas"]["MergeNode"];
         GraphEdge: {
             id?: string;
             source: string;
@@ -1825,11 +1820,192 @@ export interface components {
             /** @enum {string} */
             condition_value?: "true" | "false";
         };
-        PriceInput: {
+        TextCheck: {
+            name: string;
+            target?: string;
+            case_sensitive?: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contains" | "not_contains" | "equals" | "regex";
+            value: string | number;
+        };
+        LimitCheck: {
+            name: string;
+            target?: string;
+            case_sensitive?: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "max_cost_usd" | "max_duration_ms";
+            value: number;
+        };
+        ExpressionCheck: {
+            name: string;
+            target?: string;
+            case_sensitive?: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "expression";
+            value: string;
+        };
+        EvaluationCheck: components["schemas"]["TextCheck"] | components["schemas"]["LimitCheck"] | components["schemas"]["ExpressionCheck"];
+        /** @description Nodes and edges as they are drawn, fit to run or not */
+        GraphDraft: {
+            /** @default [] */
+            nodes?: (components["schemas"]["GraphNode"] | unknown)[];
+            /** @default [] */
+            edges?: (components["schemas"]["GraphEdge"] | unknown)[];
+        } & {
+            [key: string]: unknown;
+        };
+        SourceEvidence: {
+            source_id?: string | null;
+            source_name?: string | null;
+            url?: string | null;
+            retrieved_at?: string | null;
+            /** @default false */
+            synthetic?: boolean;
+        };
+        RecordGeography: {
+            city?: string | null;
+            region?: string | null;
+            country?: string | null;
+            postal_code?: string | null;
+        };
+        EntityRecord: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "entity";
+            /** @description Names the record in its feed, where it comes from */
+            external_key: string;
+            entity_type: string;
+            canonical_name: string;
+            /** @default [] */
+            aliases?: string[];
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** @default {} */
+            external_ids?: {
+                [key: string]: (string | number) | null;
+            };
+            /** @default {} */
+            geography?: components["schemas"]["RecordGeography"];
+            /** @default active */
+            status?: string;
+            /**
+             * @default unverified
+             * @enum {string}
+             */
+            verification_status?: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            /** @default 0 */
+            confidence?: number;
+            /** @default [] */
+            source_evidence?: components["schemas"]["SourceEvidence"][];
+            /**
+             * Format: date-time
+             * @description When it was seen to be so; default: now
+             */
+            observed_at?: string;
+        };
+        EventRecord: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "event";
+            /** @description Names the record in its feed, where it comes from */
+            external_key: string;
+            event_type: string;
+            /** @description The record it happened to: of the same feed, sent before or earlier in the batch */
+            primary_external_key: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 with a time zone; a date alone is its midnight in UTC
+             */
+            occurred_at: string;
+            summary: string;
+            relevance_score?: number | null;
+            opportunity_score?: number | null;
+            /**
+             * @default unverified
+             * @enum {string}
+             */
+            verification_status?: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            /** @default 0 */
+            confidence?: number;
+            /** @default [] */
+            source_evidence?: components["schemas"]["SourceEvidence"][];
+            match_reason?: string | null;
+        };
+        IngestRecord: components["schemas"]["EntityRecord"] | components["schemas"]["EventRecord"];
+        BlockedArgument: {
+            /** @description Path into the rendered parameters, steps parted by dots */
+            argument: string;
+            /** @description Compared by value, in lists with each member */
+            values?: unknown[];
+            /** @description RE2, matched anywhere in the text */
+            pattern?: string;
+        };
+        ToolPolicy: {
+            /** @description As in `tool_name` */
+            tool: string;
+            /** @description Absent: every workflow may use it */
+            allowed_workflow_ids?: string[];
+            blocked_arguments?: components["schemas"]["BlockedArgument"][];
+        };
+        RedactionPattern: {
+            name: string;
+            /** @description RE2, matched anywhere in the text */
+            regex: string;
+        };
+        RedactionInput: {
+            /** @default [] */
+            detectors?: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
+            /** @default [] */
+            patterns?: components["schemas"]["RedactionPattern"][];
+        };
+        Price: {
             /** @description `provider/model` */
             model: string;
             input_usd_per_million: number;
             output_usd_per_million: number;
+        };
+        TemplateFromGraph: {
+            name: string;
+            /** @default  */
+            description?: string;
+            graph: components["schemas"]["GraphDraft"];
+            /** @default [] */
+            checks?: components["schemas"]["EvaluationCheck"][];
+            /**
+             * @description An input to try it with
+             * @default {}
+             */
+            sample_input?: {
+                [key: string]: unknown;
+            };
+        };
+        TemplateFromWorkflow: {
+            /** @description Its current graph and its checks are copied */
+            workflow_id: string;
+            /** @description The name of the workflow without it */
+            name?: string;
+            description?: string;
+            /**
+             * @description An input to try it with
+             * @default {}
+             */
+            sample_input?: {
+                [key: string]: unknown;
+            };
         };
         /** @description Every refusal has this shape */
         Error: {
@@ -1918,16 +2094,8 @@ export interface components {
             /** @description Entries that wait for their seal */
             unsealed: number;
             /** @description The newest seal. Keep it elsewhere to tell later that nothing before it was changed */
-            head: {
-                position: number;
-                hash: string;
-            } | null;
-            first_problem?: {
-                /** @description Null: of an entry without a place in the chain */
-                position: number | null;
-                audit_id?: string;
-                problem: string;
-            };
+            head: components["schemas"]["AuditVerificationHead"] | null;
+            first_problem?: components["schemas"]["AuditVerificationFirstProblem"];
         };
         Member: {
             id: string;
@@ -1949,6 +2117,37 @@ export interface components {
              */
             created_at: string;
         };
+        HeldCapabilities: {
+            view: boolean;
+            run_workflows: boolean;
+            approve_gates: boolean;
+            cancel_resume: boolean;
+            create_edit_workflows: boolean;
+            publish_workflows: boolean;
+            delete_workflows: boolean;
+            manage_members: boolean;
+            manage_api_keys: boolean;
+            manage_workspace: boolean;
+        };
+        CapabilitySetting: {
+            /** @description What the member's role has */
+            default: boolean;
+            override: boolean | null;
+            /** @description The override if there is one, else the default */
+            effective: boolean;
+        };
+        CapabilitySettings: {
+            view: components["schemas"]["CapabilitySetting"];
+            run_workflows: components["schemas"]["CapabilitySetting"];
+            approve_gates: components["schemas"]["CapabilitySetting"];
+            cancel_resume: components["schemas"]["CapabilitySetting"];
+            create_edit_workflows: components["schemas"]["CapabilitySetting"];
+            publish_workflows: components["schemas"]["CapabilitySetting"];
+            delete_workflows: components["schemas"]["CapabilitySetting"];
+            manage_members: components["schemas"]["CapabilitySetting"];
+            manage_api_keys: components["schemas"]["CapabilitySetting"];
+            manage_workspace: components["schemas"]["CapabilitySetting"];
+        };
         MemberDetail: {
             id: string;
             name: string;
@@ -1968,78 +2167,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
-            capabilities: {
-                view: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-                run_workflows: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-                approve_gates: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-                cancel_resume: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-                create_edit_workflows: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-                publish_workflows: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-                delete_workflows: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-                manage_members: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-                manage_api_keys: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-                manage_workspace: {
-                    /** @description What the member's role has */
-                    default: boolean;
-                    override: boolean | null;
-                    /** @description The override if there is one, else the default */
-                    effective: boolean;
-                };
-            };
+            capabilities: components["schemas"]["CapabilitySettings"];
             /** @description Keys of the member that are not revoked */
             api_key_count: number;
         };
@@ -2052,10 +2180,7 @@ export interface components {
             /** @description Of the runs that the member triggered */
             total_cost_usd: number;
             /** @description Audited actions per UTC day, the last 30, oldest first */
-            activity: {
-                date: string;
-                count: number;
-            }[];
+            activity: components["schemas"]["MemberStatsActivity"][];
             /** @description The 15 newest, newest first */
             recent_actions: components["schemas"]["AuditEntry"][];
         };
@@ -2125,21 +2250,50 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        JsonRpcErrorDetail: {
+            /** @description As JSON-RPC 2.0 and the protocol number them */
+            code: number;
+            message: string;
+            data?: unknown;
+        } & {
+            [key: string]: unknown;
+        };
         JsonRpcError: {
             /** @constant */
             jsonrpc: "2.0";
             /** @description Null where the request could not be read */
             id: string | number | null;
-            error: {
-                /** @description As JSON-RPC 2.0 and the protocol number them */
-                code: number;
-                message: string;
-                data?: unknown;
-            } & {
-                [key: string]: unknown;
-            };
+            error: components["schemas"]["JsonRpcErrorDetail"];
         } & {
             [key: string]: unknown;
+        };
+        JsonRpcResponse: components["schemas"]["JsonRpcResult"] | components["schemas"]["JsonRpcError"];
+        McpRefusal: components["schemas"]["Error"] | components["schemas"]["JsonRpcError"];
+        GraphIssue: {
+            code: string;
+            message: string;
+            node_id?: string;
+            path?: string;
+            position?: number;
+        };
+        GraphReport: {
+            valid: boolean;
+            errors: components["schemas"]["GraphIssue"][];
+            warnings: components["schemas"]["GraphIssue"][];
+        };
+        CheckResult: {
+            name: string;
+            /** @enum {string} */
+            type: "contains" | "not_contains" | "equals" | "regex" | "max_cost_usd" | "max_duration_ms" | "expression";
+            passed: boolean;
+            actual: unknown;
+            expected: unknown;
+            message?: string;
+        };
+        Evaluation: {
+            passed: number;
+            total: number;
+            results: components["schemas"]["CheckResult"][];
         };
         PolicyVerdict: {
             /** @enum {string} */
@@ -2239,10 +2393,7 @@ export interface components {
             /** @description US dollars, at most six decimals */
             cost_usd: number;
             model?: string;
-            usage?: {
-                input_tokens: number;
-                output_tokens: number;
-            };
+            usage?: components["schemas"]["StepUsage"];
             /** @description The model has no price, so the cost is not known */
             unpriced?: boolean;
             input: unknown;
@@ -2261,6 +2412,11 @@ export interface components {
             at: string;
             /** @description Event of the Temporal history that holds it */
             event_id: number | null;
+        };
+        RunFailure: {
+            /** @enum {string} */
+            kind: "node" | "budget" | "cancelled" | "rejected" | "crash";
+            node_id?: string;
         };
         PendingGate: {
             node_id: string;
@@ -2287,11 +2443,7 @@ export interface components {
             /** @enum {string} */
             trigger: "manual" | "webhook" | "mcp" | "schedule";
             error: string | null;
-            failure: {
-                /** @enum {string} */
-                kind: "node" | "budget" | "cancelled" | "rejected" | "crash";
-                node_id?: string;
-            } | null;
+            failure: components["schemas"]["RunFailure"] | null;
             resumable: boolean;
             /** @description US dollars, at most six decimals */
             cost_usd: number;
@@ -2325,11 +2477,7 @@ export interface components {
             /** @enum {string} */
             trigger: "manual" | "webhook" | "mcp" | "schedule";
             error: string | null;
-            failure: {
-                /** @enum {string} */
-                kind: "node" | "budget" | "cancelled" | "rejected" | "crash";
-                node_id?: string;
-            } | null;
+            failure: components["schemas"]["RunFailure"] | null;
             resumable: boolean;
             /** @description US dollars, at most six decimals */
             cost_usd: number;
@@ -2362,25 +2510,13 @@ export interface components {
             pending_gate: components["schemas"]["PendingGate"] | null;
             /** @description Every gate that can be decided now, oldest first. A run that is at work on one branch may have some, too */
             pending_gates: components["schemas"]["PendingGate"][];
-            evals: {
-                passed: number;
-                total: number;
-                results: {
-                    name: string;
-                    /** @enum {string} */
-                    type: "contains" | "not_contains" | "equals" | "regex" | "max_cost_usd" | "max_duration_ms" | "expression";
-                    passed: boolean;
-                    actual: unknown;
-                    expected: unknown;
-                    message?: string;
-                }[];
-            } | null;
-            temporal: {
-                workflow_id: string;
-                run_id: string | null;
-                /** @description The run's page in the Temporal UI; null where TEMPORAL_UI_URL is not set */
-                url: string | null;
-            };
+            evals: components["schemas"]["Evaluation"] | null;
+            temporal: components["schemas"]["RunTemporal"];
+        };
+        RunList: {
+            runs: components["schemas"]["RunSummary"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
         };
         Approval: {
             run_id: string;
@@ -2395,6 +2531,11 @@ export interface components {
              * @description ISO 8601, UTC
              */
             since: string;
+        };
+        ApprovalList: {
+            approvals: components["schemas"]["Approval"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
         };
         Schedule: {
             id: string;
@@ -2414,59 +2555,80 @@ export interface components {
             last_run_at: string | null;
             last_run_id: string | null;
             /** @description The latest time that was due and got no run, and why */
-            last_skip: {
-                /**
-                 * Format: date-time
-                 * @description ISO 8601, UTC
-                 */
-                at: string;
-                reason: string;
-            } | null;
+            last_skip: components["schemas"]["ScheduleLastSkip"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
              */
             created_at: string;
         };
-        StreamFrame: {
+        StepStartedFrame: {
             run_id: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "step_started";
             node_id: string;
             label: string;
-        } | {
+        };
+        StepCompletedFrame: {
             run_id: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "step_completed";
             node_id: string;
-        } | {
+        };
+        StepFailedFrame: {
             run_id: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "step_failed";
             node_id: string;
             error: string;
-        } | {
+        };
+        RunPausedFrame: {
             run_id: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "run_paused";
             node_id: string;
             prompt: string;
-        } | {
+        };
+        RunCompletedFrame: {
             run_id: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "run_completed";
-        } | {
+        };
+        RunFailedFrame: {
             run_id: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "run_failed";
             error: string;
-        } | {
+        };
+        RunEvaluatedFrame: {
             run_id: string;
-            /** @constant */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             type: "run_evaluated";
             passed: number;
             total: number;
         };
+        StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"];
         RunEvent: {
             /** @description Its number within the run; rises, and may leave some out */
             seq: number;
@@ -2476,6 +2638,12 @@ export interface components {
              */
             at: string;
             frame: components["schemas"]["StreamFrame"];
+        };
+        RunEventList: {
+            /** @description Oldest first */
+            events: components["schemas"]["RunEvent"][];
+            /** @description `after` of the next page; null on the last */
+            next_cursor: string | null;
         };
         Usage: {
             /** @enum {string} */
@@ -2507,13 +2675,7 @@ export interface components {
             /** @description Published workflows */
             active_workflows: number;
             /** @description The last 14 days, UTC, today included, oldest first */
-            runs_by_day: {
-                /** Format: date */
-                date: string;
-                count: number;
-                /** @description US dollars, at most six decimals */
-                cost_usd: number;
-            }[];
+            runs_by_day: components["schemas"]["MetricsOverviewRunsByDay"][];
             /** @description Percent of the checks that passed, one decimal; null when none has run */
             eval_pass_rate: number | null;
             /** @description Runs that were scored by at least one check */
@@ -2531,36 +2693,11 @@ export interface components {
              */
             until: string;
             /** @description Runs created in these days that are kept, dearest first. Beyond 50, the last row is `other` */
-            by_workflow: {
-                /** @description Null: of all others */
-                workflow_id: string | null;
-                name: string;
-                runs: number;
-                /** @description US dollars, at most six decimals */
-                cost_usd: number;
-            }[];
+            by_workflow: components["schemas"]["UsageBreakdownByWorkflow"][];
             /** @description The steps of these runs, likewise; beyond 50, the last row is `other` */
-            by_model: {
-                /** @description Null: attempts that failed for good, of whichever model */
-                model: string | null;
-                steps: number;
-                /** @description Of the attempts that ended the steps */
-                input_tokens: number;
-                /** @description Of the attempts that ended the steps */
-                output_tokens: number;
-                /** @description US dollars, at most six decimals */
-                cost_usd: number;
-                /** @description Steps whose cost is not known in full */
-                unpriced_steps: number;
-            }[];
+            by_model: components["schemas"]["UsageBreakdownByModel"][];
             /** @description Every day, oldest first, of all runs, deleted ones included */
-            by_day: {
-                /** Format: date */
-                date: string;
-                runs: number;
-                /** @description US dollars, at most six decimals */
-                cost_usd: number;
-            }[];
+            by_day: components["schemas"]["UsageBreakdownByDay"][];
         };
         /** @description Nodes and edges as they were drawn */
         Graph: {
@@ -2620,6 +2757,22 @@ export interface components {
             created_at: string;
             graph: components["schemas"]["Graph"];
         };
+        WorkflowVersionSummary: {
+            workflow_id: string;
+            version: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            nodes: number;
+            edges: number;
+        };
+        WorkflowVersionList: {
+            versions: components["schemas"]["WorkflowVersionSummary"][];
+            next_cursor: string | null;
+        };
         AlertChannel: {
             /** @enum {string} */
             channel: "chat" | "email";
@@ -2631,6 +2784,10 @@ export interface components {
         };
         AlertSettings: {
             channels: components["schemas"]["AlertChannel"][];
+        };
+        AlertTest: {
+            /** @description Those over which a test is on its way */
+            channels: ("chat" | "email")[];
         };
         Session: {
             /** @description For `Authorization: Bearer` */
@@ -2652,18 +2809,7 @@ export interface components {
             workspace_id: string;
             /** @enum {string} */
             credential: "none" | "session" | "api_key";
-            capabilities: {
-                view: boolean;
-                run_workflows: boolean;
-                approve_gates: boolean;
-                cancel_resume: boolean;
-                create_edit_workflows: boolean;
-                publish_workflows: boolean;
-                delete_workflows: boolean;
-                manage_members: boolean;
-                manage_api_keys: boolean;
-                manage_workspace: boolean;
-            };
+            capabilities: components["schemas"]["HeldCapabilities"];
         };
         BudgetStatus: {
             /** @description Settled cost of finished runs in the window */
@@ -2693,12 +2839,7 @@ export interface components {
             /** @description US dollars, at most six decimals */
             limit_usd: number;
             /** @description Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of `total` the last 90. What the window had seen before the budget was made is on the day it was made. */
-            days: {
-                /** Format: date */
-                date: string;
-                /** @description US dollars, at most six decimals */
-                spent_usd: number;
-            }[];
+            days: components["schemas"]["BudgetHistoryDay"][];
         };
         Budget: {
             id: string;
@@ -2718,20 +2859,21 @@ export interface components {
             created_at: string;
             status: components["schemas"]["BudgetStatus"];
         };
+        FeedFreshness: {
+            /** @description When a record or an event last came or changed */
+            last_event_at: string | null;
+            /** @description When records were last sent, changed or not */
+            last_checked_at: string | null;
+            /** @description Since `last_event_at` */
+            lag_seconds: number | null;
+        };
         Feed: {
             id: string;
             name: string;
             description: string;
             /** @enum {string} */
             status: "active" | "paused" | "degraded" | "archived";
-            freshness: {
-                /** @description When a record or an event last came or changed */
-                last_event_at: string | null;
-                /** @description When records were last sent, changed or not */
-                last_checked_at: string | null;
-                /** @description Since `last_event_at` */
-                lag_seconds: number | null;
-            };
+            freshness: components["schemas"]["FeedFreshness"];
             entity_types: string[];
             schema: {
                 [key: string]: unknown;
@@ -2757,14 +2899,7 @@ export interface components {
             description: string;
             /** @enum {string} */
             status: "active" | "paused" | "degraded" | "archived";
-            freshness: {
-                /** @description When a record or an event last came or changed */
-                last_event_at: string | null;
-                /** @description When records were last sent, changed or not */
-                last_checked_at: string | null;
-                /** @description Since `last_event_at` */
-                lag_seconds: number | null;
-            };
+            freshness: components["schemas"]["FeedFreshness"];
             entity_types: string[];
             schema: {
                 [key: string]: unknown;
@@ -2796,14 +2931,7 @@ export interface components {
             permission_status: string | null;
             license_status: string | null;
             reliability_score: number | null;
-            health: {
-                /** @enum {string} */
-                status: "unknown" | "healthy" | "failed";
-                last_success_at: string | null;
-                consecutive_failures: number;
-                last_failure_at: string | null;
-                last_error: string | null;
-            };
+            health: components["schemas"]["SourceDetailHealth"];
             is_demo: boolean;
             /**
              * Format: date-time
@@ -2823,16 +2951,13 @@ export interface components {
             /** @description Records and events of which nothing was kept */
             refused: number;
             /** @description The first 100 */
-            errors: {
-                /** @description Counted from 1; in JSON the place in `records` */
-                line: number;
-                reason: string;
-            }[];
-            events: {
-                created: number;
-                updated: number;
-                unchanged: number;
-            };
+            errors: components["schemas"]["IngestAnswerError"][];
+            events: components["schemas"]["IngestAnswerEvents"];
+        };
+        Allowance: {
+            used: number;
+            /** @description Null: without limit */
+            limit: number | null;
         };
         WorkspaceDataUsage: {
             /** @description Calendar month, UTC */
@@ -2850,53 +2975,20 @@ export interface components {
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
             /** @description Every call with a valid key, refused ones too */
-            requests: {
-                used: number;
-                /** @description Null: without limit */
-                limit: number | null;
-            };
-            credits: {
-                used: number;
-                /** @description Null: without limit */
-                limit: number | null;
-            };
+            requests: components["schemas"]["Allowance"];
+            credits: components["schemas"]["Allowance"];
             /** @description Records, events, changes and rows that were paid for */
             records: number;
             webhook_deliveries: number;
             source_checks: number;
             /** @description Those that were used this month, most credits first; at most 200 */
-            keys: {
-                id: string;
-                name: string;
-                /** @enum {string} */
-                mode: "live" | "test";
-                requests: {
-                    used: number;
-                    /** @description Null: without limit */
-                    limit: number | null;
-                };
-                credits: {
-                    used: number;
-                    /** @description Null: without limit */
-                    limit: number | null;
-                };
-                records: number;
-            }[];
+            keys: components["schemas"]["WorkspaceDataUsageKey"][];
         };
         Health: {
             /** @enum {string} */
             status: "ok" | "degraded";
             version: string;
-            checks: {
-                /** @enum {string} */
-                database: "ok" | "down";
-                /** @enum {string} */
-                temporal: "ok" | "down";
-                /** @enum {string} */
-                worker: "ok" | "down";
-                /** @enum {string} */
-                migrations: "ok" | "down";
-            };
+            checks: components["schemas"]["HealthChecks"];
         };
         EnabledWebhook: {
             /** @constant */
@@ -2927,6 +3019,12 @@ export interface components {
             /** @constant */
             deduplicated?: true;
         };
+        Redaction: {
+            /** @default [] */
+            detectors: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
+            /** @default [] */
+            patterns: components["schemas"]["RedactionPattern"][];
+        };
         Policies: {
             /**
              * @description Models that agents may ask; null: all
@@ -2934,42 +3032,17 @@ export interface components {
              */
             model_allowlist: string[] | null;
             /** @default [] */
-            tools: {
-                /** @description As in `tool_name` */
-                tool: string;
-                /** @description Absent: every workflow may use it */
-                allowed_workflow_ids?: string[];
-                blocked_arguments?: {
-                    /** @description Path into the rendered parameters, steps parted by dots */
-                    argument: string;
-                    /** @description Compared by value, in lists with each member */
-                    values?: unknown[];
-                    /** @description RE2, matched anywhere in the text */
-                    pattern?: string;
-                }[];
-            }[];
+            tools: components["schemas"]["ToolPolicy"][];
             /**
              * @default {
              *       "detectors": [],
              *       "patterns": []
              *     }
              */
-            redaction: {
-                /** @default [] */
-                detectors: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
-                /** @default [] */
-                patterns: {
-                    name: string;
-                    /** @description RE2, matched anywhere in the text */
-                    regex: string;
-                }[];
-            };
+            redaction: components["schemas"]["Redaction"];
         };
-        Price: {
-            /** @description `provider/model` */
-            model: string;
-            input_usd_per_million: number;
-            output_usd_per_million: number;
+        PriceList: {
+            prices: components["schemas"]["Price"][];
         };
         CustomTool: {
             id: string;
@@ -3033,22 +3106,8 @@ export interface components {
         GraphDiff: {
             from: number;
             to: number;
-            nodes: {
-                added: unknown[];
-                removed: unknown[];
-                changed: {
-                    id: string;
-                    paths: string[];
-                }[];
-            };
-            edges: {
-                added: unknown[];
-                removed: unknown[];
-                changed: {
-                    id: string;
-                    paths: string[];
-                }[];
-            };
+            nodes: components["schemas"]["GraphDiffNodes"];
+            edges: components["schemas"]["GraphDiffEdges"];
         };
         DataEndpoint: {
             id: string;
@@ -3172,16 +3231,7 @@ export interface components {
             confidence: number;
             version: number;
             /** @description Where it is known from */
-            source_evidence: ({
-                source_id?: string | null;
-                source_name?: string | null;
-                url?: string | null;
-                /** Format: date-time */
-                retrieved_at?: string | null;
-                synthetic?: boolean;
-            } & {
-                [key: string]: unknown;
-            })[];
+            source_evidence: components["schemas"]["SourceEvidence"][];
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -3199,6 +3249,19 @@ export interface components {
              */
             updated_at: string;
             is_demo: boolean;
+        };
+        EntityVersion: {
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** @description The attributes that this version changed */
+            changed: string[];
         };
         Change: {
             id: string;
@@ -3240,16 +3303,7 @@ export interface components {
             verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
             match_reason: string | null;
             /** @description Where it is known from */
-            source_evidence: ({
-                source_id?: string | null;
-                source_name?: string | null;
-                url?: string | null;
-                /** Format: date-time */
-                retrieved_at?: string | null;
-                synthetic?: boolean;
-            } & {
-                [key: string]: unknown;
-            })[];
+            source_evidence: components["schemas"]["SourceEvidence"][];
             /** @description When a page of the list first held it */
             delivered_at: string | null;
             is_demo: boolean;
@@ -3261,19 +3315,7 @@ export interface components {
         };
         EntityHistory: {
             /** @description Newest first */
-            versions: {
-                version: number;
-                /**
-                 * Format: date-time
-                 * @description ISO 8601, UTC
-                 */
-                changed_at: string;
-                attributes: {
-                    [key: string]: unknown;
-                };
-                /** @description The attributes that this version changed */
-                changed: string[];
-            }[];
+            versions: components["schemas"]["EntityVersion"][];
             /** @description What these versions changed, attribute by attribute, newest version first */
             changes: components["schemas"]["Change"][];
             /** @description Null on the last page */
@@ -3307,6 +3349,626 @@ export interface components {
             events: components["schemas"]["IntelligenceEvent"][];
             /** @description Null on the last page */
             next_cursor: string | null;
+        };
+        AuditVerificationHead: {
+            position: number;
+            hash: string;
+        };
+        AuditVerificationFirstProblem: {
+            /** @description Null: of an entry without a place in the chain */
+            position: number | null;
+            audit_id?: string;
+            problem: string;
+        };
+        MemberStatsActivity: {
+            date: string;
+            count: number;
+        };
+        StepUsage: {
+            input_tokens: number;
+            output_tokens: number;
+        };
+        RunTemporal: {
+            workflow_id: string;
+            run_id: string | null;
+            /** @description The run's page in the Temporal UI; null where TEMPORAL_UI_URL is not set */
+            url: string | null;
+        };
+        ScheduleLastSkip: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            reason: string;
+        };
+        MetricsOverviewRunsByDay: {
+            /** Format: date */
+            date: string;
+            count: number;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
+        UsageBreakdownByWorkflow: {
+            /** @description Null: of all others */
+            workflow_id: string | null;
+            name: string;
+            runs: number;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
+        UsageBreakdownByModel: {
+            /** @description Null: attempts that failed for good, of whichever model */
+            model: string | null;
+            steps: number;
+            /** @description Of the attempts that ended the steps */
+            input_tokens: number;
+            /** @description Of the attempts that ended the steps */
+            output_tokens: number;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            /** @description Steps whose cost is not known in full */
+            unpriced_steps: number;
+        };
+        UsageBreakdownByDay: {
+            /** Format: date */
+            date: string;
+            runs: number;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
+        BudgetHistoryDay: {
+            /** Format: date */
+            date: string;
+            /** @description US dollars, at most six decimals */
+            spent_usd: number;
+        };
+        SourceDetailHealth: {
+            /** @enum {string} */
+            status: "unknown" | "healthy" | "failed";
+            last_success_at: string | null;
+            consecutive_failures: number;
+            last_failure_at: string | null;
+            last_error: string | null;
+        };
+        IngestAnswerError: {
+            /** @description Counted from 1; in JSON the place in `records` */
+            line: number;
+            reason: string;
+        };
+        IngestAnswerEvents: {
+            created: number;
+            updated: number;
+            unchanged: number;
+        };
+        WorkspaceDataUsageKey: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            mode: "live" | "test";
+            requests: components["schemas"]["Allowance"];
+            credits: components["schemas"]["Allowance"];
+            records: number;
+        };
+        HealthChecks: {
+            /** @enum {string} */
+            database: "ok" | "down";
+            /** @enum {string} */
+            temporal: "ok" | "down";
+            /** @enum {string} */
+            worker: "ok" | "down";
+            /** @enum {string} */
+            migrations: "ok" | "down";
+        };
+        GraphDiffNodesChanged: {
+            id: string;
+            paths: string[];
+        };
+        GraphDiffNodes: {
+            added: unknown[];
+            removed: unknown[];
+            changed: components["schemas"]["GraphDiffNodesChanged"][];
+        };
+        GraphDiffEdgesChanged: {
+            id: string;
+            paths: string[];
+        };
+        GraphDiffEdges: {
+            added: unknown[];
+            removed: unknown[];
+            changed: components["schemas"]["GraphDiffEdgesChanged"][];
+        };
+        LoginBody: {
+            email: string;
+            password: string;
+        };
+        SignupBody: {
+            name: string;
+            /** Format: email */
+            email: string;
+            password: string;
+        };
+        AcceptInviteBody: {
+            invite_code: string;
+            password: string;
+            name?: string;
+        };
+        ChangePasswordBody: {
+            current_password: string;
+            new_password: string;
+        };
+        InviteMemberBody: {
+            name: string;
+            /** Format: email */
+            email: string;
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+        };
+        ChangeRoleBody: {
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+            /**
+             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @default false
+             */
+            keep_keys?: boolean;
+        };
+        SetRoleBody: {
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+            /**
+             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @default false
+             */
+            keep_keys?: boolean;
+        };
+        SetPermissionsBody: {
+            overrides: components["schemas"]["CapabilityOverrides"];
+            /**
+             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @default false
+             */
+            keep_keys?: boolean;
+        };
+        ChangePermissionsBody: {
+            overrides: components["schemas"]["CapabilityOverrides"];
+            /**
+             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @default false
+             */
+            keep_keys?: boolean;
+        };
+        CreateWorkflowBody: {
+            name: string;
+            /** @default  */
+            description?: string;
+            graph?: components["schemas"]["GraphDraft"];
+            /** @description What one run may cost; null lifts the cap */
+            run_cap_usd?: number | null;
+        };
+        UpdateWorkflowBody: {
+            name?: string;
+            description?: string;
+            graph?: components["schemas"]["GraphDraft"];
+            /** @description What one run may cost; null lifts the cap */
+            run_cap_usd?: number | null;
+        };
+        UpdateTemplateBody: {
+            name?: string;
+            description?: string;
+            graph?: components["schemas"]["GraphDraft"];
+            checks?: components["schemas"]["EvaluationCheck"][];
+            /** @description An input to try it with */
+            sample_input?: {
+                [key: string]: unknown;
+            };
+        };
+        InstantiateTemplateBody: {
+            /** @description The name of the template without it */
+            name?: string;
+            description?: string;
+        };
+        DecideGateBody: {
+            /** @default true */
+            approved?: boolean;
+            /** @description Merged into the run state */
+            input?: {
+                [key: string]: unknown;
+            };
+            /** @description Which gate, when several are open */
+            node_id?: string;
+            /** @description Which question, as `pending_gates` names it: a gate in a loop asks once a round */
+            step_key?: string;
+            /** @description Why: kept with the decision, and told by the error of a run it fails */
+            reason?: string;
+        };
+        OverrideBudgetBody: {
+            /** @enum {boolean} */
+            approved: true;
+            /** @description What the run may cost in all. Without it there is no cap. */
+            cap_usd?: number;
+            reason?: string;
+        };
+        ConfigureWebhookBody: {
+            /** @description Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature` */
+            require_signature?: boolean;
+            /** @description How far the time of a signature may be from now, before or after */
+            timestamp_tolerance_seconds?: number;
+            /** @description How long an event that was seen starts no second run; 0: every request starts one */
+            dedup_window_seconds?: number;
+            /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
+            event_id_field?: string;
+        };
+        CreateToolBody: {
+            /** @description Workflows call the tool as `custom:<name>` */
+            name: string;
+            /** @default  */
+            label?: string;
+            /** @default  */
+            description?: string;
+            /**
+             * @default http
+             * @enum {string}
+             */
+            kind?: "http" | "mcp";
+            /**
+             * Format: uri
+             * @description Called as it stands: no part of it comes from a workflow
+             */
+            endpoint_url: string;
+            /**
+             * @description Of kind `http`. GET and HEAD carry the arguments in the query
+             * @default POST
+             * @enum {string}
+             */
+            method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
+            /**
+             * @description Sent with each call. Values are kept sealed and shown as `***`
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Which tool of the MCP server, of kind `mcp`
+             * @default null
+             */
+            mcp_tool?: string | null;
+            /**
+             * @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere.
+             * @default null
+             */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @default 60 */
+            timeout_seconds?: number;
+            /**
+             * @description Tries after the first; a node's own `retry` replaces it
+             * @default 1
+             */
+            retry_count?: number;
+        };
+        UpdateToolBody: {
+            /** @description Workflows call the tool as `custom:<name>` */
+            name?: string;
+            label?: string;
+            description?: string;
+            /** @enum {string} */
+            kind?: "http" | "mcp";
+            /**
+             * Format: uri
+             * @description Called as it stands: no part of it comes from a workflow
+             */
+            endpoint_url?: string;
+            /**
+             * @description Of kind `http`. GET and HEAD carry the arguments in the query
+             * @enum {string}
+             */
+            method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
+            /** @description Sent with each call. Values are kept sealed and shown as `***` */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Which tool of the MCP server, of kind `mcp` */
+            mcp_tool?: string | null;
+            /** @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere. */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
+            timeout_seconds?: number;
+            /** @description Tries after the first; a node's own `retry` replaces it */
+            retry_count?: number;
+        };
+        TestToolBody: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: unknown;
+            };
+        };
+        CreateScheduleBody: {
+            workflow_id: string;
+            name?: string | null;
+            /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
+            cron: string;
+            /**
+             * @description IANA name of the zone the cron is read in
+             * @default UTC
+             */
+            timezone?: string;
+            /** @default {} */
+            input?: {
+                [key: string]: unknown;
+            };
+            /** @default true */
+            enabled?: boolean;
+            /**
+             * @description `skip`: no run begins while an earlier one of the schedule has not ended
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "allow";
+        };
+        UpdateScheduleBody: {
+            workflow_id?: string;
+            name?: string | null;
+            /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
+            cron?: string;
+            /** @description IANA name of the zone the cron is read in */
+            timezone?: string;
+            input?: {
+                [key: string]: unknown;
+            };
+            enabled?: boolean;
+            /**
+             * @description `skip`: no run begins while an earlier one of the schedule has not ended
+             * @enum {string}
+             */
+            overlap?: "skip" | "allow";
+        };
+        CreateApiKeyBody: {
+            name: string;
+            /**
+             * @description Needed unless the key is linked; a linked key has its member's, whatever is given here
+             * @enum {string}
+             */
+            role?: "admin" | "editor" | "viewer";
+            /** @description Links the key to a member: it may do what they may do, for as long as they are */
+            member_id?: string | null;
+        };
+        CreateDataKeyBody: {
+            name: string;
+            /**
+             * @description Live keys read what is real, test keys what is made up; neither sees the other
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
+            /** @description From then on it lets nobody in */
+            expires_at?: string | null;
+            /**
+             * @description Addresses and CIDRs that it may be used from; empty: from anywhere
+             * @default []
+             */
+            ip_allowlist?: (string)[];
+            /** @description Beside the plan's; null: none of its own */
+            monthly_request_allowance?: number | null;
+            /** @description Beside the plan's; null: none of its own */
+            monthly_credit_allowance?: number | null;
+        };
+        UpdateWorkspaceBody: {
+            name: string;
+        };
+        SetPlanBody: {
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "enterprise";
+        };
+        ChangePlanBody: {
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "enterprise";
+        };
+        SetPricesBody: {
+            prices: components["schemas"]["Price"][];
+        };
+        CreateBudgetBody: {
+            name: string;
+            limit_usd: number;
+            /** @description What each trigger reserves. Without it only settled spend counts. */
+            reservation_estimate_usd?: number | null;
+            /**
+             * @default workspace
+             * @enum {string}
+             */
+            scope?: "workspace" | "workflow";
+            /** @description Which workflow, when the scope is `workflow` */
+            workflow_id?: string | null;
+            /**
+             * @description UTC; weeks begin on Monday
+             * @default month
+             * @enum {string}
+             */
+            window?: "day" | "week" | "month" | "total";
+        };
+        UpdateBudgetBody: {
+            name?: string;
+            limit_usd?: number;
+            /** @description What each trigger reserves. Without it only settled spend counts. */
+            reservation_estimate_usd?: number | null;
+            /** @enum {string} */
+            scope?: "workspace" | "workflow";
+            /** @description Which workflow, when the scope is `workflow` */
+            workflow_id?: string | null;
+            /** @enum {string} */
+            window?: "day" | "week" | "month" | "total";
+        };
+        SetPoliciesBody: {
+            /**
+             * @description Models that agents may ask; null: all
+             * @default null
+             */
+            model_allowlist?: string[] | null;
+            /** @default [] */
+            tools?: components["schemas"]["ToolPolicy"][];
+            redaction?: components["schemas"]["RedactionInput"];
+        };
+        CreateFeedBody: {
+            name: string;
+            /** @default  */
+            description?: string;
+            /**
+             * @description Archived feeds are not listed in the data API
+             * @default active
+             * @enum {string}
+             */
+            status?: "active" | "paused" | "degraded" | "archived";
+            /**
+             * @description The types of records that the feed takes; empty: any
+             * @default []
+             */
+            entity_types?: string[];
+            /**
+             * @description What the attributes of its records mean, as JSON Schema or in words
+             * @default {}
+             */
+            schema?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Where its records are from, such as `{"country": "US"}`
+             * @default {}
+             */
+            geography?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description What is monitored, how and how often
+             * @default {}
+             */
+            specification?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Its records are made up: for test keys alone. Never changes
+             * @default false
+             */
+            is_demo?: boolean;
+        };
+        UpdateFeedBody: {
+            name?: string;
+            description?: string;
+            /**
+             * @description Archived feeds are not listed in the data API
+             * @enum {string}
+             */
+            status?: "active" | "paused" | "degraded" | "archived";
+            /** @description The types of records that the feed takes; empty: any */
+            entity_types?: string[];
+            /** @description What the attributes of its records mean, as JSON Schema or in words */
+            schema?: {
+                [key: string]: unknown;
+            };
+            /** @description Where its records are from, such as `{"country": "US"}` */
+            geography?: {
+                [key: string]: unknown;
+            };
+            /** @description What is monitored, how and how often */
+            specification?: {
+                [key: string]: unknown;
+            };
+        };
+        CreateSourceBody: {
+            /** @description Once per workspace among the real, and the made up */
+            name: string;
+            /** @description What kind of source it is, such as `permit_portal` */
+            type: string;
+            /** @default null */
+            jurisdiction?: string | null;
+            /**
+             * @description How often it is looked at, such as `daily`
+             * @default null
+             */
+            cadence?: string | null;
+            /**
+             * @description Whether it may be read
+             * @default null
+             */
+            permission_status?: string | null;
+            /**
+             * @description Whether what it says may be passed on
+             * @default null
+             */
+            license_status?: string | null;
+            /** @default null */
+            reliability_score?: number | null;
+            /**
+             * @description Made up: for test keys alone. Never changes
+             * @default false
+             */
+            is_demo?: boolean;
+        };
+        UpdateSourceBody: {
+            name?: string;
+            /** @description What kind of source it is, such as `permit_portal` */
+            type?: string;
+            jurisdiction?: string | null;
+            /** @description How often it is looked at, such as `daily` */
+            cadence?: string | null;
+            /** @description Whether it may be read */
+            permission_status?: string | null;
+            /** @description Whether what it says may be passed on */
+            license_status?: string | null;
+            reliability_score?: number | null;
+        };
+        ReportSourceBody: {
+            ok: boolean;
+            /** @description Why it failed */
+            error?: string | null;
+            /**
+             * Format: date-time
+             * @description Default: now
+             */
+            checked_at?: string;
+        };
+        CreateEndpointBody: {
+            /** @description Where events are sent to, with POST */
+            url: string;
+            /** @description What to tell; a `ping` is sent whether named or not */
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description Hears of made-up records instead of real ones. Cannot be changed
+             * @default false
+             */
+            is_demo?: boolean;
+        };
+        UpdateEndpointBody: {
+            /** @description Where events are sent to, with POST */
+            url?: string;
+            /** @description What to tell; a `ping` is sent whether named or not */
+            events?: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+        };
+        RedeliverDeadLettersBody: {
+            /**
+             * Format: date-time
+             * @description Dead letters of events since then; all without it
+             */
+            since?: string;
+        };
+        /** @description One message. Versions of the protocol before 2025-06-18 also take a list of them, and get a list of answers */
+        McpBody: {
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            /** @description Names the request in its answer; a notification has none */
+            id?: string | number;
+            method: string;
+            params?: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        IngestRecordsBody: {
+            feed_id: string;
+            records: components["schemas"]["IngestRecord"][];
         };
     };
     responses: never;
@@ -3366,10 +4028,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    email: string;
-                    password: string;
-                };
+                "application/json": components["schemas"]["LoginBody"];
             };
         };
         responses: {
@@ -3393,12 +4052,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    /** Format: email */
-                    email: string;
-                    password: string;
-                };
+                "application/json": components["schemas"]["SignupBody"];
             };
         };
         responses: {
@@ -3422,11 +4076,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    invite_code: string;
-                    password: string;
-                    name?: string;
-                };
+                "application/json": components["schemas"]["AcceptInviteBody"];
             };
         };
         responses: {
@@ -3450,10 +4100,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    current_password: string;
-                    new_password: string;
-                };
+                "application/json": components["schemas"]["ChangePasswordBody"];
             };
         };
         responses: {
@@ -3522,13 +4169,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    /** Format: email */
-                    email: string;
-                    /** @enum {string} */
-                    role: "admin" | "editor" | "viewer";
-                };
+                "application/json": components["schemas"]["InviteMemberBody"];
             };
         };
         responses: {
@@ -3576,15 +4217,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    role: "admin" | "editor" | "viewer";
-                    /**
-                     * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
-                     * @default false
-                     */
-                    keep_keys?: boolean;
-                };
+                "application/json": components["schemas"]["SetRoleBody"];
             };
         };
         responses: {
@@ -3630,15 +4263,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    role: "admin" | "editor" | "viewer";
-                    /**
-                     * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
-                     * @default false
-                     */
-                    keep_keys?: boolean;
-                };
+                "application/json": components["schemas"]["ChangeRoleBody"];
             };
         };
         responses: {
@@ -3686,36 +4311,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description What is not named stays as it is */
-                    overrides: {
-                        /** @description Null clears it: the default of the role holds */
-                        view?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        run_workflows?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        approve_gates?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        cancel_resume?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        create_edit_workflows?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        publish_workflows?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        delete_workflows?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        manage_members?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        manage_api_keys?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        manage_workspace?: boolean | null;
-                    };
-                    /**
-                     * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
-                     * @default false
-                     */
-                    keep_keys?: boolean;
-                };
+                "application/json": components["schemas"]["SetPermissionsBody"];
             };
         };
         responses: {
@@ -3741,36 +4337,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description What is not named stays as it is */
-                    overrides: {
-                        /** @description Null clears it: the default of the role holds */
-                        view?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        run_workflows?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        approve_gates?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        cancel_resume?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        create_edit_workflows?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        publish_workflows?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        delete_workflows?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        manage_members?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        manage_api_keys?: boolean | null;
-                        /** @description Null clears it: the default of the role holds */
-                        manage_workspace?: boolean | null;
-                    };
-                    /**
-                     * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
-                     * @default false
-                     */
-                    keep_keys?: boolean;
-                };
+                "application/json": components["schemas"]["ChangePermissionsBody"];
             };
         };
         responses: {
@@ -3796,7 +4363,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -3822,7 +4389,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -3871,27 +4438,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    /** @default  */
-                    description?: string;
-                    /**
-                     * @default {
-                     *       "nodes": [],
-                     *       "edges": []
-                     *     }
-                     */
-                    graph?: {
-                        /** @default [] */
-                        nodes?: (components["schemas"]["GraphNode"] | unknown)[];
-                        /** @default [] */
-                        edges?: (components["schemas"]["GraphEdge"] | unknown)[];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                    /** @description What one run may cost; null lifts the cap */
-                    run_cap_usd?: number | null;
-                };
+                "application/json": components["schemas"]["CreateWorkflowBody"];
             };
         };
         responses: {
@@ -3939,20 +4486,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    description?: string;
-                    graph?: {
-                        /** @default [] */
-                        nodes?: (components["schemas"]["GraphNode"] | unknown)[];
-                        /** @default [] */
-                        edges?: (components["schemas"]["GraphEdge"] | unknown)[];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                    /** @description What one run may cost; null lifts the cap */
-                    run_cap_usd?: number | null;
-                };
+                "application/json": components["schemas"]["UpdateWorkflowBody"];
             };
         };
         responses: {
@@ -3998,7 +4532,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -4024,7 +4558,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -4034,23 +4568,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        valid: boolean;
-                        errors: {
-                            code: string;
-                            message: string;
-                            node_id?: string;
-                            path?: string;
-                            position?: number;
-                        }[];
-                        warnings: {
-                            code: string;
-                            message: string;
-                            node_id?: string;
-                            path?: string;
-                            position?: number;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["GraphReport"];
                 };
             };
         };
@@ -4066,28 +4584,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": ({
-                    name: string;
-                    target?: string;
-                    case_sensitive?: boolean;
-                    /** @enum {string} */
-                    type: "contains" | "not_contains" | "equals" | "regex";
-                    value: string | number;
-                } | {
-                    name: string;
-                    target?: string;
-                    case_sensitive?: boolean;
-                    /** @enum {string} */
-                    type: "max_cost_usd" | "max_duration_ms";
-                    value: number;
-                } | {
-                    name: string;
-                    target?: string;
-                    case_sensitive?: boolean;
-                    /** @enum {string} */
-                    type: "expression";
-                    value: string;
-                })[];
+                "application/json": components["schemas"]["EvaluationCheck"][];
             };
         };
         responses: {
@@ -4128,11 +4625,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        runs: components["schemas"]["RunSummary"][];
-                        /** @description Null on the last page */
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["RunList"];
                 };
             };
         };
@@ -4200,21 +4693,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        versions: {
-                            workflow_id: string;
-                            version: number;
-                            created_by: string | null;
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601, UTC
-                             */
-                            created_at: string;
-                            nodes: number;
-                            edges: number;
-                        }[];
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["WorkflowVersionList"];
                 };
             };
         };
@@ -4301,62 +4780,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    /** @default  */
-                    description?: string;
-                    graph: {
-                        /** @default [] */
-                        nodes?: (components["schemas"]["GraphNode"] | unknown)[];
-                        /** @default [] */
-                        edges?: (components["schemas"]["GraphEdge"] | unknown)[];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                    /** @default [] */
-                    checks?: ({
-                        name: string;
-                        target?: string;
-                        case_sensitive?: boolean;
-                        /** @enum {string} */
-                        type: "contains" | "not_contains" | "equals" | "regex";
-                        value: string | number;
-                    } | {
-                        name: string;
-                        target?: string;
-                        case_sensitive?: boolean;
-                        /** @enum {string} */
-                        type: "max_cost_usd" | "max_duration_ms";
-                        value: number;
-                    } | {
-                        name: string;
-                        target?: string;
-                        case_sensitive?: boolean;
-                        /** @enum {string} */
-                        type: "expression";
-                        value: string;
-                    })[];
-                    /**
-                     * @description An input to try it with
-                     * @default {}
-                     */
-                    sample_input?: {
-                        [key: string]: unknown;
-                    };
-                } | {
-                    /** @description Its current graph and its checks are copied */
-                    workflow_id: string;
-                    /** @description The name of the workflow without it */
-                    name?: string;
-                    description?: string;
-                    /**
-                     * @description An input to try it with
-                     * @default {}
-                     */
-                    sample_input?: {
-                        [key: string]: unknown;
-                    };
-                };
+                "application/json": components["schemas"]["TemplateFromGraph"] | components["schemas"]["TemplateFromWorkflow"];
             };
         };
         responses: {
@@ -4404,44 +4828,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    description?: string;
-                    graph?: {
-                        /** @default [] */
-                        nodes?: (components["schemas"]["GraphNode"] | unknown)[];
-                        /** @default [] */
-                        edges?: (components["schemas"]["GraphEdge"] | unknown)[];
-                    } & {
-                        [key: string]: unknown;
-                    };
-                    checks?: ({
-                        name: string;
-                        target?: string;
-                        case_sensitive?: boolean;
-                        /** @enum {string} */
-                        type: "contains" | "not_contains" | "equals" | "regex";
-                        value: string | number;
-                    } | {
-                        name: string;
-                        target?: string;
-                        case_sensitive?: boolean;
-                        /** @enum {string} */
-                        type: "max_cost_usd" | "max_duration_ms";
-                        value: number;
-                    } | {
-                        name: string;
-                        target?: string;
-                        case_sensitive?: boolean;
-                        /** @enum {string} */
-                        type: "expression";
-                        value: string;
-                    })[];
-                    /** @description An input to try it with */
-                    sample_input?: {
-                        [key: string]: unknown;
-                    };
-                };
+                "application/json": components["schemas"]["UpdateTemplateBody"];
             };
         };
         responses: {
@@ -4487,11 +4874,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /** @description The name of the template without it */
-                    name?: string;
-                    description?: string;
-                };
+                "application/json": components["schemas"]["InstantiateTemplateBody"];
             };
         };
         responses: {
@@ -4531,11 +4914,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        runs: components["schemas"]["RunSummary"][];
-                        /** @description Null on the last page */
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["RunList"];
                 };
             };
         };
@@ -4584,12 +4963,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Oldest first */
-                        events: components["schemas"]["RunEvent"][];
-                        /** @description `after` of the next page; null on the last */
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["RunEventList"];
                 };
             };
         };
@@ -4605,20 +4979,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /** @default true */
-                    approved?: boolean;
-                    /** @description Merged into the run state */
-                    input?: {
-                        [key: string]: unknown;
-                    };
-                    /** @description Which gate, when several are open */
-                    node_id?: string;
-                    /** @description Which question, as `pending_gates` names it: a gate in a loop asks once a round */
-                    step_key?: string;
-                    /** @description Why: kept with the decision, and told by the error of a run it fails */
-                    reason?: string;
-                };
+                "application/json": components["schemas"]["DecideGateBody"];
             };
         };
         responses: {
@@ -4644,7 +5005,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -4670,13 +5031,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {boolean} */
-                    approved: true;
-                    /** @description What the run may cost in all. Without it there is no cap. */
-                    cap_usd?: number;
-                    reason?: string;
-                };
+                "application/json": components["schemas"]["OverrideBudgetBody"];
             };
         };
         responses: {
@@ -4702,7 +5057,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -4750,7 +5105,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -4796,16 +5151,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature` */
-                    require_signature?: boolean;
-                    /** @description How far the time of a signature may be from now, before or after */
-                    timestamp_tolerance_seconds?: number;
-                    /** @description How long an event that was seen starts no second run; 0: every request starts one */
-                    dedup_window_seconds?: number;
-                    /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
-                    event_id_field?: string;
-                };
+                "application/json": components["schemas"]["ConfigureWebhookBody"];
             };
         };
         responses: {
@@ -4840,11 +5186,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        approvals: components["schemas"]["Approval"][];
-                        /** @description Null on the last page */
-                        next_cursor: string | null;
-                    };
+                    "application/json": components["schemas"]["ApprovalList"];
                 };
             };
         };
@@ -4883,56 +5225,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Workflows call the tool as `custom:<name>` */
-                    name: string;
-                    /** @default  */
-                    label?: string;
-                    /** @default  */
-                    description?: string;
-                    /**
-                     * @default http
-                     * @enum {string}
-                     */
-                    kind?: "http" | "mcp";
-                    /**
-                     * Format: uri
-                     * @description Called as it stands: no part of it comes from a workflow
-                     */
-                    endpoint_url: string;
-                    /**
-                     * @description Of kind `http`. GET and HEAD carry the arguments in the query
-                     * @default POST
-                     * @enum {string}
-                     */
-                    method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
-                    /**
-                     * @description Sent with each call. Values are kept sealed and shown as `***`
-                     * @default {}
-                     */
-                    headers?: {
-                        [key: string]: string;
-                    };
-                    /**
-                     * @description Which tool of the MCP server, of kind `mcp`
-                     * @default null
-                     */
-                    mcp_tool?: string | null;
-                    /**
-                     * @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere.
-                     * @default null
-                     */
-                    input_schema?: {
-                        [key: string]: unknown;
-                    } | null;
-                    /** @default 60 */
-                    timeout_seconds?: number;
-                    /**
-                     * @description Tries after the first; a node's own `retry` replaces it
-                     * @default 1
-                     */
-                    retry_count?: number;
-                };
+                "application/json": components["schemas"]["CreateToolBody"];
             };
         };
         responses: {
@@ -4980,37 +5273,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Workflows call the tool as `custom:<name>` */
-                    name?: string;
-                    label?: string;
-                    description?: string;
-                    /** @enum {string} */
-                    kind?: "http" | "mcp";
-                    /**
-                     * Format: uri
-                     * @description Called as it stands: no part of it comes from a workflow
-                     */
-                    endpoint_url?: string;
-                    /**
-                     * @description Of kind `http`. GET and HEAD carry the arguments in the query
-                     * @enum {string}
-                     */
-                    method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
-                    /** @description Sent with each call. Values are kept sealed and shown as `***` */
-                    headers?: {
-                        [key: string]: string;
-                    };
-                    /** @description Which tool of the MCP server, of kind `mcp` */
-                    mcp_tool?: string | null;
-                    /** @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere. */
-                    input_schema?: {
-                        [key: string]: unknown;
-                    } | null;
-                    timeout_seconds?: number;
-                    /** @description Tries after the first; a node's own `retry` replaces it */
-                    retry_count?: number;
-                };
+                "application/json": components["schemas"]["UpdateToolBody"];
             };
         };
         responses: {
@@ -5056,12 +5319,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /** @default {} */
-                    arguments?: {
-                        [key: string]: unknown;
-                    };
-                };
+                "application/json": components["schemas"]["TestToolBody"];
             };
         };
         responses: {
@@ -5110,29 +5368,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    workflow_id: string;
-                    name?: string | null;
-                    /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
-                    cron: string;
-                    /**
-                     * @description IANA name of the zone the cron is read in
-                     * @default UTC
-                     */
-                    timezone?: string;
-                    /** @default {} */
-                    input?: {
-                        [key: string]: unknown;
-                    };
-                    /** @default true */
-                    enabled?: boolean;
-                    /**
-                     * @description `skip`: no run begins while an earlier one of the schedule has not ended
-                     * @default skip
-                     * @enum {string}
-                     */
-                    overlap?: "skip" | "allow";
-                };
+                "application/json": components["schemas"]["CreateScheduleBody"];
             };
         };
         responses: {
@@ -5180,23 +5416,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    workflow_id?: string;
-                    name?: string | null;
-                    /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
-                    cron?: string;
-                    /** @description IANA name of the zone the cron is read in */
-                    timezone?: string;
-                    input?: {
-                        [key: string]: unknown;
-                    };
-                    enabled?: boolean;
-                    /**
-                     * @description `skip`: no run begins while an earlier one of the schedule has not ended
-                     * @enum {string}
-                     */
-                    overlap?: "skip" | "allow";
-                };
+                "application/json": components["schemas"]["UpdateScheduleBody"];
             };
         };
         responses: {
@@ -5242,7 +5462,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -5291,16 +5511,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    /**
-                     * @description Needed unless the key is linked; a linked key has its member's, whatever is given here
-                     * @enum {string}
-                     */
-                    role?: "admin" | "editor" | "viewer";
-                    /** @description Links the key to a member: it may do what they may do, for as long as they are */
-                    member_id?: string | null;
-                };
+                "application/json": components["schemas"]["CreateApiKeyBody"];
             };
         };
         responses: {
@@ -5369,26 +5580,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    /**
-                     * @description Live keys read what is real, test keys what is made up; neither sees the other
-                     * @enum {string}
-                     */
-                    mode: "live" | "test";
-                    scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
-                    /** @description From then on it lets nobody in */
-                    expires_at?: string | null;
-                    /**
-                     * @description Addresses and CIDRs that it may be used from; empty: from anywhere
-                     * @default []
-                     */
-                    ip_allowlist?: (string)[];
-                    /** @description Beside the plan's; null: none of its own */
-                    monthly_request_allowance?: number | null;
-                    /** @description Beside the plan's; null: none of its own */
-                    monthly_credit_allowance?: number | null;
-                };
+                "application/json": components["schemas"]["CreateDataKeyBody"];
             };
         };
         responses: {
@@ -5494,9 +5686,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                };
+                "application/json": components["schemas"]["UpdateWorkspaceBody"];
             };
         };
         responses: {
@@ -5520,10 +5710,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    plan: "free" | "starter" | "pro" | "enterprise";
-                };
+                "application/json": components["schemas"]["SetPlanBody"];
             };
         };
         responses: {
@@ -5547,10 +5734,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    plan: "free" | "starter" | "pro" | "enterprise";
-                };
+                "application/json": components["schemas"]["ChangePlanBody"];
             };
         };
         responses: {
@@ -5594,7 +5778,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -5604,10 +5788,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description Those over which a test is on its way */
-                        channels: ("chat" | "email")[];
-                    };
+                    "application/json": components["schemas"]["AlertTest"];
                 };
             };
         };
@@ -5746,9 +5927,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        prices: components["schemas"]["Price"][];
-                    };
+                    "application/json": components["schemas"]["PriceList"];
                 };
             };
         };
@@ -5762,9 +5941,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    prices: components["schemas"]["PriceInput"][];
-                };
+                "application/json": components["schemas"]["SetPricesBody"];
             };
         };
         responses: {
@@ -5774,9 +5951,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        prices: components["schemas"]["Price"][];
-                    };
+                    "application/json": components["schemas"]["PriceList"];
                 };
             };
         };
@@ -5815,25 +5990,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    limit_usd: number;
-                    /** @description What each trigger reserves. Without it only settled spend counts. */
-                    reservation_estimate_usd?: number | null;
-                    /**
-                     * @default workspace
-                     * @enum {string}
-                     */
-                    scope?: "workspace" | "workflow";
-                    /** @description Which workflow, when the scope is `workflow` */
-                    workflow_id?: string | null;
-                    /**
-                     * @description UTC; weeks begin on Monday
-                     * @default month
-                     * @enum {string}
-                     */
-                    window?: "day" | "week" | "month" | "total";
-                };
+                "application/json": components["schemas"]["CreateBudgetBody"];
             };
         };
         responses: {
@@ -5881,18 +6038,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    limit_usd?: number;
-                    /** @description What each trigger reserves. Without it only settled spend counts. */
-                    reservation_estimate_usd?: number | null;
-                    /** @enum {string} */
-                    scope?: "workspace" | "workflow";
-                    /** @description Which workflow, when the scope is `workflow` */
-                    workflow_id?: string | null;
-                    /** @enum {string} */
-                    window?: "day" | "week" | "month" | "total";
-                };
+                "application/json": components["schemas"]["UpdateBudgetBody"];
             };
         };
         responses: {
@@ -6029,44 +6175,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Models that agents may ask; null: all
-                     * @default null
-                     */
-                    model_allowlist?: string[] | null;
-                    /** @default [] */
-                    tools?: {
-                        /** @description As in `tool_name` */
-                        tool: string;
-                        /** @description Absent: every workflow may use it */
-                        allowed_workflow_ids?: string[];
-                        blocked_arguments?: {
-                            /** @description Path into the rendered parameters, steps parted by dots */
-                            argument: string;
-                            /** @description Compared by value, in lists with each member */
-                            values?: unknown[];
-                            /** @description RE2, matched anywhere in the text */
-                            pattern?: string;
-                        }[];
-                    }[];
-                    /**
-                     * @default {
-                     *       "detectors": [],
-                     *       "patterns": []
-                     *     }
-                     */
-                    redaction?: {
-                        /** @default [] */
-                        detectors?: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
-                        /** @default [] */
-                        patterns?: {
-                            name: string;
-                            /** @description RE2, matched anywhere in the text */
-                            regex: string;
-                        }[];
-                    };
-                };
+                "application/json": components["schemas"]["SetPoliciesBody"];
             };
         };
         responses: {
@@ -6115,48 +6224,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    /** @default  */
-                    description?: string;
-                    /**
-                     * @description Archived feeds are not listed in the data API
-                     * @default active
-                     * @enum {string}
-                     */
-                    status?: "active" | "paused" | "degraded" | "archived";
-                    /**
-                     * @description The types of records that the feed takes; empty: any
-                     * @default []
-                     */
-                    entity_types?: string[];
-                    /**
-                     * @description What the attributes of its records mean, as JSON Schema or in words
-                     * @default {}
-                     */
-                    schema?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * @description Where its records are from, such as `{"country": "US"}`
-                     * @default {}
-                     */
-                    geography?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * @description What is monitored, how and how often
-                     * @default {}
-                     */
-                    specification?: {
-                        [key: string]: unknown;
-                    };
-                    /**
-                     * @description Its records are made up: for test keys alone. Never changes
-                     * @default false
-                     */
-                    is_demo?: boolean;
-                };
+                "application/json": components["schemas"]["CreateFeedBody"];
             };
         };
         responses: {
@@ -6204,29 +6272,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    description?: string;
-                    /**
-                     * @description Archived feeds are not listed in the data API
-                     * @enum {string}
-                     */
-                    status?: "active" | "paused" | "degraded" | "archived";
-                    /** @description The types of records that the feed takes; empty: any */
-                    entity_types?: string[];
-                    /** @description What the attributes of its records mean, as JSON Schema or in words */
-                    schema?: {
-                        [key: string]: unknown;
-                    };
-                    /** @description Where its records are from, such as `{"country": "US"}` */
-                    geography?: {
-                        [key: string]: unknown;
-                    };
-                    /** @description What is monitored, how and how often */
-                    specification?: {
-                        [key: string]: unknown;
-                    };
-                };
+                "application/json": components["schemas"]["UpdateFeedBody"];
             };
         };
         responses: {
@@ -6295,36 +6341,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Once per workspace among the real, and the made up */
-                    name: string;
-                    /** @description What kind of source it is, such as `permit_portal` */
-                    type: string;
-                    /** @default null */
-                    jurisdiction?: string | null;
-                    /**
-                     * @description How often it is looked at, such as `daily`
-                     * @default null
-                     */
-                    cadence?: string | null;
-                    /**
-                     * @description Whether it may be read
-                     * @default null
-                     */
-                    permission_status?: string | null;
-                    /**
-                     * @description Whether what it says may be passed on
-                     * @default null
-                     */
-                    license_status?: string | null;
-                    /** @default null */
-                    reliability_score?: number | null;
-                    /**
-                     * @description Made up: for test keys alone. Never changes
-                     * @default false
-                     */
-                    is_demo?: boolean;
-                };
+                "application/json": components["schemas"]["CreateSourceBody"];
             };
         };
         responses: {
@@ -6372,19 +6389,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    /** @description What kind of source it is, such as `permit_portal` */
-                    type?: string;
-                    jurisdiction?: string | null;
-                    /** @description How often it is looked at, such as `daily` */
-                    cadence?: string | null;
-                    /** @description Whether it may be read */
-                    permission_status?: string | null;
-                    /** @description Whether what it says may be passed on */
-                    license_status?: string | null;
-                    reliability_score?: number | null;
-                };
+                "application/json": components["schemas"]["UpdateSourceBody"];
             };
         };
         responses: {
@@ -6430,16 +6435,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    ok: boolean;
-                    /** @description Why it failed */
-                    error?: string | null;
-                    /**
-                     * Format: date-time
-                     * @description Default: now
-                     */
-                    checked_at?: string;
-                };
+                "application/json": components["schemas"]["ReportSourceBody"];
             };
         };
         responses: {
@@ -6636,17 +6632,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Where events are sent to, with POST */
-                    url: string;
-                    /** @description What to tell; a `ping` is sent whether named or not */
-                    events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
-                    /**
-                     * @description Hears of made-up records instead of real ones. Cannot be changed
-                     * @default false
-                     */
-                    is_demo?: boolean;
-                };
+                "application/json": components["schemas"]["CreateEndpointBody"];
             };
         };
         responses: {
@@ -6694,12 +6680,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Where events are sent to, with POST */
-                    url?: string;
-                    /** @description What to tell; a `ping` is sent whether named or not */
-                    events?: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
-                };
+                "application/json": components["schemas"]["UpdateEndpointBody"];
             };
         };
         responses: {
@@ -6745,7 +6726,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -6822,7 +6803,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -6849,7 +6830,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -6875,13 +6856,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: date-time
-                     * @description Dead letters of events since then; all without it
-                     */
-                    since?: string;
-                };
+                "application/json": components["schemas"]["RedeliverDeadLettersBody"];
             };
         };
         responses: {
@@ -6926,20 +6901,20 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One message, or a list of them in versions of the protocol before 2025-06-18 */
+        /** @description One message. Versions of the protocol before 2025-06-18 also take a list of them, and get a list of answers */
         requestBody: {
             content: {
-                "application/json": components["schemas"]["JsonRpcRequest"] | components["schemas"]["JsonRpcRequest"][];
+                "application/json": components["schemas"]["McpBody"];
             };
         };
         responses: {
-            /** @description The answer to the message; to a list of messages, the list of answers */
+            /** @description The answer to the message */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": (components["schemas"]["JsonRpcResult"] | components["schemas"]["JsonRpcError"]) | (components["schemas"]["JsonRpcResult"] | components["schemas"]["JsonRpcError"])[];
+                    "application/json": components["schemas"]["JsonRpcResponse"];
                 };
             };
             /** @description Taken; there is nothing to answer */
@@ -6999,89 +6974,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    feed_id: string;
-                    records: ({
-                        /** @enum {string} */
-                        type: "entity";
-                        /** @description Names the record in its feed, where it comes from */
-                        external_key: string;
-                        entity_type: string;
-                        canonical_name: string;
-                        /** @default [] */
-                        aliases?: string[];
-                        attributes: {
-                            [key: string]: unknown;
-                        };
-                        /** @default {} */
-                        external_ids?: {
-                            [key: string]: (string | number) | null;
-                        };
-                        /** @default {} */
-                        geography?: {
-                            city?: string | null;
-                            region?: string | null;
-                            country?: string | null;
-                            postal_code?: string | null;
-                        };
-                        /** @default active */
-                        status?: string;
-                        /**
-                         * @default unverified
-                         * @enum {string}
-                         */
-                        verification_status?: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
-                        /** @default 0 */
-                        confidence?: number;
-                        /** @default [] */
-                        source_evidence?: {
-                            source_id?: string | null;
-                            source_name?: string | null;
-                            url?: string | null;
-                            retrieved_at?: string | null;
-                            /** @default false */
-                            synthetic?: boolean;
-                        }[];
-                        /**
-                         * Format: date-time
-                         * @description When it was seen to be so; default: now
-                         */
-                        observed_at?: string;
-                    } | {
-                        /** @enum {string} */
-                        type: "event";
-                        /** @description Names the record in its feed, where it comes from */
-                        external_key: string;
-                        event_type: string;
-                        /** @description The record it happened to: of the same feed, sent before or earlier in the batch */
-                        primary_external_key: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 with a time zone; a date alone is its midnight in UTC
-                         */
-                        occurred_at: string;
-                        summary: string;
-                        relevance_score?: number | null;
-                        opportunity_score?: number | null;
-                        /**
-                         * @default unverified
-                         * @enum {string}
-                         */
-                        verification_status?: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
-                        /** @default 0 */
-                        confidence?: number;
-                        /** @default [] */
-                        source_evidence?: {
-                            source_id?: string | null;
-                            source_name?: string | null;
-                            url?: string | null;
-                            retrieved_at?: string | null;
-                            /** @default false */
-                            synthetic?: boolean;
-                        }[];
-                        match_reason?: string | null;
-                    })[];
-                };
+                "application/json": components["schemas"]["IngestRecordsBody"];
             };
         };
         responses: {

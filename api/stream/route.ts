@@ -83,7 +83,8 @@ export function streamRoutes(app: App, context: RouteContext): void {
       querystring: z.looseObject({
         // Given twice it is no token, and that is told by the close code.
         token: z
-          .union([z.string(), z.array(z.string()).transform(() => '')])
+          .unknown()
+          .transform((given) => (typeof given === 'string' ? given : ''))
           .optional()
           .meta({ type: 'string', description: 'Session token' }),
       }),

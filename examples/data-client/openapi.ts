@@ -346,6 +346,15 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        EmptyBody: Record<string, never>;
+        SourceEvidence: {
+            source_id?: string | null;
+            source_name?: string | null;
+            url?: string | null;
+            retrieved_at?: string | null;
+            /** @default false */
+            synthetic?: boolean;
+        };
         /** @description Every refusal has this shape */
         Error: {
             /** @description What is wrong, for a person to read */
@@ -359,20 +368,25 @@ export interface components {
             /** @description What this call cost */
             credits_consumed: number;
         };
+        Pagination: {
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        FeedFreshness: {
+            /** @description When a record or an event last came or changed */
+            last_event_at: string | null;
+            /** @description When records were last sent, changed or not */
+            last_checked_at: string | null;
+            /** @description Since `last_event_at` */
+            lag_seconds: number | null;
+        };
         Feed: {
             id: string;
             name: string;
             description: string;
             /** @enum {string} */
             status: "active" | "paused" | "degraded" | "archived";
-            freshness: {
-                /** @description When a record or an event last came or changed */
-                last_event_at: string | null;
-                /** @description When records were last sent, changed or not */
-                last_checked_at: string | null;
-                /** @description Since `last_event_at` */
-                lag_seconds: number | null;
-            };
+            freshness: components["schemas"]["FeedFreshness"];
             entity_types: string[];
             schema: {
                 [key: string]: unknown;
@@ -398,14 +412,7 @@ export interface components {
             description: string;
             /** @enum {string} */
             status: "active" | "paused" | "degraded" | "archived";
-            freshness: {
-                /** @description When a record or an event last came or changed */
-                last_event_at: string | null;
-                /** @description When records were last sent, changed or not */
-                last_checked_at: string | null;
-                /** @description Since `last_event_at` */
-                lag_seconds: number | null;
-            };
+            freshness: components["schemas"]["FeedFreshness"];
             entity_types: string[];
             schema: {
                 [key: string]: unknown;
@@ -428,6 +435,12 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        SourceHealth: {
+            /** @enum {string} */
+            status: "unknown" | "healthy" | "failed";
+            last_success_at: string | null;
+            consecutive_failures: number;
+        };
         Source: {
             id: string;
             name: string;
@@ -437,12 +450,7 @@ export interface components {
             permission_status: string | null;
             license_status: string | null;
             reliability_score: number | null;
-            health: {
-                /** @enum {string} */
-                status: "unknown" | "healthy" | "failed";
-                last_success_at: string | null;
-                consecutive_failures: number;
-            };
+            health: components["schemas"]["SourceHealth"];
             is_demo: boolean;
             /**
              * Format: date-time
@@ -454,6 +462,11 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
+        };
+        Allowance: {
+            used: number;
+            /** @description Null: without limit */
+            limit: number | null;
         };
         DataUsage: {
             /** @description Calendar month, UTC */
@@ -471,34 +484,13 @@ export interface components {
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
             /** @description Every call with a valid key, refused ones too */
-            requests: {
-                used: number;
-                /** @description Null: without limit */
-                limit: number | null;
-            };
-            credits: {
-                used: number;
-                /** @description Null: without limit */
-                limit: number | null;
-            };
+            requests: components["schemas"]["Allowance"];
+            credits: components["schemas"]["Allowance"];
             /** @description Records, events, changes and rows that were paid for */
             records: number;
             webhook_deliveries: number;
             source_checks: number;
-            key: {
-                id: string;
-                name: string;
-                requests: {
-                    used: number;
-                    /** @description Null: without limit */
-                    limit: number | null;
-                };
-                credits: {
-                    used: number;
-                    /** @description Null: without limit */
-                    limit: number | null;
-                };
-            };
+            key: components["schemas"]["DataUsageKey"];
         };
         WebhookEndpoint: {
             id: string;
@@ -615,16 +607,7 @@ export interface components {
             confidence: number;
             version: number;
             /** @description Where it is known from */
-            source_evidence: ({
-                source_id?: string | null;
-                source_name?: string | null;
-                url?: string | null;
-                /** Format: date-time */
-                retrieved_at?: string | null;
-                synthetic?: boolean;
-            } & {
-                [key: string]: unknown;
-            })[];
+            source_evidence: components["schemas"]["SourceEvidence"][];
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -642,6 +625,19 @@ export interface components {
              */
             updated_at: string;
             is_demo: boolean;
+        };
+        EntityVersion: {
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** @description The attributes that this version changed */
+            changed: string[];
         };
         EntityDetail: {
             id: string;
@@ -664,16 +660,7 @@ export interface components {
             confidence: number;
             version: number;
             /** @description Where it is known from */
-            source_evidence: ({
-                source_id?: string | null;
-                source_name?: string | null;
-                url?: string | null;
-                /** Format: date-time */
-                retrieved_at?: string | null;
-                synthetic?: boolean;
-            } & {
-                [key: string]: unknown;
-            })[];
+            source_evidence: components["schemas"]["SourceEvidence"][];
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -692,19 +679,7 @@ export interface components {
             updated_at: string;
             is_demo: boolean;
             /** @description Newest first, at most 1,000 */
-            history?: {
-                version: number;
-                /**
-                 * Format: date-time
-                 * @description ISO 8601, UTC
-                 */
-                changed_at: string;
-                attributes: {
-                    [key: string]: unknown;
-                };
-                /** @description The attributes that this version changed */
-                changed: string[];
-            }[];
+            history?: components["schemas"]["EntityVersion"][];
         };
         Change: {
             id: string;
@@ -746,19 +721,124 @@ export interface components {
             verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
             match_reason: string | null;
             /** @description Where it is known from */
-            source_evidence: ({
-                source_id?: string | null;
-                source_name?: string | null;
-                url?: string | null;
-                /** Format: date-time */
-                retrieved_at?: string | null;
-                synthetic?: boolean;
-            } & {
-                [key: string]: unknown;
-            })[];
+            source_evidence: components["schemas"]["SourceEvidence"][];
             /** @description When a page of the list first held it */
             delivered_at: string | null;
             is_demo: boolean;
+        };
+        /** @description All rows of an export are of the same kind */
+        ExportedRow: components["schemas"]["Entity"] | components["schemas"]["IntelligenceEvent"];
+        DataUsageKey: {
+            id: string;
+            name: string;
+            requests: components["schemas"]["Allowance"];
+            credits: components["schemas"]["Allowance"];
+        };
+        ListFeedsResponse: {
+            data: components["schemas"]["Feed"][];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ReadFeedResponse: {
+            data: components["schemas"]["FeedDetail"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ListEntitiesResponse: {
+            data: components["schemas"]["Entity"][];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ReadEntityResponse: {
+            data: components["schemas"]["EntityDetail"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ListChangesResponse: {
+            data: components["schemas"]["Change"][];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ListEventsResponse: {
+            data: components["schemas"]["IntelligenceEvent"][];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ReadEventResponse: {
+            data: components["schemas"]["IntelligenceEvent"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ListSourcesResponse: {
+            data: components["schemas"]["Source"][];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        CreateExportBody: {
+            /** @enum {string} */
+            kind: "entities" | "events";
+            /** @enum {string} */
+            format: "json" | "csv";
+            /** @description Default: all feeds */
+            feed_id?: string;
+        };
+        CreateExportResponse: {
+            data: components["schemas"]["ExportedRow"][];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        GetUsageResponse: {
+            data: components["schemas"]["DataUsage"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ListWebhookEndpointsResponse: {
+            data: components["schemas"]["WebhookEndpoint"][];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        CreateWebhookEndpointBody: {
+            /** @description Where events are sent to, with POST */
+            url: string;
+            /** @description What to tell; a `ping` is sent whether named or not */
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+        };
+        CreateWebhookEndpointResponse: {
+            data: components["schemas"]["NewWebhookEndpoint"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        RotateWebhookSecretResponse: {
+            data: components["schemas"]["RotatedSecret"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        PingWebhookEndpointResponse: {
+            data: components["schemas"]["WebhookDelivery"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ListWebhookDeliveriesResponse: {
+            data: components["schemas"]["WebhookDelivery"][];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        RedeliverWebhookDeliveryResponse: {
+            data: components["schemas"]["WebhookDelivery"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        RedeliverDeadWebhookDeliveriesBody: {
+            /**
+             * Format: date-time
+             * @description Dead letters of events since then; all without it
+             */
+            since?: string;
+        };
+        RedeliverDeadWebhookDeliveriesResponse: {
+            data: components["schemas"]["Redelivered"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
         };
     };
     responses: never;
@@ -789,14 +869,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Feed"][];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ListFeedsResponse"];
                 };
             };
         };
@@ -818,14 +891,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["FeedDetail"];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ReadFeedResponse"];
                 };
             };
         };
@@ -860,14 +926,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Entity"][];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ListEntitiesResponse"];
                 };
             };
         };
@@ -892,14 +951,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["EntityDetail"];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ReadEntityResponse"];
                 };
             };
         };
@@ -927,14 +979,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Change"][];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ListChangesResponse"];
                 };
             };
         };
@@ -965,14 +1010,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["IntelligenceEvent"][];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ListEventsResponse"];
                 };
             };
         };
@@ -994,14 +1032,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["IntelligenceEvent"];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ReadEventResponse"];
                 };
             };
         };
@@ -1026,14 +1057,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Source"][];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ListSourcesResponse"];
                 };
             };
         };
@@ -1047,14 +1071,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    kind: "entities" | "events";
-                    /** @enum {string} */
-                    format: "json" | "csv";
-                    /** @description Default: all feeds */
-                    feed_id?: string;
-                };
+                "application/json": components["schemas"]["CreateExportBody"];
             };
         };
         responses: {
@@ -1064,14 +1081,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Entity"][] | components["schemas"]["IntelligenceEvent"][];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["CreateExportResponse"];
                     "text/csv": string;
                 };
             };
@@ -1092,14 +1102,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["DataUsage"];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["GetUsageResponse"];
                 };
             };
         };
@@ -1124,14 +1127,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["WebhookEndpoint"][];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ListWebhookEndpointsResponse"];
                 };
             };
         };
@@ -1145,12 +1141,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Where events are sent to, with POST */
-                    url: string;
-                    /** @description What to tell; a `ping` is sent whether named or not */
-                    events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
-                };
+                "application/json": components["schemas"]["CreateWebhookEndpointBody"];
             };
         };
         responses: {
@@ -1160,14 +1151,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["NewWebhookEndpoint"];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["CreateWebhookEndpointResponse"];
                 };
             };
         };
@@ -1203,7 +1187,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -1213,14 +1197,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["RotatedSecret"];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["RotateWebhookSecretResponse"];
                 };
             };
         };
@@ -1236,7 +1213,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -1246,14 +1223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["WebhookDelivery"];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["PingWebhookEndpointResponse"];
                 };
             };
         };
@@ -1281,14 +1251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["WebhookDelivery"][];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["ListWebhookDeliveriesResponse"];
                 };
             };
         };
@@ -1305,7 +1268,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["EmptyBody"];
             };
         };
         responses: {
@@ -1315,14 +1278,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["WebhookDelivery"];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["RedeliverWebhookDeliveryResponse"];
                 };
             };
         };
@@ -1338,13 +1294,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: date-time
-                     * @description Dead letters of events since then; all without it
-                     */
-                    since?: string;
-                };
+                "application/json": components["schemas"]["RedeliverDeadWebhookDeliveriesBody"];
             };
         };
         responses: {
@@ -1354,14 +1304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        data: components["schemas"]["Redelivered"];
-                        pagination: {
-                            /** @description Null on the last page */
-                            next_cursor: string | null;
-                        };
-                        meta: components["schemas"]["DataMeta"];
-                    };
+                    "application/json": components["schemas"]["RedeliverDeadWebhookDeliveriesResponse"];
                 };
             };
         };

@@ -19,9 +19,11 @@ export const alertSettingsSchema = z
   .object({ channels: z.array(alertChannelSchema) })
   .meta({ id: 'AlertSettings' });
 
-export const alertTestSchema = z.object({
-  channels: z.array(channel).meta({ description: 'Those over which a test is on its way' }),
-});
+export const alertTestSchema = z
+  .object({
+    channels: z.array(channel).meta({ description: 'Those over which a test is on its way' }),
+  })
+  .meta({ id: 'AlertTest' });
 
 export type AlertSettings = z.infer<typeof alertSettingsSchema>;
 export type AlertTest = z.infer<typeof alertTestSchema>;

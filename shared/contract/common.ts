@@ -125,4 +125,4 @@ export const pageQuery = z.strictObject({
 export const nextCursor = z.string().nullable().meta({ description: 'Null on the last page' });
 
 /** The body of an action that takes none: absent, null and `{}` are the same. */
-export const emptyBody = z.strictObject({}).nullish();
+export const emptyBody = z.strictObject({}).meta({ id: 'EmptyBody' }).nullish();

@@ -14,15 +14,22 @@ const jsonObject = z.record(z.string(), json);
 const text = z.string().max(MAX_TEXT);
 
 // '#' separates a node id from its loop rounds in a step key, so an id cannot hold it.
+const NODE_ID = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
+
+// A check instead of a pattern: generators of clients write patterns into languages that know no classes of Unicode.
 const nodeId = z
   .string()
   .min(1)
   .max(100)
-  .regex(
-    /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u,
+  .refine(
+    (id) => NODE_ID.test(id),
     "may hold letters, digits and the characters '_', '-', '.' and ':'",
   )
-  .refine((id) => !RESERVED_NAMES.includes(id), 'is a reserved name');
+  .refine((id) => !RESERVED_NAMES.includes(id), 'is a reserved name')
+  .meta({
+    description:
+      'Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_`',
+  });
 
 const outputKey = z
   .string()
@@ -30,94 +37,118 @@ const outputKey = z
   .max(100)
   .refine((key) => !RESERVED_NAMES.includes(key), 'is a reserved name');
 
-export const retrySchema = z.strictObject({
-  max_attempts: z.int().min(1).max(100).default(1),
-  initial_interval_seconds: z.number().min(0).max(3600).default(1),
-  backoff: z.number().min(1).max(10).default(2),
-});
+export const retrySchema = z
+  .strictObject({
+    max_attempts: z.int().min(1).max(100).default(1),
+    initial_interval_seconds: z.number().min(0).max(3600).default(1),
+    backoff: z.number().min(1).max(10).default(2),
+  })
+  .meta({ id: 'NodeRetry' });
 
 /** What the `mock` model answers, costs and how it misbehaves; other models ignore it. */
-export const mockSchema = z.strictObject({
-  output: json.optional(),
-  cost_usd: z.number().min(0).max(1_000_000).optional(),
-  delay_ms: z.int().min(0).max(3_600_000).optional(),
-  fail_times: z.int().min(0).max(1000).optional(),
-});
+export const mockSchema = z
+  .strictObject({
+    output: json.optional(),
+    cost_usd: z.number().min(0).max(1_000_000).optional(),
+    delay_ms: z.int().min(0).max(3_600_000).optional(),
+    fail_times: z.int().min(0).max(1000).optional(),
+  })
+  .meta({ id: 'MockModel' });
+
+const positionSchema = z
+  .strictObject({ x: z.number(), y: z.number() })
+  .meta({ id: 'NodePosition' });
 
 const common = {
   id: nodeId,
   label: z.string().max(200).optional(),
-  position: z.strictObject({ x: z.number(), y: z.number() }).optional(),
+  position: positionSchema.optional(),
   retry: retrySchema.optional(),
   timeout_seconds: z.number().positive().max(604_800).optional(),
 };
 
-export const agentNodeSchema = z.strictObject({
-  ...common,
-  kind: z.literal('agent'),
-  system_prompt: text.optional(),
-  /** Template; without one the model is given the run state as JSON. */
-  prompt: text.optional(),
-  /** `provider/model`, or `mock`. */
-  model: z.string().min(1).max(200).default('mock'),
-  fallback_models: z.array(z.string().min(1).max(200)).max(10).optional(),
-  temperature: z.number().min(0).max(2).optional(),
-  max_output_tokens: z.int().min(1).max(10_000_000).optional(),
-  /** JSON Schema of the answer; the parsed object becomes the output. */
-  response_schema: jsonObject.optional(),
-  /** State key of the output; without one it is the node's id. */
-  output_key: outputKey.optional(),
-  mock: mockSchema.optional(),
-});
+export const agentNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('agent'),
+    system_prompt: text.optional(),
+    /** Template; without one the model is given the run state as JSON. */
+    prompt: text.optional(),
+    /** `provider/model`, or `mock`. */
+    model: z.string().min(1).max(200).default('mock'),
+    fallback_models: z.array(z.string().min(1).max(200)).max(10).optional(),
+    temperature: z.number().min(0).max(2).optional(),
+    max_output_tokens: z.int().min(1).max(10_000_000).optional(),
+    /** JSON Schema of the answer; the parsed object becomes the output. */
+    response_schema: jsonObject.optional(),
+    /** State key of the output; without one it is the node's id. */
+    output_key: outputKey.optional(),
+    mock: mockSchema.optional(),
+  })
+  .meta({ id: 'AgentNode' });
 
-export const toolNodeSchema = z.strictObject({
-  ...common,
-  kind: z.literal('tool'),
-  /** A built-in tool, or `custom:<name>`. */
-  tool_name: z.string().min(1).max(200),
-  /** Strings in it, at any depth, are templates. */
-  params: jsonObject.default({}),
-  output_key: outputKey.optional(),
-});
+export const toolNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('tool'),
+    /** A built-in tool, or `custom:<name>`. */
+    tool_name: z.string().min(1).max(200),
+    /** Strings in it, at any depth, are templates. */
+    params: jsonObject.default({}),
+    output_key: outputKey.optional(),
+  })
+  .meta({ id: 'ToolNode' });
 
-export const conditionNodeSchema = z.strictObject({
-  ...common,
-  kind: z.literal('condition'),
-  expression: text,
-});
+export const conditionNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('condition'),
+    expression: text,
+  })
+  .meta({ id: 'ConditionNode' });
 
-export const loopNodeSchema = z.strictObject({
-  ...common,
-  kind: z.literal('loop'),
-  expression: text,
-  max_iterations: z.int().min(1).max(10_000).default(5),
-});
+export const loopNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('loop'),
+    expression: text,
+    max_iterations: z.int().min(1).max(10_000).default(5),
+  })
+  .meta({ id: 'LoopNode' });
 
-export const gateNodeSchema = z.strictObject({
-  ...common,
-  kind: z.literal('human_gate'),
-  /** Template of what the approver is asked. */
-  prompt: text.default(''),
-});
+export const gateNodeSchema = z
+  .strictObject({
+    ...common,
+    kind: z.literal('human_gate'),
+    /** Template of what the approver is asked. */
+    prompt: text.default(''),
+  })
+  .meta({ id: 'HumanGateNode' });
 
-export const mergeNodeSchema = z.strictObject({ ...common, kind: z.literal('merge') });
+export const mergeNodeSchema = z
+  .strictObject({ ...common, kind: z.literal('merge') })
+  .meta({ id: 'MergeNode' });
 
-export const graphNodeSchema = z.discriminatedUnion('kind', [
-  agentNodeSchema,
-  toolNodeSchema,
-  conditionNodeSchema,
-  loopNodeSchema,
-  gateNodeSchema,
-  mergeNodeSchema,
-]);
+export const graphNodeSchema = z
+  .discriminatedUnion('kind', [
+    agentNodeSchema,
+    toolNodeSchema,
+    conditionNodeSchema,
+    loopNodeSchema,
+    gateNodeSchema,
+    mergeNodeSchema,
+  ])
+  .meta({ id: 'GraphNode' });
 
-export const graphEdgeSchema = z.strictObject({
-  id: z.string().min(1).max(200).optional(),
-  source: z.string().min(1).max(100),
-  target: z.string().min(1).max(100),
-  /** Which result of the source takes this edge; without one every result does. */
-  condition_value: z.enum(['true', 'false']).optional(),
-});
+export const graphEdgeSchema = z
+  .strictObject({
+    id: z.string().min(1).max(200).optional(),
+    source: z.string().min(1).max(100),
+    target: z.string().min(1).max(100),
+    /** Which result of the source takes this edge; without one every result does. */
+    condition_value: z.enum(['true', 'false']).optional(),
+  })
+  .meta({ id: 'GraphEdge' });
 
 /** A graph fit to be compiled, as far as shape goes; `checkGraph` tells the rest. */
 export const graphSchema = z.strictObject({
@@ -131,21 +162,25 @@ export const draftGraphSchema = z.looseObject({
   edges: z.array(json).default([]),
 });
 
-export const graphIssueSchema = z.object({
-  code: z.string(),
-  message: z.string(),
-  node_id: z.string().optional(),
-  /** Where in the graph, like `nodes[3].params.url`. */
-  path: z.string().optional(),
-  /** Offset in the text at `path`, from 0, in UTF-16 units. */
-  position: z.int().optional(),
-});
+export const graphIssueSchema = z
+  .object({
+    code: z.string(),
+    message: z.string(),
+    node_id: z.string().optional(),
+    /** Where in the graph, like `nodes[3].params.url`. */
+    path: z.string().optional(),
+    /** Offset in the text at `path`, from 0, in UTF-16 units. */
+    position: z.int().optional(),
+  })
+  .meta({ id: 'GraphIssue' });
 
-export const graphReportSchema = z.object({
-  valid: z.boolean(),
-  errors: z.array(graphIssueSchema),
-  warnings: z.array(graphIssueSchema),
-});
+export const graphReportSchema = z
+  .object({
+    valid: z.boolean(),
+    errors: z.array(graphIssueSchema),
+    warnings: z.array(graphIssueSchema),
+  })
+  .meta({ id: 'GraphReport' });
 
 const checkCommon = {
   name: z.string().min(1).max(200),
@@ -155,23 +190,31 @@ const checkCommon = {
   case_sensitive: z.boolean().optional(),
 };
 
-export const evaluationCheckSchema = z.discriminatedUnion('type', [
-  z.strictObject({
-    ...checkCommon,
-    type: z.enum(['contains', 'not_contains', 'equals', 'regex']),
-    value: z.union([z.string().max(10_000), z.number()]),
-  }),
-  z.strictObject({
-    ...checkCommon,
-    type: z.enum(['max_cost_usd', 'max_duration_ms']),
-    value: z.number().min(0),
-  }),
-  z.strictObject({
-    ...checkCommon,
-    type: z.literal('expression'),
-    value: z.string().min(1).max(2000),
-  }),
-]);
+export const evaluationCheckSchema = z
+  .discriminatedUnion('type', [
+    z
+      .strictObject({
+        ...checkCommon,
+        type: z.enum(['contains', 'not_contains', 'equals', 'regex']),
+        value: z.union([z.string().max(10_000), z.number()]),
+      })
+      .meta({ id: 'TextCheck' }),
+    z
+      .strictObject({
+        ...checkCommon,
+        type: z.enum(['max_cost_usd', 'max_duration_ms']),
+        value: z.number().min(0),
+      })
+      .meta({ id: 'LimitCheck' }),
+    z
+      .strictObject({
+        ...checkCommon,
+        type: z.literal('expression'),
+        value: z.string().min(1).max(2000),
+      })
+      .meta({ id: 'ExpressionCheck' }),
+  ])
+  .meta({ id: 'EvaluationCheck' });
 
 export const evaluationChecksSchema = z.array(evaluationCheckSchema).max(100);
 
@@ -185,28 +228,32 @@ export const evaluationChecksInput = evaluationChecksSchema.superRefine((checks,
   }
 });
 
-export const checkResultSchema = z.object({
-  name: z.string(),
-  type: z.enum([
-    'contains',
-    'not_contains',
-    'equals',
-    'regex',
-    'max_cost_usd',
-    'max_duration_ms',
-    'expression',
-  ]),
-  passed: z.boolean(),
-  actual: json,
-  expected: json,
-  message: z.string().optional(),
-});
+export const checkResultSchema = z
+  .object({
+    name: z.string(),
+    type: z.enum([
+      'contains',
+      'not_contains',
+      'equals',
+      'regex',
+      'max_cost_usd',
+      'max_duration_ms',
+      'expression',
+    ]),
+    passed: z.boolean(),
+    actual: json,
+    expected: json,
+    message: z.string().optional(),
+  })
+  .meta({ id: 'CheckResult' });
 
-export const evalsSchema = z.object({
-  passed: z.int(),
-  total: z.int(),
-  results: z.array(checkResultSchema),
-});
+export const evalsSchema = z
+  .object({
+    passed: z.int(),
+    total: z.int(),
+    results: z.array(checkResultSchema),
+  })
+  .meta({ id: 'Evaluation' });
 
 export type GraphNode = z.infer<typeof graphNodeSchema>;
 export type AgentNode = z.infer<typeof agentNodeSchema>;

@@ -6,14 +6,14 @@ import { errorBody, jsonObject, jsonValue } from './common.ts';
 const version = z.literal('2.0');
 const id = z.union([z.string(), z.int()]);
 
-z.looseObject({
+const request = z.looseObject({
   jsonrpc: version,
   id: id
     .optional()
     .meta({ description: 'Names the request in its answer; a notification has none' }),
   method: z.string(),
   params: jsonObject.optional(),
-}).register(z.globalRegistry, { id: 'JsonRpcRequest' });
+});
 
 const result = z
   .looseObject({ jsonrpc: version, id, result: jsonObject })
@@ -27,36 +27,39 @@ const failure = z
       .union([z.string(), z.number()])
       .nullable()
       .meta({ description: 'Null where the request could not be read' }),
-    error: z.looseObject({
-      code: z
-        .int()
-        .meta({ description: 'As JSON-RPC 2.0 and the protocol number them', examples: [-32601] }),
-      message: z.string(),
-      data: jsonValue.optional(),
-    }),
+    error: z
+      .looseObject({
+        code: z.int().meta({
+          description: 'As JSON-RPC 2.0 and the protocol number them',
+          examples: [-32601],
+        }),
+        message: z.string(),
+        data: jsonValue.optional(),
+      })
+      .meta({ id: 'JsonRpcErrorDetail' }),
   })
   .meta({ id: 'JsonRpcError' });
 
-const answer = z.union([result, failure]);
+const answer = z.union([result, failure]).meta({ id: 'JsonRpcResponse' });
 
+const { $schema: _draft, ...described } = z.toJSONSchema(request, {
+  io: 'input',
+  unrepresentable: 'any',
+});
 // For the document: the library reads the message, and refuses in its own words.
 export const mcpRequest = jsonValue.meta({
-  description: 'One message, or a list of them in versions of the protocol before 2025-06-18',
-  anyOf: [
-    { $ref: '#/components/schemas/JsonRpcRequestInput' },
-    { type: 'array', items: { $ref: '#/components/schemas/JsonRpcRequestInput' } },
-  ],
+  ...(described as Record<string, unknown>),
+  description:
+    'One message. Versions of the protocol before 2025-06-18 also take a list of them, and get a list of answers',
   examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 });
 
 // The guards of the API refuse as everywhere; what they let in, the library refuses as JSON-RPC does.
-const refusal = z.union([errorBody, failure]);
+const refusal = z.union([errorBody, failure]).meta({ id: 'McpRefusal' });
 
 /** By status. A tool that fails is 200, with `isError` in its result. */
 export const mcpAnswers = {
-  200: z
-    .union([answer, z.array(answer)])
-    .meta({ description: 'The answer to the message; to a list of messages, the list of answers' }),
+  200: answer.meta({ description: 'The answer to the message' }),
   400: refusal.meta({ description: 'The body is no JSON, or no message of the protocol' }),
   404: failure.meta({ description: 'The protocol has no such method' }),
   406: failure.meta({

@@ -59,17 +59,21 @@ const perCapability = <T extends z.ZodType>(value: T) =>
   );
 
 /** Capability → whether it is held. */
-export const heldCapabilities = perCapability(z.boolean());
+export const heldCapabilities = perCapability(z.boolean()).meta({ id: 'HeldCapabilities' });
 export type HeldCapabilities = z.infer<typeof heldCapabilities>;
 
-export const capabilitySetting = z.object({
-  default: z.boolean().meta({ description: "What the member's role has" }),
-  override: z.boolean().nullable(),
-  effective: z.boolean().meta({ description: 'The override if there is one, else the default' }),
-});
+export const capabilitySetting = z
+  .object({
+    default: z.boolean().meta({ description: "What the member's role has" }),
+    override: z.boolean().nullable(),
+    effective: z.boolean().meta({ description: 'The override if there is one, else the default' }),
+  })
+  .meta({ id: 'CapabilitySetting' });
 
 /** Capability → default, override and effective value. */
-export const capabilitySettings = perCapability(capabilitySetting);
+export const capabilitySettings = perCapability(capabilitySetting).meta({
+  id: 'CapabilitySettings',
+});
 
 export const memberDetailSchema = memberSchema
   .extend({
@@ -107,7 +111,7 @@ export const permissionsChange = z
   .strictObject({
     overrides: z
       .strictObject(perCapability(override).shape)
-      .meta({ description: 'What is not named stays as it is' }),
+      .meta({ id: 'CapabilityOverrides', description: 'What is not named stays as it is' }),
     keep_keys: keepKeys,
   })
   .meta({ examples: [{ overrides: { run_workflows: false, approve_gates: null } }] });

@@ -45,43 +45,50 @@ const blockedArgumentSchema = z
   .refine(
     (rule) => (rule.values === undefined) !== (rule.pattern === undefined),
     "needs either 'values' or 'pattern'",
-  );
+  )
+  .meta({ id: 'BlockedArgument' });
 
-const toolPolicySchema = z.strictObject({
-  tool: name
-    .refine((tool) => tool !== 'delay', "'delay' only waits inside the run and is never refused")
-    .meta({ description: 'As in `tool_name`' }),
-  allowed_workflow_ids: z
-    .array(name)
-    .max(1_000)
-    .optional()
-    .meta({ description: 'Absent: every workflow may use it' }),
-  blocked_arguments: z.array(blockedArgumentSchema).max(50).optional(),
-});
+const toolPolicySchema = z
+  .strictObject({
+    tool: name
+      .refine((tool) => tool !== 'delay', "'delay' only waits inside the run and is never refused")
+      .meta({ description: 'As in `tool_name`' }),
+    allowed_workflow_ids: z
+      .array(name)
+      .max(1_000)
+      .optional()
+      .meta({ description: 'Absent: every workflow may use it' }),
+    blocked_arguments: z.array(blockedArgumentSchema).max(50).optional(),
+  })
+  .meta({ id: 'ToolPolicy' });
 
-const redactionPatternSchema = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[A-Za-z][A-Za-z0-9_-]{0,49}$/, 'must be letters, digits, _ and -, at most 50')
-    .refine(
-      (text) => !(detectorNames as readonly string[]).includes(text),
-      'is the name of a detector',
-    ),
-  regex: pattern,
-});
+const redactionPatternSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_-]{0,49}$/, 'must be letters, digits, _ and -, at most 50')
+      .refine(
+        (text) => !(detectorNames as readonly string[]).includes(text),
+        'is the name of a detector',
+      ),
+    regex: pattern,
+  })
+  .meta({ id: 'RedactionPattern' });
 
-const redactionSchema = z.strictObject({
-  detectors: z
-    .array(z.enum(detectorNames))
-    .max(detectorNames.length)
-    .refine(unique, 'names a detector twice')
-    .default([]),
-  patterns: z
-    .array(redactionPatternSchema)
-    .max(20)
-    .refine((patterns) => unique(patterns.map((each) => each.name)), 'uses a name twice')
-    .default([]),
-});
+const redactionSchema = z
+  .strictObject({
+    detectors: z
+      .array(z.enum(detectorNames))
+      .max(detectorNames.length)
+      .refine(unique, 'names a detector twice')
+      .default([]),
+    patterns: z
+      .array(redactionPatternSchema)
+      .max(20)
+      .refine((patterns) => unique(patterns.map((each) => each.name)), 'uses a name twice')
+      .default([]),
+  })
+  .meta({ id: 'Redaction' });
 
 /** What agents and tools of a workspace may do, and what is taken out before anything leaves. */
 export const policiesInput = z.strictObject({

@@ -12,7 +12,7 @@ export const priceSchema = z
   })
   .meta({ id: 'Price' });
 
-export const priceListSchema = z.strictObject({
+export const priceListInput = z.strictObject({
   prices: z
     .array(priceSchema)
     .max(500)
@@ -21,5 +21,7 @@ export const priceListSchema = z.strictObject({
       'names a model twice',
     ),
 });
+
+export const priceListSchema = priceListInput.meta({ id: 'PriceList' });
 
 export type Price = z.infer<typeof priceSchema>;

@@ -17,10 +17,9 @@ export const triggers = ['manual', 'webhook', 'mcp', 'schedule'] as const;
 export const triggerSchema = z.enum(triggers);
 
 export const failureKinds = ['node', 'budget', 'cancelled', 'rejected', 'crash'] as const;
-export const failureSchema = z.object({
-  kind: z.enum(failureKinds),
-  node_id: z.string().optional(),
-});
+export const failureSchema = z
+  .object({ kind: z.enum(failureKinds), node_id: z.string().optional() })
+  .meta({ id: 'RunFailure' });
 
 export const pendingGateSchema = z
   .object({
@@ -84,7 +83,9 @@ export const runSchema = z
   })
   .meta({ id: 'Run' });
 
-export const runListSchema = z.object({ runs: z.array(runSummarySchema), next_cursor: nextCursor });
+export const runListSchema = z
+  .object({ runs: z.array(runSummarySchema), next_cursor: nextCursor })
+  .meta({ id: 'RunList' });
 
 export const runListQuery = z.strictObject({
   workflow_id: z.string().min(1).max(100).optional(),
@@ -106,10 +107,9 @@ export const approvalSchema = z
   })
   .meta({ id: 'Approval' });
 
-export const approvalListSchema = z.object({
-  approvals: z.array(approvalSchema),
-  next_cursor: nextCursor,
-});
+export const approvalListSchema = z
+  .object({ approvals: z.array(approvalSchema), next_cursor: nextCursor })
+  .meta({ id: 'ApprovalList' });
 
 /** Any object; an absent body is the empty input. */
 export const runInputBody = jsonObject.nullish().meta({

@@ -10,13 +10,25 @@ const node_id = z.string();
 /** What a run's stream says. Frames carry ids, not payloads: whoever listens reads the run anew. */
 export const streamFrameSchema = z
   .discriminatedUnion('type', [
-    z.object({ run_id, type: z.literal('step_started'), node_id, label: z.string() }),
-    z.object({ run_id, type: z.literal('step_completed'), node_id }),
-    z.object({ run_id, type: z.literal('step_failed'), node_id, error: z.string() }),
-    z.object({ run_id, type: z.literal('run_paused'), node_id, prompt: z.string() }),
-    z.object({ run_id, type: z.literal('run_completed') }),
-    z.object({ run_id, type: z.literal('run_failed'), error: z.string() }),
-    z.object({ run_id, type: z.literal('run_evaluated'), passed: z.int(), total: z.int() }),
+    z
+      .object({ run_id, type: z.literal('step_started'), node_id, label: z.string() })
+      .meta({ id: 'StepStartedFrame' }),
+    z
+      .object({ run_id, type: z.literal('step_completed'), node_id })
+      .meta({ id: 'StepCompletedFrame' }),
+    z
+      .object({ run_id, type: z.literal('step_failed'), node_id, error: z.string() })
+      .meta({ id: 'StepFailedFrame' }),
+    z
+      .object({ run_id, type: z.literal('run_paused'), node_id, prompt: z.string() })
+      .meta({ id: 'RunPausedFrame' }),
+    z.object({ run_id, type: z.literal('run_completed') }).meta({ id: 'RunCompletedFrame' }),
+    z
+      .object({ run_id, type: z.literal('run_failed'), error: z.string() })
+      .meta({ id: 'RunFailedFrame' }),
+    z
+      .object({ run_id, type: z.literal('run_evaluated'), passed: z.int(), total: z.int() })
+      .meta({ id: 'RunEvaluatedFrame' }),
   ])
   .meta({ id: 'StreamFrame' });
 
@@ -29,10 +41,12 @@ export const runEventSchema = z
   })
   .meta({ id: 'RunEvent' });
 
-export const runEventListSchema = z.object({
-  events: z.array(runEventSchema).meta({ description: 'Oldest first' }),
-  next_cursor: nextCursor.meta({ description: '`after` of the next page; null on the last' }),
-});
+export const runEventListSchema = z
+  .object({
+    events: z.array(runEventSchema).meta({ description: 'Oldest first' }),
+    next_cursor: nextCursor.meta({ description: '`after` of the next page; null on the last' }),
+  })
+  .meta({ id: 'RunEventList' });
 
 export const runEventQuery = z.strictObject({
   after: wholeNumber(0, Number.MAX_SAFE_INTEGER)

@@ -20,24 +20,28 @@ const { name, description } = workflowCreateBody.shape;
 const graph = workflowCreateBody.shape.graph.unwrap();
 const sampleInput = jsonObject.meta({ description: 'An input to try it with' });
 
-const fromGraph = z.strictObject({
-  name,
-  description,
-  graph,
-  checks: evaluationChecksInput.default([]),
-  sample_input: sampleInput.default({}),
-});
+const fromGraph = z
+  .strictObject({
+    name,
+    description,
+    graph,
+    checks: evaluationChecksInput.default([]),
+    sample_input: sampleInput.default({}),
+  })
+  .meta({ id: 'TemplateFromGraph' });
 
-const fromWorkflow = z.strictObject({
-  workflow_id: z
-    .string()
-    .min(1)
-    .max(100)
-    .meta({ description: 'Its current graph and its checks are copied' }),
-  name: name.optional().meta({ description: 'The name of the workflow without it' }),
-  description: description.unwrap().optional(),
-  sample_input: sampleInput.default({}),
-});
+const fromWorkflow = z
+  .strictObject({
+    workflow_id: z
+      .string()
+      .min(1)
+      .max(100)
+      .meta({ description: 'Its current graph and its checks are copied' }),
+    name: name.optional().meta({ description: 'The name of the workflow without it' }),
+    description: description.unwrap().optional(),
+    sample_input: sampleInput.default({}),
+  })
+  .meta({ id: 'TemplateFromWorkflow' });
 
 export const templateCreateBody = z.union([fromGraph, fromWorkflow]).meta({
   examples: [

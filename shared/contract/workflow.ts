@@ -1,30 +1,29 @@
 import { z } from 'zod';
 import { dollars, dollarsInput, jsonValue, timestamp, wholeNumber } from './common.ts';
-import {
-  draftGraphSchema,
-  evaluationChecksInput,
-  graphEdgeSchema,
-  graphNodeSchema,
-} from './graph.ts';
+import { draftGraphSchema, evaluationChecksInput } from './graph.ts';
 
 export const workflowStatuses = ['draft', 'published'] as const;
 
-graphNodeSchema.register(z.globalRegistry, { id: 'GraphNode' });
-graphEdgeSchema.register(z.globalRegistry, { id: 'GraphEdge' });
-
 // Documents what a graph that can run is made of; a draft may hold anything.
 const drawnPart = (noun: string) =>
-  jsonValue.meta({ anyOf: [{ $ref: `#/components/schemas/${noun}Input` }, {}] });
+  jsonValue.meta({
+    anyOf: [
+      { $ref: `#/components/schemas/${noun}Input` },
+      { description: 'Whatever else was drawn. A graph that holds it cannot run' },
+    ],
+  });
 
 /** A graph as it was drawn, valid or not. */
 const savedGraph = z
   .looseObject({ nodes: z.array(drawnPart('GraphNode')), edges: z.array(drawnPart('GraphEdge')) })
   .meta({ id: 'Graph', description: 'Nodes and edges as they were drawn' });
 
-const drawnGraph = draftGraphSchema.extend({
-  nodes: z.array(drawnPart('GraphNode')).default([]),
-  edges: z.array(drawnPart('GraphEdge')).default([]),
-});
+const drawnGraph = draftGraphSchema
+  .extend({
+    nodes: z.array(drawnPart('GraphNode')).default([]),
+    edges: z.array(drawnPart('GraphEdge')).default([]),
+  })
+  .meta({ id: 'GraphDraft', description: 'Nodes and edges as they are drawn, fit to run or not' });
 
 export const runStatsSchema = z
   .object({
@@ -110,10 +109,13 @@ export const workflowVersionSchema = z
   .object({ ...versionFields, graph: savedGraph })
   .meta({ id: 'WorkflowVersion' });
 
-export const versionListSchema = z.object({
-  versions: z.array(z.object({ ...versionFields, nodes: z.int(), edges: z.int() })),
-  next_cursor: z.string().nullable(),
-});
+const versionSummarySchema = z
+  .object({ ...versionFields, nodes: z.int(), edges: z.int() })
+  .meta({ id: 'WorkflowVersionSummary' });
+
+export const versionListSchema = z
+  .object({ versions: z.array(versionSummarySchema), next_cursor: z.string().nullable() })
+  .meta({ id: 'WorkflowVersionList' });
 
 export const diffQuery = z.strictObject({
   from: wholeNumber(1, 2_147_483_647),

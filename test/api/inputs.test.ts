@@ -38,7 +38,8 @@ const gets = (): Get[] =>
       if (answer === undefined) return [];
       const id = path.includes('/endpoints/') || path.includes('/webhooks/') ? 'endpoint' : 'run';
       const url = path.replaceAll(/\{\w+\}/g, ids[path.includes('/workflows/') ? 'workflow' : id]!);
-      return [{ path, url, parameters: get.parameters ?? [], answer }];
+      const named = document.components.schemas[answer.$ref?.split('/').at(-1)];
+      return [{ path, url, parameters: get.parameters ?? [], answer: named ?? answer }];
     }),
   );
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { headers } from '../../api/openapi/headers.ts';
 import { contractTypes } from '../../scripts/client/contract-types.ts';
 import { randomText } from '../../shared/platform/ids.ts';
@@ -76,8 +77,9 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
       if (id === 'getHealth' || id === 'getReadiness') continue;
       for (const status of ['400', '401', '403', '500', '503']) {
         const { schema } = answersOf(operation)[status].content['application/json'];
-        const shapes = schema.anyOf ?? [schema];
-        expect(shapes).toContainEqual({ $ref: '#/components/schemas/Error' });
+        // The guards of the API come before those of the protocol.
+        const expected = id === 'mcp' && status === '400' ? 'McpRefusal' : 'Error';
+        expect(schema).toEqual({ $ref: `#/components/schemas/${expected}` });
       }
       if (operation.parameters?.some((each: { in: string }) => each.in === 'path')) {
         expect(operation.responses).toHaveProperty('404');
@@ -114,6 +116,34 @@ describe.each(Object.entries(surfaces))('the OpenAPI document of the %s API', (_
     expect([...new Set(refs)].sort()).toEqual(held.sort());
   });
 
+  test('has a name for every object, and a discriminator for every choice of them', () => {
+    const { schemas } = surface.document().components;
+    const inline: string[] = [];
+    const walk = (value: any, path: string, isNamed: boolean): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if (!isNamed && value.properties !== undefined && !path.endsWith('/properties')) {
+        inline.push(path);
+      }
+      for (const [key, each] of Object.entries(value)) {
+        if (key !== 'example' && key !== 'examples') walk(each, `${path}/${key}`, false);
+      }
+    };
+    for (const [name, schema] of Object.entries<any>(schemas)) {
+      walk(schema, name, true);
+      if (schema.oneOf !== undefined) expect(schema).toHaveProperty('discriminator');
+    }
+    walk(surface.document().paths, 'paths', false);
+    expect(inline).toEqual([]);
+  });
+
+  test('has patterns that every language reads', () => {
+    const patterns = JSON.stringify(surface.document()).match(/(?<="pattern":)"(?:[^"\\]|\\.)*"/g);
+    for (const pattern of patterns ?? []) {
+      // No class of Unicode, no look-around, no named group, no flag.
+      expect(JSON.parse(pattern)).not.toMatch(/\\[pP]|\(\?[^:]/);
+    }
+  });
+
   test('is the committed one', () => {
     expectCommitted(file, `${JSON.stringify(surface.document(), null, 2)}\n`);
   });
@@ -139,7 +169,8 @@ describe('the OpenAPI document of the data API', () => {
       for (const [status, answer] of Object.entries<any>(operation.responses)) {
         const schema = answer.content?.['application/json']?.schema;
         if (!status.startsWith('2') || schema === undefined) continue;
-        expect({ id, fields: Object.keys(schema.properties) }).toEqual({
+        const { properties } = dataDocument.components.schemas[schema.$ref.split('/').at(-1)];
+        expect({ id, fields: Object.keys(properties) }).toEqual({
           id,
           fields: ['data', 'pagination', 'meta'],
         });
@@ -280,6 +311,40 @@ describe('its examples', () => {
       if (method !== 'GET' || path.includes('{')) continue;
       const answer = await api.call('GET', path);
       expect(operation.responses).toHaveProperty(String(answer.status));
+    }
+  });
+});
+
+describe('the evidence of a record', () => {
+  test('is answered as it was sent, and as it is described', async () => {
+    const { body: feed } = await api.call('POST', '/api/data/feeds', { name: 'Permits' });
+    const nothingKnown = { source_id: null, source_name: null, url: null, retrieved_at: null };
+    const record = {
+      type: 'entity',
+      external_key: 'permit-1',
+      entity_type: 'project',
+      canonical_name: 'Riverside Tower',
+      attributes: {},
+      source_evidence: [nothingKnown, {}],
+    };
+    const sent = await api.call('POST', '/api/data/ingest', {
+      feed_id: feed.id,
+      records: [record],
+    });
+    expect(sent.body).toMatchObject({ created: 1, refused: 0 });
+    const list = await api.call('GET', `/api/data/entities?feed_id=${feed.id}`);
+    expect(list.body.entities[0].source_evidence).toEqual([
+      { ...nothingKnown, synthetic: false },
+      { synthetic: false },
+    ]);
+    for (const { components } of [document, dataDocument]) {
+      const ajv = new Ajv2020({ strict: false, validateFormats: false });
+      ajv.addSchema({ $id: 'document', components });
+      const isEntity = ajv.compile({ $ref: 'document#/components/schemas/Entity' });
+      expect({ ok: isEntity(list.body.entities[0]), errors: isEntity.errors }).toEqual({
+        ok: true,
+        errors: null,
+      });
     }
   });
 });

@@ -1,4 +1,4 @@
-import { priceListSchema } from '../../../shared/contract/price.ts';
+import { priceListInput, priceListSchema } from '../../../shared/contract/price.ts';
 import { listPrices, replacePrices } from '../../../shared/db/prices.ts';
 import { answers } from '../../answers.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -29,7 +29,7 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
       operationId: 'setPrices',
       summary: 'Replace the prices this workspace sets itself',
       description: 'A model that is not named costs what the built-in table says.',
-      body: priceListSchema.meta({
+      body: priceListInput.meta({
         examples: [
           {
             prices: [

@@ -12,9 +12,10 @@ import { answers } from '../../answers.ts';
 import type { App, DataCaller, RouteContext } from '../../deps.ts';
 import { createExportPlaces, csvOf, EXPORT_MS, jsonOf, sendExport } from '../../export-stream.ts';
 
-const exportedSchema = envelopeOf(
-  z.union([z.array(entitySchema), z.array(intelligenceEventSchema)]),
-);
+const rowSchema = z
+  .union([entitySchema, intelligenceEventSchema])
+  .meta({ id: 'ExportedRow', description: 'All rows of an export are of the same kind' });
+const exportedSchema = envelopeOf(z.array(rowSchema));
 const csvText = z
   .string()
   .meta({ description: 'A header row and a row for each record or event (RFC 4180)' });

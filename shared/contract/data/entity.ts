@@ -21,17 +21,7 @@ export const evidenceList = z
   .custom<Json[]>((value) => Array.isArray(value))
   .meta({
     type: 'array',
-    items: {
-      type: 'object',
-      properties: {
-        source_id: { type: ['string', 'null'] },
-        source_name: { type: ['string', 'null'] },
-        url: { type: ['string', 'null'] },
-        retrieved_at: { type: ['string', 'null'], format: 'date-time' },
-        synthetic: { type: 'boolean' },
-      },
-      additionalProperties: true,
-    },
+    items: { $ref: '#/components/schemas/SourceEvidenceInput' },
     description: 'Where it is known from',
   });
 
@@ -83,12 +73,14 @@ export const entitySchema = z
   .meta({ id: 'Entity' });
 export type Entity = z.infer<typeof entitySchema>;
 
-export const entityVersionSchema = z.object({
-  version: z.int(),
-  changed_at: timestamp,
-  attributes: jsonObject,
-  changed: z.array(z.string()).meta({ description: 'The attributes that this version changed' }),
-});
+export const entityVersionSchema = z
+  .object({
+    version: z.int(),
+    changed_at: timestamp,
+    attributes: jsonObject,
+    changed: z.array(z.string()).meta({ description: 'The attributes that this version changed' }),
+  })
+  .meta({ id: 'EntityVersion' });
 export type EntityVersion = z.infer<typeof entityVersionSchema>;
 
 export const entityDetailSchema = entitySchema

@@ -31,13 +31,15 @@ const meta = z
   })
   .meta({ id: 'DataMeta' });
 
+const pagination = z
+  .object({ next_cursor: z.string().nullable().meta({ description: 'Null on the last page' }) })
+  .meta({ id: 'Pagination' });
+
 /** Every answer of `/v1` that is JSON and no refusal. */
 export const envelopeOf = <Data extends z.ZodType>(data: Data) =>
   z.object({
     data,
-    pagination: z.object({
-      next_cursor: z.string().nullable().meta({ description: 'Null on the last page' }),
-    }),
+    pagination,
     meta,
   });
 

@@ -66,15 +66,17 @@ export const feedSchema = z
     name: z.string(),
     description: z.string(),
     status: z.enum(feedStatuses),
-    freshness: z.object({
-      last_event_at: timestamp
-        .nullable()
-        .meta({ description: 'When a record or an event last came or changed' }),
-      last_checked_at: timestamp
-        .nullable()
-        .meta({ description: 'When records were last sent, changed or not' }),
-      lag_seconds: z.int().nullable().meta({ description: 'Since `last_event_at`' }),
-    }),
+    freshness: z
+      .object({
+        last_event_at: timestamp
+          .nullable()
+          .meta({ description: 'When a record or an event last came or changed' }),
+        last_checked_at: timestamp
+          .nullable()
+          .meta({ description: 'When records were last sent, changed or not' }),
+        lag_seconds: z.int().nullable().meta({ description: 'Since `last_event_at`' }),
+      })
+      .meta({ id: 'FeedFreshness' }),
     entity_types: z.array(z.string()),
     schema: jsonObject,
     geography: jsonObject,

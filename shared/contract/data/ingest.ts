@@ -28,13 +28,15 @@ const externalKey = z
   .meta({ description: 'Names the record in its feed, where it comes from' });
 const score = z.number().min(-1e9).max(1e9).nullish();
 
-const evidence = z.strictObject({
-  source_id: z.string().max(200).nullish(),
-  source_name: z.string().max(500).nullish(),
-  url: z.string().max(2_000).nullish(),
-  retrieved_at: recordTime.nullish(),
-  synthetic: z.boolean().default(false),
-});
+const evidence = z
+  .strictObject({
+    source_id: z.string().max(200).nullish(),
+    source_name: z.string().max(500).nullish(),
+    url: z.string().max(2_000).nullish(),
+    retrieved_at: recordTime.nullish(),
+    synthetic: z.boolean().default(false),
+  })
+  .meta({ id: 'SourceEvidence' });
 
 const assessment = {
   verification_status: z.enum(verificationStatuses).default('unverified'),
@@ -64,6 +66,7 @@ export const entityRecordFields = {
     .default({}),
   geography: z
     .strictObject({ city: place, region: place, country: place, postal_code: place })
+    .meta({ id: 'RecordGeography' })
     .default({}),
   status: z.string().min(1).max(100).default('active'),
   ...assessment,
@@ -88,20 +91,22 @@ export const eventRecordFields = {
 };
 
 /** A record states itself whole: what it leaves out has its default, whatever it was before. */
-export const entityRecord = z.strictObject({ type: z.literal('entity'), ...entityRecordFields });
+export const entityRecord = z
+  .strictObject({ type: z.literal('entity'), ...entityRecordFields })
+  .meta({ id: 'EntityRecord' });
 export type EntityRecord = z.infer<typeof entityRecord>;
-export const eventRecord = z.strictObject({ type: z.literal('event'), ...eventRecordFields });
+export const eventRecord = z
+  .strictObject({ type: z.literal('event'), ...eventRecordFields })
+  .meta({ id: 'EventRecord' });
 export type EventRecord = z.infer<typeof eventRecord>;
 
-export const ingestRecord = z.discriminatedUnion('type', [entityRecord, eventRecord]);
+export const ingestRecord = z
+  .discriminatedUnion('type', [entityRecord, eventRecord])
+  .meta({ id: 'IngestRecord' });
 export type IngestRecord = z.infer<typeof ingestRecord>;
 
-const { $schema: _draft, ...describedRecord } = z.toJSONSchema(ingestRecord, {
-  io: 'input',
-  unrepresentable: 'any',
-});
 // Each record is checked by itself, so that those at fault do not take the others with them.
-const anyRecord = z.unknown().meta(describedRecord as Record<string, unknown>);
+const anyRecord = z.unknown().meta({ $ref: '#/components/schemas/IngestRecordInput' });
 
 const feedId = z.string().min(1).max(200);
 

@@ -48,11 +48,13 @@ export const sourceUpdate = z
   .meta({ examples: [{ reliability_score: 0.9 }] });
 export type SourceUpdate = z.infer<typeof sourceUpdate>;
 
-const health = z.object({
-  status: z.enum(sourceHealths),
-  last_success_at: timestamp.nullable(),
-  consecutive_failures: z.int(),
-});
+const health = z
+  .object({
+    status: z.enum(sourceHealths),
+    last_success_at: timestamp.nullable(),
+    consecutive_failures: z.int(),
+  })
+  .meta({ id: 'SourceHealth' });
 
 export const sourceSchema = z
   .object({

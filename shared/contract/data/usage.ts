@@ -4,10 +4,12 @@ import { timestamp } from '../common.ts';
 import { dataKeyModes } from './envelope.ts';
 
 /** Something of which a month has an allowance. */
-const metered = z.object({
-  used: z.int(),
-  limit: z.int().nullable().meta({ description: 'Null: without limit' }),
-});
+const metered = z
+  .object({
+    used: z.int(),
+    limit: z.int().nullable().meta({ description: 'Null: without limit' }),
+  })
+  .meta({ id: 'Allowance' });
 
 const month = {
   month: z.string().meta({ description: 'Calendar month, UTC', examples: ['2026-11'] }),

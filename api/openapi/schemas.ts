@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/** The schemas of a document, made so that generators of clients have a name for each. */
+
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  additionalProperties?: Schema | boolean;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  discriminator?: { propertyName: string; mapping: Record<string, string> };
+}
+
+export interface Components {
+  schemas: Record<string, Schema>;
+  [kind: string]: Record<string, unknown>;
+}
+
+interface Content {
+  content?: Record<string, { schema?: Schema }>;
+}
+
+export interface Operation {
+  operationId: string;
+  requestBody?: Content;
+  responses: Record<string, Content>;
+}
+
+/** The end of the names of schemas that are sent, where the generator tells them from those that are answered. */
+const SENT = 'Input';
+const refTo = (name: string): string => `#/components/schemas/${name}`;
+
+/** Takes out what nothing refers to: each noun is generated both as it is sent and as it is answered. */
+export function dropUnused(document: { components: Components }): void {
+  const { components } = document;
+  for (;;) {
+    const text = JSON.stringify(document);
+    const unused = ['schemas', 'responses', 'headers'].flatMap((kind) =>
+      Object.keys(components[kind] ?? {})
+        .filter((name) => !text.includes(`"#/components/${kind}/${name}"`))
+        .map((name) => [kind, name] as const),
+    );
+    if (unused.length === 0) return;
+    for (const [kind, name] of unused) delete components[kind]?.[name];
+  }
+}
+
+/** The document with one schema, without a suffix, of each noun that is sent only, or just as it is answered. */
+export function dropSuffixes<Document extends { components: Components }>(
+  document: Document,
+): Document {
+  const { schemas } = document.components;
+  const bare = (name: string): string => name.slice(0, -SENT.length);
+  const renamed = new Set(Object.keys(schemas).filter((name) => name.endsWith(SENT)));
+  const rename = <T>(value: T): T =>
+    JSON.parse(JSON.stringify(value), (_key, each: unknown) => {
+      const name =
+        typeof each === 'string' && each.startsWith(refTo('')) && each.slice(refTo('').length);
+      return name && renamed.has(name) ? refTo(bare(name)) : each;
+    }) as T;
+  // Two that differ keep their names, which may make others differ that refer to them.
+  for (let before = -1; before !== renamed.size;) {
+    before = renamed.size;
+    for (const name of renamed) {
+      const answered = schemas[bare(name)];
+      if (answered === undefined) continue;
+      if (!isDeepStrictEqual(rename(schemas[name]), rename(answered))) renamed.delete(name);
+    }
+  }
+  const result = rename(document);
+  result.components.schemas = Object.fromEntries(
+    Object.entries(result.components.schemas).map(([name, schema]) => [
+      renamed.has(name) ? bare(name) : name,
+      schema,
+    ]),
+  );
+  return result;
+}
+
+/**
+ * Moves every object that stands inside another schema, a body or an answer to the components, named by where it stands:
+ * `RunTemporal` is `temporal` of `Run`. Throws where two different ones would get one name, or where variants have none:
+ * such a schema needs an `id` in the contract.
+ */
+export function nameInline(
+  schemas: Record<string, Schema>,
+  operations: readonly Operation[],
+): void {
+  const place = (schema: Schema, name: string): Schema => {
+    if (schema.properties === undefined || Object.keys(schema.properties).length === 0) {
+      return schema;
+    }
+    const there = schemas[name];
+    if (there !== undefined && !isDeepStrictEqual(there, schema)) {
+      throw new Error(`Two schemas would be named ${name} in the OpenAPI document: give one an id`);
+    }
+    schemas[name] = schema;
+    return { $ref: refTo(name) };
+  };
+  const inside = (schema: Schema, name: string): Schema => place(visit(schema, name), name);
+  const visit = (schema: Schema, name: string): Schema => {
+    const variants = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
+    if (variants.filter((each) => each.properties !== undefined).length > 1) {
+      throw new Error(`The variants of ${name} need an id each in the OpenAPI document`);
+    }
+    const { properties, items, additionalProperties, anyOf, oneOf } = schema;
+    if (properties !== undefined) {
+      schema.properties = Object.fromEntries(
+        Object.entries(properties).map(([key, each]) => [key, inside(each, name + pascal(key))]),
+      );
+    }
+    if (items !== undefined) schema.items = inside(items, singular(name));
+    if (typeof additionalProperties === 'object') {
+      schema.additionalProperties = inside(additionalProperties, `${name}Value`);
+    }
+    if (anyOf !== undefined) schema.anyOf = anyOf.map((each) => inside(each, name));
+    if (oneOf !== undefined) schema.oneOf = oneOf.map((each) => inside(each, name));
+    return schema;
+  };
+  for (const [name, schema] of Object.entries(schemas)) visit(schema, name);
+  for (const { operationId, requestBody, responses } of operations) {
+    const parts: [string, Content][] = [
+      ...(requestBody === undefined ? [] : [['Body', requestBody] as [string, Content]]),
+      ...Object.values(responses).map((answer): [string, Content] => ['Response', answer]),
+    ];
+    for (const [part, { content = {} }] of parts) {
+      for (const media of Object.values(content)) {
+        if (media.schema !== undefined) {
+          media.schema = inside(media.schema, pascal(operationId) + part);
+        }
+      }
+    }
+  }
+}
+
+/** Says of every choice between named schemas which property tells them apart, and how. */
+export function addDiscriminators(schemas: Record<string, Schema>): void {
+  for (const schema of Object.values(schemas)) {
+    const variants = (schema.oneOf ?? []).map(({ $ref = '' }) => ({
+      $ref,
+      schema: schemas[$ref.slice(refTo('').length)],
+    }));
+    const [first] = variants;
+    const propertyName = (first?.schema?.required ?? []).find((name) =>
+      variants.every((each) => valuesOf(each.schema?.properties?.[name]) !== undefined),
+    );
+    if (propertyName === undefined) continue;
+    const mapping = variants.flatMap(({ $ref, schema: variant }) =>
+      (valuesOf(variant?.properties?.[propertyName]) ?? []).map((value) => [String(value), $ref]),
+    );
+    schema.discriminator = {
+      propertyName,
+      mapping: Object.fromEntries(mapping) as Record<string, string>,
+    };
+  }
+}
+
+const valuesOf = (schema: Schema | undefined): unknown[] | undefined =>
+  schema?.const === undefined ? schema?.enum : [schema.const];
+
+const pascal = (name: string): string =>
+  name.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_all, first: string) =>
+    first.toUpperCase(),
+  );
+
+const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '');
