@@ -11,7 +11,7 @@ import { HOOK_PREFIX } from './hook-address.ts';
 import { describeInvalid } from './invalid-request.ts';
 import type { MethodsOf } from './methods.ts';
 import { countUnrouted } from './rate-limit.ts';
-import { prepareAnswer, securityHeaders } from './security-headers.ts';
+import { isHandshake, prepareAnswer, securityHeaders } from './security-headers.ts';
 
 /** When a caller told "not now" should come back. */
 const RETRY_AFTER_SECONDS = 2;
@@ -73,6 +73,7 @@ export function answerFrameworkError(
   reply: FastifyReply,
 ): void {
   prepareAnswer(reply);
+  if (isHandshake(request.raw)) reply.raw.once('finish', () => request.raw.socket.end());
   countUnrouted(request, reply).then(
     () => answer(error, request, reply),
     (refusal: unknown) => answer(refusal, request, reply),

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
 /**
@@ -19,4 +20,9 @@ export const securityHeaders = {
 /** Heads of an answer whose request no hook has seen yet. */
 export function prepareAnswer(reply: FastifyReply): void {
   reply.headers(securityHeaders).header('x-request-id', reply.request.id);
+  if (isHandshake(reply.request.raw)) reply.header('connection', 'close');
 }
+
+/** Whether its connection was handed over for an upgrade. Nobody reads requests from it any more, whatever the answer. */
+export const isHandshake = (request: IncomingMessage & { upgrade?: boolean }): boolean =>
+  request.upgrade === true;

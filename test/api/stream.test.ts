@@ -322,6 +322,21 @@ test.each([
   expect(JSON.parse(body)).toEqual({ detail: expect.any(String) });
 });
 
+// Nobody reads from it any more: a client that kept it would wait in vain for the answer to its next request.
+test.each([
+  ['that is none for WebSockets', '/api/workflows'],
+  ['that nobody knows', '/nowhere'],
+  ['that is no URL', '/api/runs/run_x/stream%zz'],
+  ['with an id that is too long', `/api/runs/${'x'.repeat(1_001)}/stream`],
+])('a handshake at an address %s ends its connection with the refusal', async (_what, path) => {
+  const { socket, closed } = openConnection(await portOf(api.app));
+  socket.write(handshake(path));
+  const { text, ms } = await closed;
+  expect(text).toMatch(/^HTTP\/1\.1 40[04] /);
+  expect(text.toLowerCase()).toContain('\r\nconnection: close\r\n');
+  expect(ms).toBeLessThan(3_000);
+});
+
 test('a handshake at an address that asks for a credential says so first', async () => {
   const { head } = await exchange(handshake('/v1/feeds'));
   expect(head).toMatch(/^http\/1\.1 401 /);
