@@ -63,20 +63,27 @@ export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) =>
  */
 export const carriageCtes = (carriage: Carriage, control: readonly ControlRow[]) => sql.fragment`
   observed AS (
+    -- One statement changes a row once: a control step that has an event, a delay, gets it below.
     UPDATE steps SET event_id = o.event_id
     FROM run, json_to_recordset(${JSON.stringify(carriage.observed)}::json) AS o (step_key text, event_id bigint)
     WHERE steps.run_id = run.id AND steps.step_key = o.step_key
+      AND o.step_key <> ALL (${sql.array(
+        control.map((step) => step.step_key),
+        'text',
+      )})
   ), control AS (
     INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, finished_at,
-                            output, error)
-    SELECT run.id, c.step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch,
-           CASE WHEN c.status <> 'running' THEN clock_timestamp() END, c.output, c.error
+                            output, error, event_id)
+    SELECT run.id, step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch,
+           CASE WHEN c.status <> 'running' THEN clock_timestamp() END, c.output, c.error, o.event_id
     FROM run, json_to_recordset(${JSON.stringify(control)}::json)
            AS c (pos bigint, step_key text, node_id text, label text, kind text, iteration int[], status text,
                  output json, error text)
+      LEFT JOIN json_to_recordset(${JSON.stringify(carriage.observed)}::json) AS o (step_key text, event_id bigint)
+        USING (step_key)
     ON CONFLICT (run_id, step_key) DO UPDATE SET
       status = excluded.status, finished_at = excluded.finished_at, output = excluded.output,
-      error = excluded.error, epoch = excluded.epoch,
+      error = excluded.error, epoch = excluded.epoch, event_id = coalesce(excluded.event_id, s.event_id),
       ${anotherAttempt(sql.fragment`s.status = 'failed' OR (s.status = 'cancelled' AND excluded.status = 'running')`)}
     WHERE (s.status = 'running' AND excluded.status <> 'running')
        OR (s.status IN ('failed', 'cancelled', 'skipped') AND s.epoch < excluded.epoch)

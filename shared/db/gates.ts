@@ -230,9 +230,11 @@ async function decideOpenGate(
           AND (${stepKey}::text IS NULL OR g.step_key = ${stepKey})
         ORDER BY g.opened_at, g.step_key LIMIT 1)
         AND gates.status = 'open'
-      RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues
+      RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues,
+                CASE WHEN NOT ${approved} AND fails_on_reject
+                     THEN 'Rejected at gate ''' || label || '''' || coalesce(': ' || ${reason}::text, '') END AS error
     ), step AS (
-      UPDATE steps SET status = CASE WHEN gate.continues THEN 'success' ELSE 'failed' END,
+      UPDATE steps SET status = CASE WHEN gate.continues THEN 'success' ELSE 'failed' END, error = gate.error,
         finished_at = clock_timestamp(), output = ${output}::json
       FROM gate WHERE steps.run_id = gate.run_id AND steps.step_key = gate.step_key
     ), moved AS (
@@ -244,8 +246,11 @@ async function decideOpenGate(
     ), frame AS (
       INSERT INTO run_frames (run_id, seq, frame)
       SELECT moved.id, moved.frame_seq,
-             json_build_object('run_id', moved.id, 'type', 'step_completed', 'node_id', gate.node_id)
-      FROM moved, gate WHERE gate.continues
+             CASE WHEN gate.continues
+                  THEN json_build_object('run_id', moved.id, 'type', 'step_completed', 'node_id', gate.node_id)
+                  ELSE json_build_object('run_id', moved.id, 'type', 'step_failed', 'node_id', gate.node_id,
+                                         'error', gate.error) END
+      FROM moved, gate
     ), audit AS (
       INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
       SELECT ${auditId}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},

@@ -125,6 +125,14 @@ describe('a run that waits at a gate', () => {
       failure: { kind: 'rejected', node_id: 'review' },
       resumable: true,
     });
+    // The gate explains it, too: by its step and by a frame before the last one.
+    const error = "Rejected at gate 'Review'";
+    const gate = failed.steps.find((step) => step.node_id === 'review');
+    expect(gate).toMatchObject({ status: 'failed', error });
+    expect((await engine.frames(runId)).slice(-2)).toEqual([
+      { run_id: runId, type: 'step_failed', node_id: 'review', error },
+      { run_id: runId, type: 'run_failed', error },
+    ]);
   });
 
   test('fails with the reason of the rejection, which is kept with the decision', async () => {
@@ -140,6 +148,7 @@ describe('a run that waits at a gate', () => {
     const at = expect.stringMatching(/^2.*Z$/);
     expect(gateOf(failed)).toMatchObject({
       status: 'failed',
+      error: failed.error,
       decision: { approved: false, by: 'Owner', at, reason },
     });
     const { body: log } = await call('GET', '/api/audit?limit=1');

@@ -47,6 +47,16 @@ describe('a run', () => {
     ]);
   });
 
+  test('knows the event of a delay, like that of any other step', async () => {
+    const delay = { id: 'a', kind: 'tool', tool_name: 'delay', params: { seconds: 0.2 } } as const;
+    const workflowId = await engine.define({ nodes: [delay, echo('b')], edges: [edge('a', 'b')] });
+    const run = await engine.until(await engine.trigger(workflowId), ['success']);
+    const events = run.checkpoints.map((checkpoint) => checkpoint.event_id);
+    expect(events).toEqual([expect.any(Number), expect.any(Number)]);
+    expect(events[0]).toBeLessThan(events[1]!);
+    expect(run.steps.map((step) => step.status)).toEqual(['success', 'success']);
+  });
+
   test('pauses at a gate, goes on when approved, and takes the input into the state', async () => {
     const workflowId = await engine.define({
       nodes: [
