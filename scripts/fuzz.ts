@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { refusalsOf, reportOf } from '../test/fuzz/report.ts';
 import { runFuzz } from '../test/fuzz/run-fuzz.ts';
@@ -67,7 +68,12 @@ async function main({ requests, seed, refusals }: Options): Promise<number> {
     const result = await runFuzz({ service, seed, requests, say: console.log });
     console.log(reportOf(result));
     if (refusals) console.log(['\nrefused', ...refusalsOf(result)].join('\n'));
-    return result.failures.length === 0 ? 0 : 1;
+    if (result.failures.length === 0) return 0;
+    // The folder goes with this process; what a fault was is told in the log of the API alone.
+    const kept = join(projectDir, '.data', 'fuzz', `seed-${seed}`);
+    cpSync(join(claim.folder, 'logs'), kept, { recursive: true });
+    console.log(`\nThe logs of both processes are kept in ${relative(process.cwd(), kept)}`);
+    return 1;
   } finally {
     await service.stop();
     await servers.stop();
