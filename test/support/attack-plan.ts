@@ -75,6 +75,8 @@ function kindOf(operation: Operation, { in: where, at }: Omit<Target, 'kind'>): 
   }
   // Nodes and edges of a graph have ids of their own.
   if (name === 'id' && at.includes('graph')) return null;
+  // A message of JSON-RPC has one to be answered under. What the tools take is asked of each tool.
+  if (operation.path === '/api/mcp') return null;
   const kind = names[name];
   if (kind !== undefined) return kind;
   throw new Error(
