@@ -43,7 +43,9 @@ export const placeHolds = sql.fragment`
     -- Full already without anybody being waited for: a flood of refused triggers must not queue for the row.
     SELECT b.* FROM glanced b, subject s WHERE NOT (${fits})
   ), reserving AS (
-    SELECT ${countersOf} WHERE b.estimate_micros IS NOT NULL AND NOT EXISTS (SELECT FROM hopeless)
+    -- The snapshot chooses what is locked. The estimate is then the locked row's: it may have been cleared.
+    SELECT ${countersOf} JOIN glanced g ON g.id = b.id
+    WHERE g.estimate_micros IS NOT NULL AND NOT EXISTS (SELECT FROM hopeless)
     ORDER BY b.id FOR UPDATE OF b
   ), wanted AS (
     SELECT b.*, CASE WHEN s.exempt THEN 0 ELSE b.estimate_micros END AS estimate, ${fits} AS fits
