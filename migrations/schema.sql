@@ -1055,6 +1055,7 @@ CREATE TABLE workspaces (
   created_at timestamp with time zone DEFAULT now() NOT NULL,
   policy_revision integer DEFAULT 0 NOT NULL,
   tool_revision integer DEFAULT 0 NOT NULL,
+  budget_revision integer DEFAULT 0 NOT NULL,
   CONSTRAINT workspaces_pkey PRIMARY KEY (id),
   CONSTRAINT workspaces_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   CONSTRAINT workspaces_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'starter'::text, 'pro'::text, 'enterprise'::text])))
@@ -1169,6 +1170,16 @@ BEGIN
   DELETE FROM audit_seals WHERE workspace_id = NEW.workspace_id AND position > base AND position <= last;
   RETURN NEW;
 END $function$;
+
+CREATE OR REPLACE FUNCTION public.share_budgets(workspace text)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(4201, hashtext(workspace));
+  RETURN (SELECT budget_revision FROM workspaces WHERE id = workspace);
+END
+$function$;
 
 CREATE OR REPLACE FUNCTION public.sweep_audit(workspace_id text, before timestamp with time zone, batch integer)
  RETURNS bigint

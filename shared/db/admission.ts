@@ -320,7 +320,7 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
 
 /**
  * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that
- * it calls may be, when the idempotency key, the event or the signature is taken, or when another run of the schedule was admitted
+ * it calls may be, when a budget was created meanwhile, when the idempotency key, the event or the signature is taken, or when another run of the schedule was admitted
  * meanwhile.
  */
 async function insertRun(
@@ -337,9 +337,12 @@ async function insertRun(
     WITH workflow AS (
       SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan,
              (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
-      FROM workflows w JOIN workspaces s ON s.id = w.workspace_id
+      FROM share_budgets(${actor.workspaceId}) AS budgets(revision)
+      CROSS JOIN workflows w JOIN workspaces s ON s.id = w.workspace_id
       WHERE w.id = ${request.workflowId} AND w.workspace_id = ${actor.workspaceId} AND w.version = ${version}
         AND (${toolRevision ?? null}::int IS NULL OR s.tool_revision = ${toolRevision ?? null}::int)
+        -- They differ when a budget was created after this statement began.
+        AND s.budget_revision = budgets.revision
       -- A deletion that is under way is waited for.
       FOR KEY SHARE OF w
     ), ${claim}, claimed AS (

@@ -14,6 +14,7 @@ import { toDollars, toMicros } from '../money.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
+import { lockBudgets } from './holds.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { keepWorkflow } from './workflows.ts';
 import { requireRoom } from './room.ts';
@@ -111,7 +112,8 @@ export async function readBudget(
 
 /**
  * Makes a budget and returns its id. What the window has seen already counts: finished runs as spent, with one entry
- * in the ledger; runs in flight with what they cost so far, and whatever they still cost. Throws AppError `not_found`,
+ * in the ledger; runs in flight with what they cost so far, and whatever they still cost. Every run is seen
+ * here or sees the budget: admissions and resumes that are under way are waited for, later ones wait. Throws AppError `not_found`,
  * `conflict` for one budget too many.
  */
 export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): Promise<string> {
@@ -119,6 +121,8 @@ export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): 
   const workflowId = input.workflow_id ?? null;
   const budgetId = newId('budget');
   await db.transaction(async (tx) => {
+    // Before all other locks, since admissions that it waits for take theirs after it.
+    await lockBudgets(tx, workspaceId);
     await requireRoom(tx, workspaceId, 'budgets');
     if (workflowId !== null) await keepWorkflow(tx, { workspaceId, workflowId });
     await tx.query(sql.prepared('budgets_insert', z.object({ placed: z.number() }))`
@@ -145,6 +149,8 @@ export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): 
                ${toMicros(input.limit_usd)}, ${microsOrNull(input.reservation_estimate_usd)}, w.start,
                (SELECT sum(spent) FROM entries), (SELECT sum(held) FROM entries)
         FROM w
+      ), raised AS (
+        UPDATE workspaces SET budget_revision = budget_revision + 1 WHERE id = ${workspaceId}
       ), ledger AS (
         INSERT INTO budget_holds (budget_id, run_id, n, window_start, base_micros, estimate_micros, held_micros,
                                   spent_micros, status, closed_at)

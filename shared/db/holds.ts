@@ -13,6 +13,16 @@ import { type Db, type FragmentSqlToken, refusalOf, sql, type Tx } from './pool.
  * statement, so that spent and reserved of a window are the sums of its rows at any moment.
  */
 
+/**
+ * Waits for all who place holds in the workspace (`share_budgets`), and lets later ones wait until the transaction ends.
+ * To be called before any other lock is taken. An advisory lock is granted in the order of asking: a row lock that one
+ * admission after the other shares might never be free.
+ */
+export async function lockBudgets(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.query(sql.prepared('budgets_lock_workspace', z.object({}))`
+    SELECT FROM pg_advisory_xact_lock(4201, hashtext(${workspaceId}))`);
+}
+
 /** The current window of a budget `b`. A clock a little behind does not bring back the window before. */
 const windowNow = sql.fragment`greatest(b.window_start, budget_window_start(b."window", now()))`;
 

@@ -54,7 +54,9 @@ async function resumeIn(
   { actor, runId, override }: { actor: Actor; runId: string; override?: Override },
 ): Promise<OutboxRow> {
   const run = await tx.maybeOne(sql.prepared('resume_lock_run', resumableRow)`
-    SELECT id, workflow_id, workflow_version, status, failure, cost_micros FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    SELECT id, workflow_id, workflow_version, status, failure, cost_micros
+    FROM share_budgets(${actor.workspaceId}) CROSS JOIN runs r
+    WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE OF r
   `);
   if (run === null) throw notFound('Run');
   if (run.status !== 'failed') {

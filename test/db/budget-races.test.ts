@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createBudget, deleteBudget, readBudget } from '../../shared/db/budgets.ts';
 import { type FragmentSqlToken, sql } from '../../shared/db/pool.ts';
+import { resumeRun } from '../../shared/db/resumes.ts';
+import { abandonRun } from '../../shared/db/run-ends.ts';
 import { echo, type Engine, eventually, startEngine } from '../support/engine.ts';
 import { expectLedgerToAgree } from '../support/money.ts';
+import { stopBefore } from '../support/stop-before.ts';
 
 // Budgets that change while a run is admitted. One of the two is held inside its transaction at the moment in question.
 
@@ -36,6 +39,19 @@ const holdsOf = (budgetId: string) =>
   )`
     SELECT run_id, estimate_micros AS estimate, status FROM budget_holds
     WHERE budget_id = ${budgetId} AND run_id <> '' ORDER BY opened_at`);
+
+const openHolds = async (budgetId: string) =>
+  (await holdsOf(budgetId)).filter((hold) => hold.status === 'open').map((hold) => hold.run_id);
+const isWaiting = (sessions: number) =>
+  eventually(async () => (await waiting()) >= sessions, 5_000);
+/** Resolves when the first of them does: what does not wait as it should is done instead. */
+const until = (either: (() => Promise<unknown>)[]) => Promise.race(either.map((one) => one()));
+
+async function failedRun(workflowId: string): Promise<string> {
+  const runId = await engine.trigger(workflowId);
+  await abandonRun(engine.db, { runId, kind: 'crash', error: 'x', execution: 'e', alerts: false });
+  return runId;
+}
 
 /** Triggers a run while a change of its budget is under way, which commits once the admission waits for it. */
 async function triggerDuring(workflowId: string, change: FragmentSqlToken) {
@@ -78,3 +94,76 @@ test('an estimate cleared while an admission waits for a budget that is used up:
   });
   await deleteBudget(engine.db, engine.actor, id);
 });
+
+describe.each(['an admission', 'a resume'])('a budget created beside %s', (kind) => {
+  const prepare = async () => {
+    const workflowId = await define();
+    const runId = kind === 'a resume' ? await failedRun(workflowId) : undefined;
+    const place = async () => {
+      if (runId === undefined) return engine.trigger(workflowId);
+      await resumeRun(engine.db, { actor: engine.actor, runId });
+      return runId;
+    };
+    return { workflowId, place };
+  };
+
+  test.each(['workflow', 'workspace'])(
+    'that is about to commit: a budget of the %s counts its run',
+    async (scope) => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { workflowId, place } = await prepare();
+        const stop = await stopBefore(engine.db, {
+          change: sql.fragment`INSERT`,
+          table: 'outbox',
+          when: sql.fragment`NEW.kind IN ('start', 'resume')`,
+        });
+        const placed = place();
+        await stop.reached();
+        const created = budget(scope === 'workflow' ? workflowId : undefined, 1);
+        await until([() => isWaiting(2), () => created]);
+        await stop.release();
+        const [runId, id] = await Promise.all([placed, created]);
+        expect(await openHolds(id)).toContain(runId);
+        await expectLedgerToAgree(engine.db);
+        await deleteBudget(engine.db, engine.actor, id);
+      }
+    },
+    30_000,
+  );
+
+  test.each(['workflow', 'workspace'])(
+    'that comes while the budget of the %s is written: the run holds it',
+    async (scope) => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { workflowId, place } = await prepare();
+        const stop = await stopBefore(engine.db, {
+          change: sql.fragment`INSERT`,
+          table: 'audit_log',
+          when: sql.fragment`NEW.target_type = 'budget'`,
+        });
+        const created = budget(scope === 'workflow' ? workflowId : undefined, 1);
+        await stop.reached();
+        const placed = place();
+        await until([() => isWaiting(2), () => placed]);
+        await stop.release();
+        const [runId, id] = await Promise.all([placed, created]);
+        expect(await openHolds(id)).toContain(runId);
+        await expectLedgerToAgree(engine.db);
+        await deleteBudget(engine.db, engine.actor, id);
+      }
+    },
+    30_000,
+  );
+});
+
+test('many budgets created beside many admissions: each run is in each budget, and nobody waits for ever', async () => {
+  const workflowId = await define();
+  const [ids, runs] = await Promise.all([
+    Promise.all(
+      Array.from({ length: 10 }, (_, n) => budget(workflowId, n % 2 === 0 ? 1 : undefined)),
+    ),
+    Promise.all(Array.from({ length: 40 }, () => engine.trigger(workflowId))),
+  ]);
+  for (const id of ids) expect((await openHolds(id)).sort()).toEqual([...runs].sort());
+  await expectLedgerToAgree(engine.db);
+}, 30_000);
