@@ -159,7 +159,8 @@ describe('a decision at a gate', () => {
     const sent = lossy('POST', `/api/runs/${runId}/approve`, {});
     await eventually(async () => {
       const { rowCount } = await holder.query(
-        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%UPDATE gates SET%'`,
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+           AND query LIKE '%UPDATE gates SET%'`,
       );
       return rowCount === 1;
     });

@@ -7,7 +7,7 @@ import { setting } from '../support/settings.ts';
 import { testTemporal } from '../support/temporal.ts';
 import { reportOf } from './report.ts';
 import { type FuzzResult, runFuzz } from './run-fuzz.ts';
-import { type FuzzedService, startFuzzedService } from './service.ts';
+import { type FuzzedService, startFuzzedService } from './target.ts';
 
 const REQUESTS = 1_500;
 

@@ -7,7 +7,7 @@ import { type Failure, keyOf, shrink } from './failures.ts';
 import { keepHouse } from './housekeeping.ts';
 import { compose } from './requests.ts';
 import { createSender, type Sender } from './send.ts';
-import type { FuzzedService } from './service.ts';
+import type { FuzzedService } from './target.ts';
 import { createState, kindOf, type State } from './state.ts';
 
 export interface FuzzOptions {
