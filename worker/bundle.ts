@@ -11,6 +11,7 @@ export async function bundleWorkflows(): Promise<{ code: string }> {
     fileURLToPath(new URL(`../${path}.${extension}`, import.meta.url));
   return bundleWorkflowCode({
     workflowsPath: source('workflows/index'),
+    payloadConverterPath: source('workflows/payload-converter'),
     preloadModules: PURE_MODULES.map(source),
     logger: quiet,
   });

@@ -56,9 +56,19 @@ async function store(db: Pool, payload: Payload): Promise<Payload> {
 
 const reference = z.object({ digest: z.string() });
 
+/** Undefined for what is not a reference, also where it says that it is: then it cannot be decoded either. */
+function digestIn(payload: Payload): string | undefined {
+  if (!isReference(payload)) return undefined;
+  try {
+    return reference.parse(JSON.parse(text.decode(payload.data ?? new Uint8Array()))).digest;
+  } catch {
+    return undefined;
+  }
+}
+
 async function load(db: Pool, payload: Payload): Promise<Payload> {
-  if (!isReference(payload)) return payload;
-  const { digest } = reference.parse(JSON.parse(text.decode(payload.data ?? new Uint8Array())));
+  const digest = digestIn(payload);
+  if (digest === undefined) return payload;
   const row = await db.maybeOne(sql.prepared(
     'payload_load',
     z.object({ bytes: z.instanceof(Buffer) }),

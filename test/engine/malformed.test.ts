@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError } from '@temporalio/client';
+import type { Payload } from '@temporalio/common';
 import { SIGNAL_DECISION, SIGNAL_RESUMED } from '../../shared/execution.ts';
 import { decideGate } from '../../shared/operations/runs.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
@@ -31,6 +32,21 @@ const malformed: [string, unknown[]][] = [
   ['unknown', [null]],
 ];
 
+const payloadOf = (encoding: string | undefined, data: string | Buffer): Payload => ({
+  metadata: encoding === undefined ? {} : { encoding: Buffer.from(encoding) },
+  data: Buffer.from(data),
+});
+/** As a client with another codec, or none, would send them. */
+const undecodable = [
+  payloadOf('binary/encrypted', Buffer.from([0xff, 0x00, 0xfe])),
+  payloadOf('json/plain', 'no JSON'),
+  payloadOf('json/plain', Buffer.from([0xff, 0xfe, 0x80])),
+  payloadOf('json/protobuf', '{}'),
+  payloadOf('binary/stored', 'no reference'),
+  payloadOf(undefined, '{}'),
+  payloadOf('', ''),
+];
+
 describe('a signal that is malformed', () => {
   test('changes nothing, and the run goes on as if it had not come', async () => {
     const workflowId = await engine.define({
@@ -55,6 +71,41 @@ describe('a signal that is malformed', () => {
     const answer = { actor: engine.actor, runId, approved: true, input: { note: 'fine' } };
     await decideGate(engine.deps, answer);
     expect((await engine.until(runId, ['success'])).output).toEqual({ after: 'fine' });
+  });
+
+  test('with payloads that cannot be decoded changes nothing, and the gate can be approved', async () => {
+    const workflowId = await engine.define({
+      nodes: [{ id: 'gate', kind: 'human_gate' }, echo('after', 'note')],
+      edges: [edge('gate', 'after')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    const { client, namespace } = engine.deps.temporal;
+    for (const signalName of [SIGNAL_DECISION, SIGNAL_RESUMED, 'unknown']) {
+      for (const payload of undecodable) {
+        await client.workflowService.signalWorkflowExecution({
+          namespace,
+          workflowExecution: { workflowId: runId },
+          signalName,
+          input: { payloads: [payload] },
+        });
+      }
+    }
+    const handle = client.workflow.getHandle(runId);
+    const sent = async () =>
+      (await handle.fetchHistory()).events?.filter(
+        ({ workflowExecutionSignaledEventAttributes: signal }) => signal != null,
+      ).length;
+    await eventually(async () => (await sent()) === 3 * undecodable.length);
+    await decideGate(engine.deps, {
+      actor: engine.actor,
+      runId,
+      approved: true,
+      input: { note: 'fine' },
+    });
+    expect((await engine.until(runId, ['success'])).output).toEqual({ after: 'fine' });
+    const { events } = await handle.fetchHistory();
+    expect(events?.filter((event) => event.workflowTaskFailedEventAttributes != null)).toEqual([]);
   });
 
   test('does not keep what else came with it from being heard', async () => {
