@@ -320,8 +320,8 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
 
 /**
  * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that
- * it calls may be, when a budget was created meanwhile, when the idempotency key, the event or the signature is taken, or when another run of the schedule was admitted
- * meanwhile.
+ * it calls may be, when a budget was created meanwhile, when the idempotency key, the event or the signature is taken,
+ * or when another run of the schedule was admitted meanwhile.
  */
 async function insertRun(
   db: Pool,

@@ -112,9 +112,9 @@ export async function readBudget(
 
 /**
  * Makes a budget and returns its id. What the window has seen already counts: finished runs as spent, with one entry
- * in the ledger; runs in flight with what they cost so far, and whatever they still cost. Every run is seen
- * here or sees the budget: admissions and resumes that are under way are waited for, later ones wait. Throws AppError `not_found`,
- * `conflict` for one budget too many.
+ * in the ledger; runs in flight with what they cost so far, and whatever they still cost. Every run is seen here or
+ * sees the budget: admissions and resumes that are under way are waited for, later ones wait. Throws AppError
+ * `not_found`, `conflict` for one budget too many.
  */
 export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): Promise<string> {
   const { workspaceId } = actor;
