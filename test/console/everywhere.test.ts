@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { z } from 'zod';
+import { sql } from '../../shared/db/pool.ts';
 import { obstacles } from './axe.ts';
 import { describeConsole, type Visit } from './browser.ts';
 import { type Everything, hostile, makeEverything } from './everything.ts';
@@ -94,6 +96,22 @@ describeConsole(
       await Promise.all(Array.from({ length: LANES }, lane));
       expect(found).toEqual([]);
     }, 180_000);
+
+    test('keeps the labels of a timeline within a phone, however long a run waits', async () => {
+      const { engine, open, url } = stage();
+      const { page, context } = await open('/no-such-page');
+      await page.setViewportSize(PHONE);
+      for (const waited of ['105 s', '11 min', '55 min', '30 hours']) {
+        await engine.db.query(sql.type(z.object({}))`
+          WITH gate AS (UPDATE gates SET opened_at = now() - ${waited}::interval WHERE run_id = ${all.pausedRunId})
+          UPDATE runs SET created_at = now() - ${waited}::interval, started_at = now() - ${waited}::interval
+          WHERE id = ${all.pausedRunId}`);
+        await page.goto(`${url}/runs/${all.pausedRunId}`);
+        await settled(page, 'light');
+        expect([waited, await tooWide(page, PHONE.width)]).toEqual([waited, []]);
+      }
+      await context.close();
+    });
 
     test('writes names out as they are', async () => {
       for (const path of [

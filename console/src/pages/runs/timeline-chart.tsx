@@ -106,7 +106,7 @@ function Axis({ axis: { ticks, breaks } }: { axis: TimeAxis }) {
       <span className="timeline-name" />
       <div className="timeline-labels">
         {ticks.map(({ share, label }) => (
-          <span key={share} style={{ left: percent(share) }}>
+          <span key={share} style={{ left: withinEdge(share, label) }}>
             {label}
           </span>
         ))}
@@ -123,6 +123,10 @@ function Axis({ axis: { ticks, breaks } }: { axis: TimeAxis }) {
     </div>
   );
 }
+
+/** At its tick, or as far left of it as the text needs in order to end at the edge. */
+const withinEdge = (share: number, label: string): string =>
+  `min(${percent(share)}, calc(100% - ${label.length}ch))`;
 
 const percent = (share: number): string => `${(share * 100).toFixed(3)}%`;
 
