@@ -62,10 +62,11 @@ export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) =>
  * inserted or moved on; tells which of them it `opened` and `closed`).
  */
 export const carriageCtes = (carriage: Carriage, control: readonly ControlRow[]) => sql.fragment`
-  observed AS (
+  observations AS (
+    SELECT * FROM json_to_recordset(${JSON.stringify(carriage.observed)}::json) AS o (step_key text, event_id bigint)
+  ), observed AS (
     -- One statement changes a row once: a control step that has an event, a delay, gets it below.
-    UPDATE steps SET event_id = o.event_id
-    FROM run, json_to_recordset(${JSON.stringify(carriage.observed)}::json) AS o (step_key text, event_id bigint)
+    UPDATE steps SET event_id = o.event_id FROM run, observations o
     WHERE steps.run_id = run.id AND steps.step_key = o.step_key
       AND o.step_key <> ALL (${sql.array(
         control.map((step) => step.step_key),
@@ -79,8 +80,7 @@ export const carriageCtes = (carriage: Carriage, control: readonly ControlRow[])
     FROM run, json_to_recordset(${JSON.stringify(control)}::json)
            AS c (pos bigint, step_key text, node_id text, label text, kind text, iteration int[], status text,
                  output json, error text)
-      LEFT JOIN json_to_recordset(${JSON.stringify(carriage.observed)}::json) AS o (step_key text, event_id bigint)
-        USING (step_key)
+      LEFT JOIN observations o USING (step_key)
     ON CONFLICT (run_id, step_key) DO UPDATE SET
       status = excluded.status, finished_at = excluded.finished_at, output = excluded.output,
       error = excluded.error, epoch = excluded.epoch, event_id = coalesce(excluded.event_id, s.event_id),
