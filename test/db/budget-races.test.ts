@@ -47,6 +47,14 @@ const isWaiting = (sessions: number) =>
 /** Resolves when the first of them does: what does not wait as it should is done instead. */
 const until = (either: (() => Promise<unknown>)[]) => Promise.race(either.map((one) => one()));
 
+/** The run is in the budget, which is then deleted. */
+async function expectHeld(placed: Promise<string>, created: Promise<string>): Promise<void> {
+  const [runId, id] = await Promise.all([placed, created]);
+  expect(await openHolds(id)).toContain(runId);
+  await expectLedgerToAgree(engine.db);
+  await deleteBudget(engine.db, engine.actor, id);
+}
+
 async function failedRun(workflowId: string): Promise<string> {
   const runId = await engine.trigger(workflowId);
   await abandonRun(engine.db, { runId, kind: 'crash', error: 'x', execution: 'e', alerts: false });
@@ -122,10 +130,7 @@ describe.each(['an admission', 'a resume'])('a budget created beside %s', (kind)
         const created = budget(scope === 'workflow' ? workflowId : undefined, 1);
         await until([() => isWaiting(2), () => created]);
         await stop.release();
-        const [runId, id] = await Promise.all([placed, created]);
-        expect(await openHolds(id)).toContain(runId);
-        await expectLedgerToAgree(engine.db);
-        await deleteBudget(engine.db, engine.actor, id);
+        await expectHeld(placed, created);
       }
     },
     30_000,
@@ -146,10 +151,7 @@ describe.each(['an admission', 'a resume'])('a budget created beside %s', (kind)
         const placed = place();
         await until([() => isWaiting(2), () => placed]);
         await stop.release();
-        const [runId, id] = await Promise.all([placed, created]);
-        expect(await openHolds(id)).toContain(runId);
-        await expectLedgerToAgree(engine.db);
-        await deleteBudget(engine.db, engine.actor, id);
+        await expectHeld(placed, created);
       }
     },
     30_000,
