@@ -6,7 +6,7 @@ import { capabilities, type Capability } from '../../shared/capabilities.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { addMember } from '../support/people.ts';
 import { expectCommitted } from './committed-file.ts';
-import { type Dish, type Kitchen, recipes } from './mutations.ts';
+import { type Dish, type Kitchen, kitchenEnv, recipes } from './mutations.ts';
 import { type Answer, callerOf } from './test-api.ts';
 
 // What a request takes follows from what it does. Every route that changes something is called, and what changed is
@@ -20,14 +20,7 @@ let database: pg.Client;
 const without = {} as Record<Capability, Record<string, string>>;
 
 beforeAll(async () => {
-  engine = await startEngine({
-    env: {
-      ENCRYPTION_KEY: 'a key for the tests alone',
-      SECRET_KEY: 'a secret for the tests alone',
-      DELIVERY_BACKOFF_SECONDS: '0.01',
-      CHAT_WEBHOOK_URL: 'http://127.0.0.1:9/',
-    },
-  });
+  engine = await startEngine({ env: kitchenEnv });
   app = buildApp(engine.deps);
   await app.ready();
   call = callerOf(app);

@@ -4,7 +4,7 @@ import type { App } from '../../api/deps.ts';
 import { dataScopeNames } from '../../shared/contract/data/envelope.ts';
 import { type Engine, startEngine } from '../support/engine.ts';
 import { oddTimes } from '../support/times.ts';
-import { changeNothing, type Kitchen, recipes } from './mutations.ts';
+import { changeNothing, type Kitchen, kitchenEnv, recipes } from './mutations.ts';
 
 let engine: Engine;
 let app: App;
@@ -17,13 +17,7 @@ let mutating: string[];
 /** Of the data API, with all scopes: what calls there are made with. */
 const dataKey = { name: 'Data key of the recipes', secret: '' };
 beforeAll(async () => {
-  engine = await startEngine({
-    env: {
-      ENCRYPTION_KEY: 'a key for the tests alone',
-      DELIVERY_BACKOFF_SECONDS: '0.01',
-      CHAT_WEBHOOK_URL: 'http://127.0.0.1:9/',
-    },
-  });
+  engine = await startEngine({ env: kitchenEnv });
   app = buildApp(engine.deps);
   await app.ready();
   kitchen = {

@@ -7,7 +7,7 @@ import { dataScopeNames } from '../../shared/contract/data/envelope.ts';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
 import { type PostgresWire, startPostgresWire } from '../support/postgres-wire.ts';
-import { type Kitchen, recipes } from './mutations.ts';
+import { type Kitchen, kitchenEnv, recipes } from './mutations.ts';
 import { type Answer, callerOf } from './test-api.ts';
 
 // A connection to Postgres that is lost around the commit of a change, for every route that makes one: what is answered
@@ -23,14 +23,7 @@ let lossy: ReturnType<typeof callerOf>;
 let kitchen: Kitchen;
 let dataSecret = '';
 beforeAll(async () => {
-  engine = await startEngine({
-    env: {
-      ENCRYPTION_KEY: 'a key for the tests alone',
-      SECRET_KEY: 'a secret for the tests alone',
-      DELIVERY_BACKOFF_SECONDS: '0.01',
-      CHAT_WEBHOOK_URL: 'http://127.0.0.1:9/',
-    },
-  });
+  engine = await startEngine({ env: kitchenEnv });
   sound = buildApp(engine.deps);
   await sound.ready();
   call = callerOf(sound);

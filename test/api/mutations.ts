@@ -2,6 +2,14 @@ import { expect } from '@jest/globals';
 import { randomText } from '../../shared/platform/ids.ts';
 import type { Json } from '../../shared/json.ts';
 
+/** Settings of the service that some recipes need. */
+export const kitchenEnv = {
+  ENCRYPTION_KEY: 'a key for the tests alone',
+  SECRET_KEY: 'a secret for the tests alone',
+  DELIVERY_BACKOFF_SECONDS: '0.01',
+  CHAT_WEBHOOK_URL: 'http://127.0.0.1:9/',
+};
+
 /** What a recipe may use. */
 export interface Kitchen {
   /** The answer's body; throws for anything but a 2xx. Addresses of the data API are called with a key of it. */
