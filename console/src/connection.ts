@@ -14,7 +14,7 @@ export function connectionLost(onReturn: () => void): void {
   if (askAgain !== undefined) return;
   askAgain = onReturn;
   timer = setTimeout(ask, ASK_EVERY_MS);
-  tell();
+  notify();
 }
 
 /** A call was answered. */
@@ -23,7 +23,7 @@ export function connectionWorks(): void {
   clearTimeout(timer);
   const returned = askAgain;
   askAgain = undefined;
-  tell();
+  notify();
   returned();
 }
 
@@ -43,6 +43,6 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }

@@ -16,7 +16,7 @@ export function sessionToken(): string | undefined {
 export function signIn(token: string): void {
   localStorage.setItem(KEY, token);
   ended = false;
-  tell();
+  notify();
 }
 
 export const signOut = (): void => forget(false);
@@ -27,7 +27,7 @@ export const endSession = (): void => forget(true);
 function forget(byItself: boolean): void {
   localStorage.removeItem(KEY);
   ended = byItself;
-  tell();
+  notify();
 }
 
 /** Whether the last session ended by itself, for the sign-in page to tell. */
@@ -41,12 +41,12 @@ export function onSessionChange(listener: () => void): () => void {
 
 // One listener for all: between two of the window's own, the page would be drawn with half of them told.
 window.addEventListener('storage', ({ key }) => {
-  if (key === KEY || key === null) tell();
+  if (key === KEY || key === null) notify();
 });
 
 export const useSessionToken = (): string | undefined =>
   useSyncExternalStore(onSessionChange, sessionToken);
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener();
 }

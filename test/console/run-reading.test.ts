@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { drawingOf } from '../../console/src/graph/drawn.ts';
-import { eventWords, stepOfEvent } from '../../console/src/pages/runs/event-words.ts';
+import { eventText, stepOfEvent } from '../../console/src/pages/runs/event-texts.ts';
 import { nodeStates, stepName, stepsByNode } from '../../console/src/pages/runs/node-states.ts';
 import {
   cancelFacts,
@@ -142,18 +142,18 @@ describe('what a frame tells of', () => {
     expect(keyOf(100, { type: 'step_completed', node_id: 'gone' })).toBeUndefined();
   });
 
-  test('is said in words, with what others wrote apart', () => {
+  test('is put into text, apart from what people wrote', () => {
     const labelOf = (nodeId: string): string => `Label of ${nodeId}`;
-    expect(
-      eventWords(event(1, 0, { type: 'run_evaluated', passed: 1, total: 2 }), labelOf),
-    ).toEqual({
-      words: 'Checks passed: 1 of 2',
-      foreign: undefined,
-    });
+    expect(eventText(event(1, 0, { type: 'run_evaluated', passed: 1, total: 2 }), labelOf)).toEqual(
+      {
+        text: 'Checks passed: 1 of 2',
+        userText: undefined,
+      },
+    );
     const failed = event(1, 0, { type: 'run_failed', error: '<b>' });
-    expect(eventWords(failed, labelOf).foreign).toBe('<b>');
+    expect(eventText(failed, labelOf).userText).toBe('<b>');
     const completed = event(1, 0, { type: 'step_completed', node_id: 'a' });
-    expect(eventWords(completed, labelOf).foreign).toBe('Label of a');
+    expect(eventText(completed, labelOf).userText).toBe('Label of a');
   });
 
   test('shows a rejected gate as rejected, also where the graph has a way for that', () => {

@@ -2,7 +2,7 @@ import './graph.css';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { memo, type ReactNode } from 'react';
 import type { NodeKind } from '../../../shared/contract/graph.ts';
-import { Foreign } from '../parts/foreign.tsx';
+import { UserText } from '../parts/user-text.tsx';
 import { kindIcons, kindNames } from './kinds.ts';
 import { nodeSize } from './layout.ts';
 
@@ -45,7 +45,7 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
       <div className="graph-card-row">
         <KindIcon size={16} stroke={1.6} aria-hidden />
         <span className="graph-card-name">
-          <Foreign>{data.label}</Foreign>
+          <UserText>{data.label}</UserText>
         </span>
       </div>
       <div className="graph-card-row">

@@ -2,18 +2,18 @@ import { Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ReactNode } from 'react';
 
-/** Asks before something that cannot be taken back. Says what will happen, and names the act on its button. */
+/** Asks before something that cannot be taken back. Says what will happen, and names the action on its button. */
 export function confirm({
   title,
   consequence,
-  act,
+  confirmLabel,
   dangerous = true,
   onConfirm,
 }: {
   title: string;
   consequence: ReactNode;
   /** The verb on the button. */
-  act: string;
+  confirmLabel: string;
   dangerous?: boolean;
   onConfirm: () => void;
 }): void {
@@ -24,7 +24,7 @@ export function confirm({
         {consequence}
       </Text>
     ),
-    labels: { confirm: act, cancel: 'Leave it' },
+    labels: { confirm: confirmLabel, cancel: 'Leave it' },
     confirmProps: dangerous ? { color: 'red' } : {},
     onConfirm,
   });

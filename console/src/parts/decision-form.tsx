@@ -5,7 +5,7 @@ import { api } from '../api.ts';
 import { useIdentity, useMay } from '../queries/identity.ts';
 import { runsKey } from '../queries/runs.ts';
 import { metricsQuery } from '../queries/workspace.ts';
-import { useAct } from './act.ts';
+import { useAction } from './action.ts';
 import { CodeEditor } from './code-editor.tsx';
 import { Failure } from './failure.tsx';
 import { useShortcuts, useShortcutsOn } from './shortcuts.ts';
@@ -49,7 +49,7 @@ function MayNotDecide() {
 
 function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolean }) {
   const [choice, setChoice] = useState<Choice>();
-  const [told] = useShortcutsOn();
+  const [shortcutsOn] = useShortcutsOn();
   const buttons = useRef<HTMLDivElement>(null);
   const left = useRef<Choice>(undefined);
   // Not while the form is open: what is written there would be lost.
@@ -69,7 +69,7 @@ function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolea
   const hint = (key: string) =>
     // Where there is a keyboard.
     shortcuts &&
-    told && (
+    shortcutsOn && (
       <Kbd size="xs" visibleFrom="sm">
         {key}
       </Kbd>
@@ -108,7 +108,7 @@ function Decision({
   const [reason, setReason] = useState('');
   const [input, setInput] = useState<string>();
   const [mistake, setMistake] = useState<string>();
-  const send = useAct(
+  const send = useAction(
     (given: JsonObject | undefined) =>
       api().approve(runId, approved, given, {
         // Not whatever the loop asks by now.
@@ -147,11 +147,13 @@ function Decision({
       >
         <Stack gap="sm">
           <Text size="sm">
-            {approved ? 'The run goes on from here.' : (rejection ?? 'The run is told no.')}
+            {approved
+              ? 'The run continues from here.'
+              : (rejection ?? 'Takes the "rejected" path, or fails if the workflow has none.')}
           </Text>
           <Textarea
             label="Reason"
-            description={`Optional. Kept with the decision${approved ? '' : ', and told with the error if the run fails'}.`}
+            description={`Optional. Saved with the decision${approved ? '' : ' and shown in the error if the run fails'}.`}
             maxLength={MAX_REASON_LENGTH}
             autosize
             minRows={2}

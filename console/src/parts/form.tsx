@@ -4,17 +4,17 @@ import { Failure } from './failure.tsx';
 
 /**
  * A form that sends one thing: its fields, why the service refused it, and its buttons. Enter sends it; while it is
- * being sent it cannot be sent again. Make the act `quiet`, since its error is shown here.
+ * being sent it cannot be sent again. Make the action `quiet`, since its error is shown here.
  */
 export function Form({
-  act,
+  action,
   submit,
   onSubmit,
   onCancel,
   ready = true,
   children,
 }: {
-  act: { isPending: boolean; error: Error | null };
+  action: { isPending: boolean; error: Error | null };
   /** The verb on the button. */
   submit: string;
   onSubmit: () => void;
@@ -27,20 +27,20 @@ export function Form({
     event.preventDefault();
     // A form inside a dialog must not send one that the dialog was opened from.
     event.stopPropagation();
-    if (ready && !act.isPending) onSubmit();
+    if (ready && !action.isPending) onSubmit();
   };
   return (
     <form onSubmit={send}>
       <Stack gap="sm">
         {children}
-        {act.error !== null && <Failure error={act.error} />}
+        {action.error !== null && <Failure error={action.error} />}
         <Group justify="flex-end" gap="xs">
           {onCancel !== undefined && (
             <Button variant="default" onClick={onCancel}>
               Cancel
             </Button>
           )}
-          <Button type="submit" loading={act.isPending} disabled={!ready}>
+          <Button type="submit" loading={action.isPending} disabled={!ready}>
             {submit}
           </Button>
         </Group>

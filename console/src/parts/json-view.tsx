@@ -20,7 +20,7 @@ export function JsonView({ value, what = 'the value' }: { value: unknown; what?:
     <Box pos="relative">
       <Code
         block
-        className="pre foreign"
+        className="pre user-text"
         dir="auto"
         mah={whole ? 600 : 320}
         // The button that copies stands in this corner.

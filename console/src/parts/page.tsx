@@ -1,7 +1,7 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { Foreign } from './foreign.tsx';
+import { UserText } from './user-text.tsx';
 
 /** A page's frame: its one heading, what it is about, what can be done, and its content. */
 export function Page({
@@ -25,7 +25,7 @@ export function Page({
         <Group justify="space-between" align="flex-start" gap="sm">
           <Box miw={0}>
             <Title order={1} size="h3">
-              <Foreign>{title}</Foreign>
+              <UserText>{title}</UserText>
             </Title>
             {about !== undefined && (
               <Text c="dimmed" size="sm" component="div">

@@ -25,11 +25,11 @@ export function useShortcuts(keys: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     if (!on) return;
     const press = (event: KeyboardEvent): void => {
-      const act = current.current[event.key];
-      if (act === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+      const action = current.current[event.key];
+      if (action === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.defaultPrevented || event.isComposing || isBusy(event.target)) return;
       event.preventDefault();
-      act();
+      action();
     };
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);

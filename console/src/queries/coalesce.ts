@@ -1,9 +1,9 @@
 /**
- * Makes one act of many requests for it: the first is carried out at once, those that come meanwhile or within
- * `everyMs` of its beginning by one more, afterwards. Never two at a time. `stop` forgets what was asked for.
+ * Runs an action once for many requests: at once for the first, and once more for all that arrive while it runs or
+ * within `everyMs` of its start. Never runs two at a time. `stop` drops the pending request.
  */
 export function coalesce(
-  act: () => Promise<unknown>,
+  action: () => Promise<unknown>,
   everyMs: number,
 ): { ask: () => void; stop: () => void } {
   let wanted = false;
@@ -16,7 +16,7 @@ export function coalesce(
       wanted = false;
       const rest = new Promise((resolve) => setTimeout(resolve, everyMs));
       // Whoever shows what is read shows as well why it could not be.
-      await act().catch(() => undefined);
+      await action().catch(() => undefined);
       await rest;
     }
     busy = false;

@@ -5,13 +5,13 @@ import { api } from '../api.ts';
 import { coalesce } from './coalesce.ts';
 import { runEventsQuery, runKey, runQuery } from './runs.ts';
 
-/** `ended`: nothing more is to come, or nobody will tell us. */
+/** `ended`: nothing more will come, or the stream cannot be reopened. */
 export type Liveness = 'live' | 'reconnecting' | 'ended';
 
 const REFETCH_EVERY_MS = 250;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 15_000;
-/** How often the run is read while no stream tells of it, and while one does, in case a frame says too little. */
+/** How often the run is read while no stream reports it, and while one does, in case a frame says too little. */
 const POLL_MS = 5_000;
 const SLOW_POLL_MS = 30_000;
 
@@ -42,11 +42,11 @@ export function useRunStream(runId: string): { query: UseQueryResult<Run>; liven
       () => queries.invalidateQueries({ queryKey: runKey(runId) }),
       REFETCH_EVERY_MS,
     );
-    const tell = (state: Liveness): void => {
+    const report = (state: Liveness): void => {
       if (!signal.aborted) setLiveness(state);
     };
-    tell('reconnecting');
-    void follow(runId, { signal, tell, onNews: refetch.ask });
+    report('reconnecting');
+    void follow(runId, { signal, report, onNews: refetch.ask });
     return () => {
       controller.abort();
       refetch.stop();
@@ -61,14 +61,14 @@ async function follow(
   runId: string,
   {
     signal,
-    tell,
+    report,
     onNews,
-  }: { signal: AbortSignal; tell: (state: Liveness) => void; onNews: () => void },
+  }: { signal: AbortSignal; report: (state: Liveness) => void; onNews: () => void },
 ): Promise<void> {
   let broken = 0;
   const onOpen = (): void => {
     broken = 0;
-    tell('live');
+    report('live');
     onNews();
   };
   while (!signal.aborted) {
@@ -76,11 +76,11 @@ async function follow(
       for await (const _frame of api().stream(runId, { signal, onOpen })) onNews();
     } catch (error) {
       if (error instanceof StreamError && final.includes(error.code)) {
-        tell('ended');
+        report('ended');
         onNews();
         return;
       }
-      tell('reconnecting');
+      report('reconnecting');
       await pause(delayAfter(broken), signal);
       broken += 1;
     }

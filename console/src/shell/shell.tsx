@@ -21,7 +21,7 @@ import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/
 import { useEffect } from 'react';
 import { useConnectionLost } from '../connection.ts';
 import { LoadingPage } from '../parts/loading.tsx';
-import { Foreign } from '../parts/foreign.tsx';
+import { UserText } from '../parts/user-text.tsx';
 import { identityQuery, useIdentity } from '../queries/identity.ts';
 import { approvalsQuery } from '../queries/runs.ts';
 import { workspaceQuery } from '../queries/workspace.ts';
@@ -80,7 +80,7 @@ function WorkspaceName() {
   const { data } = useQuery(workspaceQuery);
   return (
     <Text component={Link} to="/" fw={650} truncate c="inherit" td="none">
-      {data === undefined ? 'Workflows' : <Foreign>{data.name}</Foreign>}
+      {data === undefined ? 'Workflows' : <UserText>{data.name}</UserText>}
     </Text>
   );
 }
@@ -164,7 +164,7 @@ function UserMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          <Foreign>{identity.name ?? 'A key'}</Foreign> · {identity.role}
+          <UserText>{identity.name ?? 'A key'}</UserText> · {identity.role}
         </Menu.Label>
         {!signedIn && <Menu.Label>Open mode: nobody signs in</Menu.Label>}
         <Menu.Item onClick={() => void navigate({ to: '/account' })}>Account</Menu.Item>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { PendingGate, Run, Step } from '../../../../client/index.ts';
 import { DecisionForm } from '../../parts/decision-form.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -41,10 +41,10 @@ function Gate({ run, nodeId, onDecided }: DetailProps & { run: Run }) {
       <Group justify="space-between" align="flex-start" gap="xs">
         <Box miw={0}>
           <Title order={2} size="h4">
-            <Foreign>{label}</Foreign>
+            <UserText>{label}</UserText>
           </Title>
           <Text size="sm" c="dimmed">
-            <Foreign>{run.workflow_name}</Foreign>
+            <UserText>{run.workflow_name}</UserText>
           </Text>
         </Box>
         <StateBadge state={run.status} />
@@ -87,7 +87,7 @@ function Prompt({ text }: { text: string }) {
       role="group"
     >
       <Text style={{ whiteSpace: 'pre-wrap' }} component="div" dir="auto">
-        <Foreign>{text}</Foreign>
+        <UserText>{text}</UserText>
       </Text>
     </Paper>
   );
@@ -154,10 +154,10 @@ function Before({ steps }: { steps: Step[] | undefined }) {
         <Stack gap={4} key={step.step_key}>
           <Group gap="xs" justify="space-between">
             <Text size="sm" fw={600}>
-              <Foreign>{step.label}</Foreign>
+              <UserText>{step.label}</UserText>
             </Text>
             <Text size="xs" c="dimmed">
-              {step.model !== undefined && <Foreign>{step.model} · </Foreign>}
+              {step.model !== undefined && <UserText>{step.model} · </UserText>}
               {dollarsText(step.cost_usd)}
             </Text>
           </Group>

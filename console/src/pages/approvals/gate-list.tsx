@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { type RefObject, useEffect, useRef } from 'react';
 import type { Approval } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { ItemLink } from '../../parts/links.tsx';
 import { durationText } from '../../parts/duration.ts';
 import { useNow } from '../../parts/now.ts';
@@ -42,7 +42,7 @@ export function GateList({
             variant="light"
             label={
               <Text size="sm" fw={600} component="span">
-                <Foreign>{gate.label}</Foreign>
+                <UserText>{gate.label}</UserText>
               </Text>
             }
             description={<Description gate={gate} now={now} />}
@@ -56,9 +56,9 @@ export function GateList({
 function Description({ gate, now }: { gate: Approval; now: number }) {
   return (
     <Text size="xs" component="span" c="var(--mantine-color-text)" style={{ display: 'block' }}>
-      <Foreign>{gate.workflow_name}</Foreign> · waits {durationText(now - Date.parse(gate.since))}
+      <UserText>{gate.workflow_name}</UserText> · waits {durationText(now - Date.parse(gate.since))}
       <Text size="xs" component="span" lineClamp={2} c="dimmed">
-        <Foreign>{gate.prompt}</Foreign>
+        <UserText>{gate.prompt}</UserText>
       </Text>
     </Text>
   );

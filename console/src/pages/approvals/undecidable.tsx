@@ -1,6 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import type { Run, Step } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/time.tsx';
 
@@ -31,11 +31,12 @@ function Decided({ decision }: { decision: NonNullable<Step['decision']> }) {
   return (
     <>
       <Text size="sm">
-        By <Foreign>{decision.by ?? 'a key without a member'}</Foreign>, <When at={decision.at} />.
+        By <UserText>{decision.by ?? 'a key without a member'}</UserText>, <When at={decision.at} />
+        .
       </Text>
       {decision.reason !== null && (
         <Text size="sm" className="pre" component="div">
-          <Foreign>{decision.reason}</Foreign>
+          <UserText>{decision.reason}</UserText>
         </Text>
       )}
     </>

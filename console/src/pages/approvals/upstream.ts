@@ -37,6 +37,6 @@ export function rejectionOf(graph: Graph, nodeId: string): string {
     ({ source, conditionValue }) => source === nodeId && conditionValue === 'false',
   );
   return answered
-    ? 'The run goes on, the way that the workflow has for a no.'
-    : 'The run fails, since the workflow has no way for a no. Resumed, it asks again.';
+    ? 'Takes the "rejected" path.'
+    : 'The run fails: the workflow has no "rejected" path. Resume the run to ask again.';
 }

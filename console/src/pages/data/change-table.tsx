@@ -2,7 +2,7 @@ import { Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { NamedChange, Source } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { When } from '../../parts/time.tsx';
 import { feedsQuery, sourcesQuery } from '../../queries/data.ts';
 import { ChangedValue } from './changed-value.tsx';
@@ -44,17 +44,17 @@ function ChangeRow({
       </Table.Td>
       <Table.Td>
         <TextLink size="sm" to="/data/entities/$entityId" params={{ entityId: change.entity_id }}>
-          <Foreign>{change.entity_name ?? change.entity_id}</Foreign>
+          <UserText>{change.entity_name ?? change.entity_id}</UserText>
         </TextLink>
         <Text size="xs" c="dimmed">
           {change.entity_type} · version {change.version}
         </Text>
       </Table.Td>
       <Table.Td>
-        <Foreign>{feeds.get(change.feed_id) ?? change.feed_id}</Foreign>
+        <UserText>{feeds.get(change.feed_id) ?? change.feed_id}</UserText>
       </Table.Td>
       <Table.Td>
-        <Foreign>{change.attribute}</Foreign>
+        <UserText>{change.attribute}</UserText>
       </Table.Td>
       <Table.Td>
         <ChangedValue
@@ -64,7 +64,7 @@ function ChangeRow({
       </Table.Td>
       <Table.Td>
         {change.source_id !== null && (
-          <Foreign>{sources.get(change.source_id) ?? change.source_id}</Foreign>
+          <UserText>{sources.get(change.source_id) ?? change.source_id}</UserText>
         )}
       </Table.Td>
     </Table.Tr>

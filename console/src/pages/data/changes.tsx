@@ -6,7 +6,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { changesQuery } from '../../queries/data.ts';
 import { ChangeTable } from './change-table.tsx';
-import { Endless } from './endless.tsx';
+import { InfiniteList } from './infinite-list.tsx';
 import { FeedSelect } from './feed-select.tsx';
 import { FilterText } from '../../parts/filter-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
@@ -53,7 +53,7 @@ export function ChangesPage() {
                 onReset={() => void queries.resetQueries({ queryKey: query.queryKey, exact: true })}
               />
               <ChangeTable changes={rows} />
-              <Endless query={changes} shown={rows.length} />
+              <InfiniteList query={changes} shown={rows.length} />
             </Stack>
           );
         }}

@@ -11,7 +11,7 @@ import {
 import { useState } from 'react';
 import type { DataKey } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { showSecretOnce } from '../../parts/secret-once.tsx';
 import { apiUrl } from '../../document.ts';
 import { dataKeysKey } from '../../queries/data.ts';
@@ -54,7 +54,7 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
   const [credits, setCredits] = useState<string | number>('');
   const [expires, setExpires] = useState('');
   const [addresses, setAddresses] = useState<string[]>([]);
-  const create = useAct(
+  const create = useAction(
     () =>
       api().createDataKey({
         name,
@@ -78,7 +78,7 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
     <FormModal
       title="New data key"
       submit="Make it"
-      act={create}
+      action={create}
       onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
     >

@@ -3,9 +3,9 @@ import { Badge, Button, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { DataKey, WorkspaceDataUsage } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { When } from '../../parts/time.tsx';
 import { dataKeysKey, dataUsageQuery } from '../../queries/data.ts';
@@ -54,7 +54,7 @@ function DataKeyRow({
     <Table.Tr>
       <Table.Td>
         <Text size="sm">
-          <Foreign>{key.name}</Foreign>
+          <UserText>{key.name}</UserText>
         </Text>
         <Code>{key.prefix}…</Code>
         <KeyBounds of={key} />
@@ -103,7 +103,7 @@ function KeyBounds({ of: { revoked, expires_at, ip_allowlist } }: { of: DataKey 
 }
 
 function Revoke({ of: key }: { of: DataKey }) {
-  const revoke = useAct(() => api().revokeDataKey(key.id), {
+  const revoke = useAction(() => api().revokeDataKey(key.id), {
     changes: [dataKeysKey],
     done: 'Key revoked',
   });
@@ -119,11 +119,11 @@ function Revoke({ of: key }: { of: DataKey }) {
           title: 'Revoke the key?',
           consequence: (
             <>
-              Whatever uses <Foreign>{key.name}</Foreign> is refused with its next request. This
+              Whatever uses <UserText>{key.name}</UserText> is refused with its next request. This
               cannot be taken back.
             </>
           ),
-          act: 'Revoke it',
+          confirmLabel: 'Revoke it',
           onConfirm: () => revoke.mutate(undefined),
         })
       }

@@ -3,8 +3,8 @@ import { useDisclosure } from '@mantine/hooks';
 import { useId } from 'react';
 import type { WebhookDelivery } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { useAction } from '../../parts/action.ts';
+import { UserText } from '../../parts/user-text.tsx';
 import { durationText } from '../../parts/duration.ts';
 import { When } from '../../parts/time.tsx';
 import { endpointsKey } from '../../queries/data.ts';
@@ -80,7 +80,7 @@ function Outlook({ of: { next_attempt_at, reason } }: { of: WebhookDelivery }) {
           next <When at={next_attempt_at} ago />
         </>
       )}
-      {reason !== null && <Foreign>{reason}</Foreign>}
+      {reason !== null && <UserText>{reason}</UserText>}
     </Text>
   );
 }
@@ -104,7 +104,7 @@ function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
           </Table.Td>
           <Table.Td>{status_code ?? 'none'}</Table.Td>
           <Table.Td>{durationText(duration_ms)}</Table.Td>
-          <Table.Td>{error !== null && <Foreign>{error}</Foreign>}</Table.Td>
+          <Table.Td>{error !== null && <UserText>{error}</UserText>}</Table.Td>
         </Table.Tr>
       ))}
     </RowTable>
@@ -112,7 +112,7 @@ function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
 }
 
 function Redeliver({ endpointId, of: { id } }: { endpointId: string; of: WebhookDelivery }) {
-  const redeliver = useAct(() => api().redeliverDelivery(endpointId, id), {
+  const redeliver = useAction(() => api().redeliverDelivery(endpointId, id), {
     changes: [endpointsKey],
     done: 'It is delivered once more',
   });

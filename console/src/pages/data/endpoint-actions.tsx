@@ -3,9 +3,9 @@ import { useDisclosure } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
 import type { DataEndpoint } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { endpointsKey } from '../../queries/data.ts';
 import { useMay } from '../../queries/identity.ts';
 import { EndpointForm, showEndpointSecret } from './endpoint-form.tsx';
@@ -13,7 +13,7 @@ import { EndpointForm, showEndpointSecret } from './endpoint-form.tsx';
 export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
   const mayChange = useMay('manage_workspace');
   const [editing, { open, close }] = useDisclosure(false);
-  const ping = useAct(() => api().pingEndpoint(endpoint.id), {
+  const ping = useAction(() => api().pingEndpoint(endpoint.id), {
     changes: [endpointsKey],
     done: 'A ping is on its way',
   });
@@ -34,7 +34,7 @@ export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
 }
 
 function Rotate({ endpoint }: { endpoint: DataEndpoint }) {
-  const rotate = useAct(() => api().rotateEndpointSecret(endpoint.id), {
+  const rotate = useAction(() => api().rotateEndpointSecret(endpoint.id), {
     changes: [endpointsKey],
     onDone: ({ secret }) => showEndpointSecret(secret),
   });
@@ -47,7 +47,7 @@ function Rotate({ endpoint }: { endpoint: DataEndpoint }) {
           title: 'Replace the secret?',
           consequence:
             'Deliveries are signed with the new secret from now on, and for 24 hours with the one before, too. The new one is shown once.',
-          act: 'Replace it',
+          confirmLabel: 'Replace it',
           dangerous: false,
           onConfirm: () => rotate.mutate(undefined),
         })
@@ -60,7 +60,7 @@ function Rotate({ endpoint }: { endpoint: DataEndpoint }) {
 
 function Delete({ endpoint }: { endpoint: DataEndpoint }) {
   const navigate = useNavigate();
-  const remove = useAct(() => api().deleteEndpoint(endpoint.id), {
+  const remove = useAction(() => api().deleteEndpoint(endpoint.id), {
     changes: [[...endpointsKey, 'list']],
     done: 'Endpoint deleted',
     onDone: () => void navigate({ to: '/data/endpoints' }),
@@ -75,11 +75,11 @@ function Delete({ endpoint }: { endpoint: DataEndpoint }) {
           title: 'Delete the endpoint?',
           consequence: (
             <>
-              <Foreign>{endpoint.url}</Foreign> is told of nothing any more. What is still to be
+              <UserText>{endpoint.url}</UserText> is told of nothing any more. What is still to be
               delivered, and the log, go with it.
             </>
           ),
-          act: 'Delete it',
+          confirmLabel: 'Delete it',
           onConfirm: () => remove.mutate(undefined),
         })
       }

@@ -2,7 +2,7 @@ import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { DataEndpoint } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { showSecretOnce } from '../../parts/secret-once.tsx';
 import { endpointsKey } from '../../queries/data.ts';
 import { endpointEvents } from './endpoint-events.ts';
@@ -23,7 +23,7 @@ export function EndpointForm({
     endpoint?.events ?? ['entity.created', 'entity.updated'],
   );
   const [isDemo, setIsDemo] = useState(false);
-  const save = useAct(
+  const save = useAction(
     () =>
       endpoint === undefined
         ? api().createEndpoint({ url, events, is_demo: isDemo })
@@ -42,7 +42,7 @@ export function EndpointForm({
     <FormModal
       title={endpoint === undefined ? 'New endpoint' : 'Edit the endpoint'}
       submit={endpoint === undefined ? 'Register it' : 'Save'}
-      act={save}
+      action={save}
       onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
     >

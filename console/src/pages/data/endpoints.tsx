@@ -4,7 +4,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import type { DataEndpoint } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { When } from '../../parts/time.tsx';
@@ -66,7 +66,7 @@ function EndpointRow({ of: endpoint }: { of: DataEndpoint }) {
     <Table.Tr>
       <Table.Td>
         <TextLink to="/data/endpoints/$endpointId" params={{ endpointId: endpoint.id }}>
-          <Foreign>{endpoint.url}</Foreign>
+          <UserText>{endpoint.url}</UserText>
         </TextLink>
       </Table.Td>
       <Table.Td>

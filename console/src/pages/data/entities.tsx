@@ -5,7 +5,7 @@ import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { entitiesQuery, type RecordFilter } from '../../queries/data.ts';
-import { Endless } from './endless.tsx';
+import { InfiniteList } from './infinite-list.tsx';
 import { RecordFilters } from './record-filters.tsx';
 import { RecordTable } from './record-table.tsx';
 import type { RecordSearch } from './search.ts';
@@ -34,7 +34,7 @@ export function EntitiesPage() {
           return (
             <Stack gap="sm">
               <RecordTable label="Records" records={rows} />
-              <Endless query={records} shown={rows.length} />
+              <InfiniteList query={records} shown={rows.length} />
             </Stack>
           );
         }}

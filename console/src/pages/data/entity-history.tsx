@@ -2,7 +2,7 @@ import { Button, Collapse, Group, Paper, Stack, Table, Text, Title } from '@mant
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { Change, EntityHistory as HistoryPage } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { LoadMore } from '../../parts/load-more.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -86,7 +86,7 @@ function ChangeRow({ change }: { change: Change }) {
   return (
     <Table.Tr>
       <Table.Th scope="row" fw={500} w="24%">
-        <Foreign>{change.attribute}</Foreign>
+        <UserText>{change.attribute}</UserText>
       </Table.Th>
       <Table.Td w="38%">
         <Value of={change.old_value} what={`${change.attribute} before`} />

@@ -2,7 +2,7 @@ import { Group, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import type { Entity } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { percentText } from '../../parts/numbers.ts';
 import { Page, Section } from '../../parts/page.tsx';
@@ -63,7 +63,7 @@ function About({ record }: { record: Entity }) {
     <Group gap="xs">
       <span>{record.entity_type} of</span>
       <TextLink inherit to="/data/feeds/$feedId" params={{ feedId: record.feed_id }}>
-        <Foreign>{feed.data?.name ?? record.feed_id}</Foreign>
+        <UserText>{feed.data?.name ?? record.feed_id}</UserText>
       </TextLink>
       <KindBadge isDemo={record.is_demo} />
     </Group>
@@ -76,12 +76,15 @@ function EntityFacts({ record }: { record: Entity }) {
   return (
     <Facts
       of={[
-        ['Status', <Foreign key="status">{record.status}</Foreign>],
+        ['Status', <UserText key="status">{record.status}</UserText>],
         ['Confidence', percentText(record.confidence * 100)],
         ['Verified', verificationTexts[record.verification_status]],
         ['Version', record.version],
-        ['Place', place === undefined ? undefined : <Foreign>{place}</Foreign>],
-        ['Also called', aliases.length === 0 ? undefined : <Foreign>{aliases.join(', ')}</Foreign>],
+        ['Place', place === undefined ? undefined : <UserText>{place}</UserText>],
+        [
+          'Also called',
+          aliases.length === 0 ? undefined : <UserText>{aliases.join(', ')}</UserText>,
+        ],
         ['First seen', <When key="first" at={record.first_observed_at} />],
         ['Last seen', <When key="last" at={record.last_observed_at} />],
         ['Updated', <When key="updated" at={record.updated_at} />],
@@ -109,7 +112,7 @@ function Pairs({ of, label, none }: { of: Entity['attributes']; label: string; n
       {pairs.map(([name, value]) => (
         <Table.Tr key={name}>
           <Table.Th scope="row" fw={500} w="35%">
-            <Foreign>{name}</Foreign>
+            <UserText>{name}</UserText>
           </Table.Th>
           <Table.Td>
             <Value of={value} what={name} />

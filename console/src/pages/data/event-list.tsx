@@ -2,7 +2,7 @@ import { Group, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { IntelligenceEvent } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { LoadMore } from '../../parts/load-more.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { percentText } from '../../parts/numbers.ts';
@@ -47,7 +47,7 @@ function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }
       </Table.Td>
       <Table.Td>
         <Text size="sm">
-          <Foreign>{event.summary}</Foreign>
+          <UserText>{event.summary}</UserText>
         </Text>
         <Group gap="xs">
           <Text size="xs" c="dimmed">
@@ -65,7 +65,7 @@ function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }
         </Group>
         {event.match_reason !== null && (
           <Text size="xs" c="dimmed">
-            <Foreign>{event.match_reason}</Foreign>
+            <UserText>{event.match_reason}</UserText>
           </Text>
         )}
         <Evidence of={event.source_evidence} />

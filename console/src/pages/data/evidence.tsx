@@ -1,6 +1,6 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import type { Entity } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { When } from '../../parts/time.tsx';
 
 type Evidence = Entity['source_evidence'][number];
@@ -28,12 +28,12 @@ function EvidenceLine({ item }: { item: Evidence }) {
     <Group gap={6} component="span">
       {isLink ? (
         <Anchor href={link} target="_blank" rel="noreferrer noopener" inherit>
-          <Foreign>{name}</Foreign>
+          <UserText>{name}</UserText>
         </Anchor>
       ) : (
-        <Foreign>{name}</Foreign>
+        <UserText>{name}</UserText>
       )}
-      {link !== undefined && !isLink && name !== link && <Foreign>{link}</Foreign>}
+      {link !== undefined && !isLink && name !== link && <UserText>{link}</UserText>}
       {typeof retrieved_at === 'string' && !Number.isNaN(Date.parse(retrieved_at)) && (
         <span>
           read <When at={retrieved_at} />

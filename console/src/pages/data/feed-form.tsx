@@ -2,7 +2,7 @@ import { Accordion, Checkbox, Select, Stack, TagsInput, Textarea, TextInput } fr
 import { useState } from 'react';
 import type { Feed, FeedDetail } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { feedsKey } from '../../queries/data.ts';
 import { feedStatuses } from './feed-status.tsx';
@@ -52,7 +52,7 @@ export function FeedForm({
     schema: parseDraft(drafts.schema),
   };
 
-  const save = useAct(
+  const save = useAction(
     () => {
       const body = { name, description, status, entity_types: types, ...valuesOf(parsed) };
       return feed === undefined
@@ -74,7 +74,7 @@ export function FeedForm({
     <FormModal
       title={feed === undefined ? 'New feed' : 'Edit the feed'}
       submit={feed === undefined ? 'Make it' : 'Save'}
-      act={save}
+      action={save}
       ready={sound}
       onSubmit={() => save.mutate(undefined)}
       onClose={onClose}

@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { feedsQuery } from '../../queries/data.ts';
 
 /** Narrows a list to one feed. */
@@ -20,7 +20,7 @@ export function FeedSelect({
       searchable={data.length > 8}
       clearButtonProps={{ 'aria-label': 'All feeds' }}
       data={data.map(({ id, name }) => ({ value: id, label: name }))}
-      renderOption={({ option }) => <Foreign>{option.label}</Foreign>}
+      renderOption={({ option }) => <UserText>{option.label}</UserText>}
       value={value ?? null}
       onChange={(chosen) => onChange(chosen ?? undefined)}
     />

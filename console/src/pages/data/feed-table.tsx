@@ -1,6 +1,6 @@
 import { Badge, Group, Table, Text } from '@mantine/core';
 import type { Feed } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { When } from '../../parts/time.tsx';
 import { FeedStatus } from './feed-status.tsx';
 import { KindBadge } from './kind-badge.tsx';
@@ -26,11 +26,11 @@ function FeedRow({ feed }: { feed: Feed }) {
     <Table.Tr>
       <Table.Td>
         <TextLink to="/data/feeds/$feedId" params={{ feedId: feed.id }}>
-          <Foreign>{feed.name}</Foreign>
+          <UserText>{feed.name}</UserText>
         </TextLink>
         {feed.description !== '' && (
           <Text size="xs" c="dimmed" lineClamp={2}>
-            <Foreign>{feed.description}</Foreign>
+            <UserText>{feed.description}</UserText>
           </Text>
         )}
       </Table.Td>

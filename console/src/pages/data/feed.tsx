@@ -4,10 +4,10 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { FeedDetail } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
@@ -32,7 +32,7 @@ export function FeedPage() {
       {(loaded) => (
         <Page
           title={loaded.name}
-          about={loaded.description === '' ? undefined : <Foreign>{loaded.description}</Foreign>}
+          about={loaded.description === '' ? undefined : <UserText>{loaded.description}</UserText>}
           actions={<FeedActions feed={loaded} />}
         >
           <FeedFacts feed={loaded} />
@@ -62,11 +62,11 @@ function FeedActions({ feed }: { feed: FeedDetail }) {
   const [editing, { open, close }] = useDisclosure(false);
   const navigate = useNavigate();
   const archived = feed.status === 'archived';
-  const archive = useAct(
+  const archive = useAction(
     () => api().updateFeed(feed.id, { status: archived ? 'active' : 'archived' }),
     { changes: [feedsKey], done: archived ? 'Feed taken up again' : 'Feed archived' },
   );
-  const remove = useAct(() => api().deleteFeed(feed.id), {
+  const remove = useAction(() => api().deleteFeed(feed.id), {
     changes: [[...feedsKey, 'list']],
     done: 'Feed deleted',
     onDone: () => void navigate({ to: '/data' }),
@@ -93,11 +93,11 @@ function FeedActions({ feed }: { feed: FeedDetail }) {
             title: 'Delete the feed?',
             consequence: (
               <>
-                <Foreign>{feed.name}</Foreign> goes with all its records, their history and their
+                <UserText>{feed.name}</UserText> goes with all its records, their history and their
                 events. To keep them out of sight only, archive it.
               </>
             ),
-            act: 'Delete it all',
+            confirmLabel: 'Delete it all',
             onConfirm: () => remove.mutate(undefined),
           })
         }

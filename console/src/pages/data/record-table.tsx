@@ -1,6 +1,6 @@
 import { Group, Table } from '@mantine/core';
 import type { Entity } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { percentText } from '../../parts/numbers.ts';
 import { When } from '../../parts/time.tsx';
 import { KindBadge } from './kind-badge.tsx';
@@ -36,13 +36,13 @@ function RecordRow({ record }: { record: Entity }) {
       <Table.Td>
         <Group gap="xs">
           <TextLink to="/data/entities/$entityId" params={{ entityId: record.id }}>
-            <Foreign>{record.canonical_name}</Foreign>
+            <UserText>{record.canonical_name}</UserText>
           </TextLink>
           {record.is_demo && <KindBadge isDemo />}
         </Group>
       </Table.Td>
       <Table.Td>{record.entity_type}</Table.Td>
-      <Table.Td>{place !== undefined && <Foreign>{place}</Foreign>}</Table.Td>
+      <Table.Td>{place !== undefined && <UserText>{place}</UserText>}</Table.Td>
       <Table.Td className="numbers">{percentText(record.confidence * 100)}</Table.Td>
       <Table.Td>{verificationTexts[record.verification_status]}</Table.Td>
       <Table.Td className="numbers">{record.version}</Table.Td>

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { endpointsKey } from '../../queries/data.ts';
@@ -10,7 +10,7 @@ const KEPT_MS = 31 * 86_400_000;
 
 /** Delivers everything that was given up once more. */
 export function RedeliverAll({ endpointId }: { endpointId: string }) {
-  const redeliver = useAct(
+  const redeliver = useAction(
     () => api().redeliverDeadLetters(endpointId, new Date(Date.now() - KEPT_MS).toISOString()),
     {
       changes: [endpointsKey],
@@ -31,7 +31,7 @@ export function RedeliverAll({ endpointId }: { endpointId: string }) {
           title: 'Redeliver all that was given up?',
           consequence:
             'Everything that was given up in the last 30 days is sent again, oldest first, under the same ids.',
-          act: 'Redeliver it all',
+          confirmLabel: 'Redeliver it all',
           dangerous: false,
           onConfirm: () => redeliver.mutate(undefined),
         })

@@ -2,7 +2,7 @@ import { Checkbox, NumberInput, SimpleGrid, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Source } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { sourcesKey } from '../../queries/data.ts';
 import { FormModal } from './form-modal.tsx';
 
@@ -27,7 +27,7 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
   });
   const [reliability, setReliability] = useState<string | number>(source?.reliability_score ?? '');
   const [isDemo, setIsDemo] = useState(false);
-  const save = useAct(
+  const save = useAction(
     () => {
       const orNull = (field: Optional): string | null => texts[field].trim() || null;
       const body = {
@@ -54,7 +54,7 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
     <FormModal
       title={source === undefined ? 'New source' : 'Edit the source'}
       submit={source === undefined ? 'Name it' : 'Save'}
-      act={save}
+      action={save}
       onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
     >

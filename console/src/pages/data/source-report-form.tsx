@@ -2,8 +2,8 @@ import { Radio, Group, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import type { Source } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { useAction } from '../../parts/action.ts';
+import { UserText } from '../../parts/user-text.tsx';
 import { sourcesKey } from '../../queries/data.ts';
 import { FormModal } from './form-modal.tsx';
 
@@ -12,7 +12,7 @@ export function SourceReportForm({ source, onClose }: { source: Source; onClose:
   const [outcome, setOutcome] = useState('worked');
   const [reason, setReason] = useState('');
   const ok = outcome === 'worked';
-  const report = useAct(
+  const report = useAction(
     () => api().reportSource(source.id, ok ? { ok } : { ok, error: reason.trim() || null }),
     { changes: [sourcesKey], done: 'Reported', quiet: true, onDone: onClose },
   );
@@ -20,13 +20,13 @@ export function SourceReportForm({ source, onClose }: { source: Source; onClose:
     <FormModal
       title="Report a look"
       submit="Report it"
-      act={report}
+      action={report}
       onSubmit={() => report.mutate(undefined)}
       onClose={onClose}
     >
       <Text size="sm">
-        What a look at <Foreign>{source.name}</Foreign> came to just now. Endpoints that listen are
-        told when it fails and when it works again.
+        What a look at <UserText>{source.name}</UserText> came to just now. Endpoints that listen
+        are told when it fails and when it works again.
       </Text>
       <Radio.Group label="The look" value={outcome} onChange={setOutcome}>
         <Group mt={4}>

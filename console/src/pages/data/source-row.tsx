@@ -3,9 +3,9 @@ import { ActionIcon, Menu, Stack, Table, Text, type MantineColor } from '@mantin
 import { IconDots } from '@tabler/icons-react';
 import type { Source } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { percentText } from '../../parts/numbers.ts';
 import { When } from '../../parts/time.tsx';
 import { sourcesKey } from '../../queries/data.ts';
@@ -33,10 +33,10 @@ export function SourceRow({
     <Table.Tr>
       <Table.Td>
         <Text size="sm">
-          <Foreign>{source.name}</Foreign>
+          <UserText>{source.name}</UserText>
         </Text>
         <Text size="xs" c="dimmed">
-          <Foreign>{[source.type, source.jurisdiction].filter(Boolean).join(' · ')}</Foreign>
+          <UserText>{[source.type, source.jurisdiction].filter(Boolean).join(' · ')}</UserText>
         </Text>
       </Table.Td>
       <Table.Td>
@@ -53,7 +53,7 @@ export function SourceRow({
       <Table.Td>
         <LastReport health={source.health} />
       </Table.Td>
-      <Table.Td>{source.cadence === null ? '' : <Foreign>{source.cadence}</Foreign>}</Table.Td>
+      <Table.Td>{source.cadence === null ? '' : <UserText>{source.cadence}</UserText>}</Table.Td>
       <Table.Td>
         {source.reliability_score !== null && percentText(source.reliability_score * 100)}
       </Table.Td>
@@ -85,7 +85,7 @@ function LastReport({ health }: { health: Source['health'] }) {
       )}
       {failing && last_error !== null && (
         <Text size="xs" c="dimmed" lineClamp={3} title={last_error}>
-          <Foreign>{last_error}</Foreign>
+          <UserText>{last_error}</UserText>
         </Text>
       )}
     </Stack>
@@ -101,7 +101,7 @@ function SourceMenu({
   onEdit: () => void;
   onReport: () => void;
 }) {
-  const remove = useAct(() => api().deleteSource(source.id), {
+  const remove = useAction(() => api().deleteSource(source.id), {
     changes: [sourcesKey],
     done: 'Source deleted',
   });
@@ -122,11 +122,11 @@ function SourceMenu({
               title: 'Delete the source?',
               consequence: (
                 <>
-                  <Foreign>{source.name}</Foreign> and what was reported of it goes. Records that
+                  <UserText>{source.name}</UserText> and what was reported of it goes. Records that
                   name it stay as they are.
                 </>
               ),
-              act: 'Delete it',
+              confirmLabel: 'Delete it',
               onConfirm: () => remove.mutate(undefined),
             })
           }

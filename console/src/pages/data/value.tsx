@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 
 const INLINE_CHARACTERS = 120;
@@ -15,7 +15,7 @@ export function Value({ of, what }: { of: unknown; what: string }) {
       </Text>
     );
   }
-  return <Foreign>{short}</Foreign>;
+  return <UserText>{short}</UserText>;
 }
 
 /** A short value as text, empty for nothing. Undefined when it is too long for a line. */
@@ -31,5 +31,5 @@ export function CutValue({ of }: { of: unknown }) {
   const text = typeof of === 'string' ? of : JSON.stringify(of ?? null);
   const cut = text.length > INLINE_CHARACTERS ? `${text.slice(0, INLINE_CHARACTERS)}…` : text;
   if (of === null || of === undefined || of === '') return <Value of={of} what="" />;
-  return <Foreign>{cut}</Foreign>;
+  return <UserText>{cut}</UserText>;
 }

@@ -2,7 +2,7 @@ import { Alert, Button, Stack, Text } from '@mantine/core';
 import { IconShieldCheck } from '@tabler/icons-react';
 import type { AuditVerification } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { Section } from '../../parts/page.tsx';
@@ -14,7 +14,7 @@ const WITHIN_SECONDS = 60;
 
 /** Has the chain of seals checked, and says what that proves. */
 export function AuditChain() {
-  const check = useAct(() => api().verifyAudit({ timeout: WITHIN_SECONDS }), {
+  const check = useAction(() => api().verifyAudit({ timeout: WITHIN_SECONDS }), {
     changes: [],
     quiet: true,
   });

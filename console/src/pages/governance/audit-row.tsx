@@ -1,7 +1,7 @@
 import { Button, Code, Table } from '@mantine/core';
 import { useState } from 'react';
 import type { AuditEntry } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/time.tsx';
@@ -53,10 +53,10 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
   if (actor_name === null) return 'The service';
   // Who has been removed has no page any more; following the link says so.
-  if (actor_id === null) return <Foreign>{actor_name}</Foreign>;
+  if (actor_id === null) return <UserText>{actor_name}</UserText>;
   return (
     <TextLink size="sm" to="/members/$memberId" params={{ memberId: actor_id }}>
-      <Foreign>{actor_name}</Foreign>
+      <UserText>{actor_name}</UserText>
     </TextLink>
   );
 }
@@ -65,7 +65,7 @@ function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
 function Target({ entry: { target_type, target_id, target_name } }: { entry: AuditEntry }) {
   const id = (
     <span title={target_id}>
-      <Foreign>{target_name ?? target_id}</Foreign>
+      <UserText>{target_name ?? target_id}</UserText>
     </span>
   );
   if (target_type === 'run') {

@@ -2,7 +2,7 @@ import { Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { GovernanceEvent } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
@@ -30,7 +30,7 @@ export function EventCard({ event }: { event: GovernanceEvent }) {
           </Text>
         </Group>
         <Text size="sm">
-          <Foreign>{event.reason}</Foreign>
+          <UserText>{event.reason}</UserText>
         </Text>
         <Group justify="space-between" gap="xs">
           <Text size="xs" component="div">
@@ -63,12 +63,12 @@ function Where({ event }: { event: GovernanceEvent }) {
           params={{ runId: run_id }}
           search={{ step: node_id ?? undefined, tab: undefined }}
         >
-          Run <Foreign>{run_id}</Foreign>
+          Run <UserText>{run_id}</UserText>
         </TextLink>
       )}
       {node_id !== null && (
         <span>
-          Step <Foreign>{node_id}</Foreign>
+          Step <UserText>{node_id}</UserText>
         </span>
       )}
       {actor_id !== null && <ActorName id={actor_id} />}
@@ -85,7 +85,7 @@ function WorkflowName({ id, version }: { id: string; version: number | null }) {
       params={{ workflowId: id }}
       search={{ tab: undefined }}
     >
-      <Foreign>{data?.find((each) => each.id === id)?.name ?? id}</Foreign>
+      <UserText>{data?.find((each) => each.id === id)?.name ?? id}</UserText>
       {version !== null && ` v${version}`}
     </TextLink>
   );
@@ -95,7 +95,7 @@ function ActorName({ id }: { id: string }) {
   const { data } = useQuery(membersQuery);
   return (
     <span>
-      by <Foreign>{data?.find((each) => each.id === id)?.name ?? id}</Foreign>
+      by <UserText>{data?.find((each) => each.id === id)?.name ?? id}</UserText>
     </span>
   );
 }

@@ -3,7 +3,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Policies } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { Section } from '../../parts/page.tsx';
 import { policiesKey } from '../../queries/policies.ts';
@@ -29,7 +29,7 @@ export function PoliciesForm({ loaded }: { loaded: Policies }) {
   if (elsewhere && !changed) take(loaded);
   useKeep(changed);
 
-  const save = useAct((policies: Policies) => api().setPolicies(policies), {
+  const save = useAction((policies: Policies) => api().setPolicies(policies), {
     changes: [policiesKey],
     done: 'The policies are saved',
     onDone: take,

@@ -1,7 +1,7 @@
 import { Code, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Policies } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Section } from '../../parts/page.tsx';
 import { workflowsQuery } from '../../queries/workflows.ts';
 import { detectorTexts } from './detector-texts.ts';
@@ -26,7 +26,7 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
             <List size="sm">
               {models.map((model) => (
                 <List.Item key={model}>
-                  <Foreign>{model}</Foreign>
+                  <UserText>{model}</UserText>
                 </List.Item>
               ))}
             </List>
@@ -56,7 +56,7 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
             ))}
             {redaction.patterns.map(({ name, regex }) => (
               <List.Item key={name}>
-                <Foreign>{name}</Foreign>: <Code>{regex}</Code>
+                <UserText>{name}</UserText>: <Code>{regex}</Code>
               </List.Item>
             ))}
           </List>
@@ -73,11 +73,11 @@ function ToolSummary({ tool }: { tool: ToolPolicy }) {
   );
   return (
     <>
-      <Foreign>{tool.tool}</Foreign>
+      <UserText>{tool.tool}</UserText>
       {allowed !== undefined && (
         <>
           {' '}
-          only in <Foreign>{allowed.length === 0 ? 'no workflow' : allowed.join(', ')}</Foreign>
+          only in <UserText>{allowed.length === 0 ? 'no workflow' : allowed.join(', ')}</UserText>
         </>
       )}
       {(tool.blocked_arguments ?? []).map((rule, index) => (

@@ -34,7 +34,7 @@ export function RedactionOutcome({ redaction, text }: { redaction: Redaction; te
         )}
       </Group>
       <Box
-        className="pre foreign"
+        className="pre user-text"
         dir="auto"
         p="xs"
         mah={320}

@@ -1,6 +1,6 @@
 import { Alert, Group, Stack, Table, Text } from '@mantine/core';
 import type { UsageBreakdown } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
@@ -26,7 +26,7 @@ export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] })
                 params={{ workflowId: workflow_id }}
                 search={{ tab: undefined }}
               >
-                <Foreign>{name}</Foreign>
+                <UserText>{name}</UserText>
               </TextLink>
             )}
           </Table.Td>
@@ -60,7 +60,7 @@ export function ModelTable({ rows }: { rows: UsageBreakdown['by_model'] }) {
           <Table.Tr key={row.model ?? 'none'}>
             <Table.Td>
               <Group gap="xs">
-                {row.model === null ? 'Failed attempts' : <Foreign>{row.model}</Foreign>}
+                {row.model === null ? 'Failed attempts' : <UserText>{row.model}</UserText>}
                 {row.unpriced_steps > 0 && (
                   <Tag size="sm" color="orange">
                     {countText(row.unpriced_steps)} without a price
@@ -88,7 +88,7 @@ function Unpriced({ rows }: { rows: UsageBreakdown['by_model'] }) {
       {named.map((model, index) => (
         <span key={model}>
           {index > 0 && ', '}
-          <Foreign>{model}</Foreign>
+          <UserText>{model}</UserText>
         </span>
       ))}
       {named.length > 0 && '.'}

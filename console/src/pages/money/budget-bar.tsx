@@ -11,12 +11,12 @@ export function BudgetBar({ limit, status }: { limit: number; status: BudgetStat
   const whole = Math.max(limit, status.committed_usd, status.projected_usd);
   const share = (dollars: number): number => (whole === 0 ? 0 : (100 * dollars) / whole);
   const { spent_usd, reserved_usd, remaining_usd, projected_usd } = status;
-  const told =
+  const summary =
     `Settled ${dollarsText(spent_usd)}, held ${dollarsText(reserved_usd)}, ${rest(remaining_usd)}, ` +
     `projected ${dollarsText(projected_usd)} of ${dollarsText(limit)}`;
   return (
     <Box>
-      <Box pos="relative" role="img" aria-label={told} py={4}>
+      <Box pos="relative" role="img" aria-label={summary} py={4}>
         <Progress.Root size={18} radius="sm" aria-hidden>
           <Progress.Section withAria={false} value={share(spent_usd)} color="indigo" />
           <Progress.Section withAria={false} value={share(reserved_usd)} color="cyan" striped />

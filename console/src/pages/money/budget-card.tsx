@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Budget } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { dollarsText, percentText } from '../../parts/numbers.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
@@ -33,7 +33,7 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
             <Title order={2} size="h5">
-              <Foreign>{budget.name}</Foreign>
+              <UserText>{budget.name}</UserText>
             </Title>
             <Pressure budget={budget} />
           </Group>
@@ -101,14 +101,14 @@ function Scope({ budget: { workflow_id } }: { budget: Budget }) {
         params={{ workflowId: workflow_id }}
         search={{ tab: undefined }}
       >
-        <Foreign>{name}</Foreign>
+        <UserText>{name}</UserText>
       </TextLink>
     </>
   );
 }
 
 function Actions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
-  const remove = useAct((id: string) => api().deleteBudget(id), {
+  const remove = useAction((id: string) => api().deleteBudget(id), {
     // Its history is still in view, and no longer there to be read.
     changes: [budgetsQuery.queryKey],
     done: 'The budget is deleted',
@@ -119,11 +119,11 @@ function Actions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
       title: 'Delete this budget?',
       consequence: (
         <>
-          <Foreign>{budget.name}</Foreign> no longer bounds what runs cost. What was spent stays
+          <UserText>{budget.name}</UserText> no longer bounds what runs cost. What was spent stays
           counted in the usage.
         </>
       ),
-      act: 'Delete',
+      confirmLabel: 'Delete',
       onConfirm: () => remove.mutate(budget.id),
     });
   return (

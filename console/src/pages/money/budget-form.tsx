@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { BodyOf, Budget } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { budgetsKey } from '../../queries/budgets.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
@@ -27,7 +27,7 @@ export function BudgetForm({
   const [window, setWindow] = useState<Budget['window']>(budget?.window ?? 'month');
   const [workflowId, setWorkflowId] = useState(budget?.workflow_id ?? null);
 
-  const save = useAct(
+  const save = useAction(
     (body: NewBudget) =>
       budget === undefined ? api().createBudget(body) : api().updateBudget(budget.id, body),
     {
@@ -51,7 +51,7 @@ export function BudgetForm({
 
   return (
     <Form
-      act={save}
+      action={save}
       submit={budget === undefined ? 'Create' : 'Save'}
       onSubmit={send}
       onCancel={onClose}

@@ -2,7 +2,7 @@ import { NumberInput, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Price } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { pricesKey } from '../../queries/prices.ts';
 
@@ -19,7 +19,7 @@ export function PriceForm({
   const [model, setModel] = useState(price?.model ?? '');
   const [input, setInput] = useState<number | string>(price?.input_usd_per_million ?? '');
   const [output, setOutput] = useState<number | string>(price?.output_usd_per_million ?? '');
-  const save = useAct((prices: Price[]) => api().setPrices({ prices }), {
+  const save = useAction((prices: Price[]) => api().setPrices({ prices }), {
     changes: [pricesKey],
     done: 'The price is set. It counts for steps from now on',
     onDone: onClose,
@@ -38,7 +38,7 @@ export function PriceForm({
     ]);
   const dollars = { min: 0, max: 10_000_000, decimalScale: 6, hideControls: true, required: true };
   return (
-    <Form act={save} submit="Save" onSubmit={send} onCancel={onClose} ready={ready}>
+    <Form action={save} submit="Save" onSubmit={send} onCancel={onClose} ready={ready}>
       <TextInput
         label="Model"
         description="As workflows name it: provider/model"

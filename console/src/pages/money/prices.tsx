@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Price } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { dollarsText } from '../../parts/numbers.ts';
 import { Section } from '../../parts/page.tsx';
@@ -117,7 +117,7 @@ function PriceTable({
       {prices.map((price) => (
         <Table.Tr key={price.model}>
           <Table.Td>
-            <Foreign>{price.model}</Foreign>
+            <UserText>{price.model}</UserText>
           </Table.Td>
           <Table.Td className="numbers">{dollarsText(price.input_usd_per_million)}</Table.Td>
           <Table.Td className="numbers">{dollarsText(price.output_usd_per_million)}</Table.Td>
@@ -133,7 +133,7 @@ function PriceTable({
 }
 
 function PriceActions({ price, all, onEdit }: { price: Price; all: Price[]; onEdit: () => void }) {
-  const remove = useAct(
+  const remove = useAction(
     (model: string) => api().setPrices({ prices: all.filter((each) => each.model !== model) }),
     { changes: [pricesKey], done: 'The price is taken away' },
   );
@@ -142,11 +142,11 @@ function PriceActions({ price, all, onEdit }: { price: Price; all: Price[]; onEd
       title: 'Take this price away?',
       consequence: (
         <>
-          Steps of <Foreign>{price.model}</Foreign> then cost what the built-in table says, or
+          Steps of <UserText>{price.model}</UserText> then cost what the built-in table says, or
           nothing that is known. Costs already recorded stay.
         </>
       ),
-      act: 'Take away',
+      confirmLabel: 'Take away',
       onConfirm: () => remove.mutate(price.model),
     });
   return (

@@ -2,7 +2,7 @@ import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RunSummary } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { dollarsText } from '../../parts/numbers.ts';
@@ -56,7 +56,7 @@ function Failed({ run }: { run: RunSummary }) {
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={600}>
           <TextLink to="/runs/$runId" params={{ runId: run.id }}>
-            <Foreign>{run.workflow_name}</Foreign>
+            <UserText>{run.workflow_name}</UserText>
           </TextLink>
         </Text>
         <Text size="xs" c="dimmed">
@@ -64,7 +64,7 @@ function Failed({ run }: { run: RunSummary }) {
         </Text>
       </Group>
       <Text size="sm" lineClamp={2}>
-        <Foreign>{run.error ?? 'No error was written down.'}</Foreign>
+        <UserText>{run.error ?? 'No error was written down.'}</UserText>
       </Text>
       <Group gap="xs" mt={4}>
         {run.failure?.kind === 'budget' && (

@@ -1,7 +1,7 @@
 import { Paper, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { ItemLink, TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -35,10 +35,10 @@ export function WaitingGates() {
                   key={`${runId} ${gate.step_key}`}
                   to="/approvals/$runId/$nodeId"
                   params={{ runId, nodeId }}
-                  label={<Foreign>{gate.label}</Foreign>}
+                  label={<UserText>{gate.label}</UserText>}
                   description={
                     <>
-                      <Foreign>{gate.workflow_name}</Foreign> · waits{' '}
+                      <UserText>{gate.workflow_name}</UserText> · waits{' '}
                       {durationText(now - Date.parse(gate.since))}
                     </>
                   }

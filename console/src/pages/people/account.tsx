@@ -1,6 +1,6 @@
 import { Alert, Code, List, Text } from '@mantine/core';
 import { Facts } from '../../parts/facts.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
@@ -18,11 +18,13 @@ export function AccountPage() {
           of={[
             [
               'Name',
-              identity.name === null ? undefined : <Foreign key="name">{identity.name}</Foreign>,
+              identity.name === null ? undefined : <UserText key="name">{identity.name}</UserText>,
             ],
             [
               'E-mail',
-              identity.email === null ? undefined : <Foreign key="email">{identity.email}</Foreign>,
+              identity.email === null ? undefined : (
+                <UserText key="email">{identity.email}</UserText>
+              ),
             ],
             ['Role', identity.role],
           ]}

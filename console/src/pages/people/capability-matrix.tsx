@@ -1,7 +1,7 @@
 import { Code, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import type { Capability, MemberDetail } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { RowTable } from '../../parts/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
@@ -24,7 +24,7 @@ const choiceTexts = {
 /** Ten capabilities: what the role has, what is set for this member, and what counts. A choice is saved at once. */
 export function CapabilityMatrix({ member }: { member: MemberDetail }) {
   const mayManage = useMay('manage_members');
-  const change = useAct(
+  const change = useAction(
     (overrides: Partial<Record<Capability, boolean | null>>) =>
       api().changePermissions(member.id, overrides),
     {

@@ -1,10 +1,10 @@
 import type { Member } from '../../../../client/index.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 
 /** Asks before a member goes, an invitation is withdrawn or a sign-up is refused. */
 export function confirmRemoval(member: Member, verb: string, onConfirm: () => void): void {
-  const name = <Foreign>{member.name}</Foreign>;
+  const name = <UserText>{member.name}</UserText>;
   const consequences = {
     active: (
       <>
@@ -18,7 +18,7 @@ export function confirmRemoval(member: Member, verb: string, onConfirm: () => vo
   confirm({
     title: `${verb} this member?`,
     consequence: consequences[member.status],
-    act: verb,
+    confirmLabel: verb,
     onConfirm,
   });
 }

@@ -2,8 +2,8 @@ import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/co
 import { useState } from 'react';
 import type { Member, Role } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { useAction } from '../../parts/action.ts';
+import { UserText } from '../../parts/user-text.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Snippet } from '../../parts/snippet.tsx';
 import { membersKey } from '../../queries/members.ts';
@@ -16,14 +16,14 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('editor');
-  const invite = useAct(
+  const invite = useAction(
     (input: { name: string; email: string; role: Role }) => api().inviteMember(input),
     { changes: [membersKey, workspaceQuery.queryKey], quiet: true },
   );
   if (invite.data !== undefined) return <Invited member={invite.data} onClose={onClose} />;
   return (
     <Form
-      act={invite}
+      action={invite}
       submit="Invite"
       onSubmit={() => invite.mutate({ name, email, role })}
       onCancel={onClose}
@@ -62,7 +62,7 @@ function Invited({ member, onClose }: { member: Member; onClose: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        <Foreign>{member.name}</Foreign> is invited. Send them this link; where the service has an
+        <UserText>{member.name}</UserText> is invited. Send them this link; where the service has an
         e-mail provider, it is mailed too.
       </Text>
       {member.invite_code !== null && (

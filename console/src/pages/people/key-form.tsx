@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { BodyOf, CreatedApiKey, Role } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { apiUrl } from '../../document.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { showSecretOnce } from '../../parts/secret-once.tsx';
 import { keysKey } from '../../queries/keys.ts';
@@ -17,7 +17,7 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [memberId, setMemberId] = useState<string | null>(null);
   const [role, setRole] = useState<Role>('editor');
-  const create = useAct((body: BodyOf<'POST /api/keys'>) => api().createApiKey(body), {
+  const create = useAction((body: BodyOf<'POST /api/keys'>) => api().createApiKey(body), {
     changes: [keysKey, membersKey],
     onDone: (key) => {
       onClose();
@@ -29,7 +29,7 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
     create.mutate(memberId === null ? { name, role } : { name, member_id: memberId });
   return (
     <Form
-      act={create}
+      action={create}
       submit="Create"
       onSubmit={send}
       onCancel={onClose}

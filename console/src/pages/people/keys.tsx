@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiKey } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { TextLink } from '../../parts/links.tsx';
@@ -81,7 +81,7 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
       {keys.map((key) => (
         <Table.Tr key={key.id}>
           <Table.Td>
-            <Foreign>{key.name}</Foreign>
+            <UserText>{key.name}</UserText>
           </Table.Td>
           <Table.Td>
             <Code>{key.prefix}</Code>
@@ -111,7 +111,7 @@ function ActsAs({ apiKey: { member_id, role } }: { apiKey: ApiKey }) {
   return (
     <>
       <TextLink size="sm" to="/members/$memberId" params={{ memberId: member_id }}>
-        <Foreign>{name}</Foreign>
+        <UserText>{name}</UserText>
       </TextLink>
       , {role}
     </>
@@ -119,7 +119,7 @@ function ActsAs({ apiKey: { member_id, role } }: { apiKey: ApiKey }) {
 }
 
 function Revoke({ apiKey }: { apiKey: ApiKey }) {
-  const revoke = useAct((id: string) => api().revokeApiKey(id), {
+  const revoke = useAction((id: string) => api().revokeApiKey(id), {
     changes: [keysKey, membersKey],
     done: 'The key is revoked',
   });
@@ -129,11 +129,11 @@ function Revoke({ apiKey }: { apiKey: ApiKey }) {
       title: 'Revoke this key?',
       consequence: (
         <>
-          Programs that use <Foreign>{apiKey.name}</Foreign> are refused from the next request on.
+          Programs that use <UserText>{apiKey.name}</UserText> are refused from the next request on.
           This cannot be taken back.
         </>
       ),
-      act: 'Revoke',
+      confirmLabel: 'Revoke',
       onConfirm: () => revoke.mutate(apiKey.id),
     });
   return (

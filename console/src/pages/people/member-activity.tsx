@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { MemberStats } from '../../../../client/index.ts';
 import { DayBars } from '../../parts/day-bars.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
 import { TextLink } from '../../parts/links.tsx';
@@ -59,7 +59,7 @@ function Recent({ stats }: { stats: MemberStats }) {
               <Code>{entry.action}</Code>
             </Table.Td>
             <Table.Td>
-              {entry.target_type} <Foreign>{entry.target_id}</Foreign>
+              {entry.target_type} <UserText>{entry.target_id}</UserText>
             </Table.Td>
           </Table.Tr>
         ))}

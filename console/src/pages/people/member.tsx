@@ -4,9 +4,9 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { MemberDetail, Role } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Facts } from '../../parts/facts.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { Page, Section } from '../../parts/page.tsx';
@@ -57,7 +57,7 @@ function Profile({ member }: { member: MemberDetail }) {
     <Section title="Profile">
       <Facts
         of={[
-          ['E-mail', <Foreign key="email">{member.email}</Foreign>],
+          ['E-mail', <UserText key="email">{member.email}</UserText>],
           [
             'Status',
             <Tag key="status" color={statusColours[member.status]}>
@@ -81,7 +81,7 @@ function Profile({ member }: { member: MemberDetail }) {
 
 function RoleChange({ member }: { member: MemberDetail }) {
   const [role, setRole] = useState(member.role);
-  const change = useAct((next: Role) => api().changeRole(member.id, next), {
+  const change = useAction((next: Role) => api().changeRole(member.id, next), {
     changes: [membersKey, identityQuery.queryKey],
     done: 'The role is changed. It counts from the next request on',
   });
@@ -106,11 +106,11 @@ function MemberActions({ member }: { member: MemberDetail }) {
   const navigate = route.useNavigate();
   const { id } = useIdentity();
   const changes = [membersKey, workspaceQuery.queryKey];
-  const approve = useAct((memberId: string) => api().approveMember(memberId), {
+  const approve = useAction((memberId: string) => api().approveMember(memberId), {
     changes,
     done: 'They may come in',
   });
-  const remove = useAct((memberId: string) => api().removeMember(memberId), {
+  const remove = useAction((memberId: string) => api().removeMember(memberId), {
     changes: [],
     done: 'The member is removed',
     // Only from the list on: what is shown here is gone, and reading it anew would fail.

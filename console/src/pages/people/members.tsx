@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Member } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { useAction } from '../../parts/action.ts';
+import { UserText } from '../../parts/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { TextLink } from '../../parts/links.tsx';
@@ -73,7 +73,7 @@ function Pending({ members }: { members: Member[] }) {
               <MemberName member={member} />
             </Table.Td>
             <Table.Td>
-              <Foreign>{member.email}</Foreign>
+              <UserText>{member.email}</UserText>
             </Table.Td>
             <Table.Td>
               <When at={member.created_at} ago />
@@ -89,7 +89,7 @@ function Pending({ members }: { members: Member[] }) {
 }
 
 function PendingActions({ member }: { member: Member }) {
-  const approve = useAct((id: string) => api().approveMember(id), {
+  const approve = useAction((id: string) => api().approveMember(id), {
     changes: [membersKey, workspaceQuery.queryKey],
     done: `${member.name} may come in, as a ${member.role}`,
   });
@@ -119,7 +119,7 @@ function MemberTable({ members }: { members: Member[] }) {
               <MemberName member={member} />
             </Table.Td>
             <Table.Td>
-              <Foreign>{member.email}</Foreign>
+              <UserText>{member.email}</UserText>
             </Table.Td>
             <Table.Td>{member.role}</Table.Td>
             <Table.Td>
@@ -157,7 +157,7 @@ function MemberName({ member }: { member: Member }) {
   return (
     <Group gap="xs">
       <TextLink to="/members/$memberId" params={{ memberId: member.id }}>
-        <Foreign>{member.name}</Foreign>
+        <UserText>{member.name}</UserText>
       </TextLink>
       {member.is_owner && (
         <Tag size="sm" variant="default">
@@ -174,7 +174,7 @@ function MemberName({ member }: { member: Member }) {
 }
 
 function Renew({ member }: { member: Member }) {
-  const renew = useAct((id: string) => api().renewInvite(id), {
+  const renew = useAction((id: string) => api().renewInvite(id), {
     changes: [membersKey],
     done: ({ invite_code: code }) =>
       code === null ? 'There is a new code' : `The new code is ${code}`,
@@ -194,7 +194,7 @@ function Renew({ member }: { member: Member }) {
 }
 
 function Remove({ member, verb }: { member: Member; verb: string }) {
-  const remove = useAct((id: string) => api().removeMember(id), {
+  const remove = useAction((id: string) => api().removeMember(id), {
     changes: [membersKey, workspaceQuery.queryKey],
     done: 'Done',
   });

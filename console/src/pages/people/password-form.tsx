@@ -1,7 +1,7 @@
 import { Box, PasswordInput, Text } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { useIdentity } from '../../queries/identity.ts';
 import { signIn } from '../../session.ts';
@@ -15,7 +15,7 @@ export function PasswordForm() {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
-  const change = useAct(
+  const change = useAction(
     (body: { current_password: string; new_password: string }) => api().changePassword(body),
     {
       changes: [],
@@ -34,7 +34,7 @@ export function PasswordForm() {
   return (
     <Box maw={420}>
       <Form
-        act={change}
+        action={change}
         submit="Change password"
         onSubmit={() => change.mutate({ current_password: current, new_password: next })}
         ready={current !== '' && next.length >= LEAST_CHARACTERS && again === next}

@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Run, RunEvent, Step } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { runEventsQuery } from '../../queries/runs.ts';
-import { eventWords, stepOfEvent } from './event-words.ts';
+import { eventText, stepOfEvent } from './event-texts.ts';
 import { stepsByNode } from './node-states.ts';
 import { PickList } from './pick-list.tsx';
 import type { Selection } from './use-selection.ts';
@@ -68,14 +68,14 @@ function Events({ events, run, chosen, select }: EventLogProps & { events: RunEv
 interface Line {
   event: RunEvent;
   time: string;
-  words: string;
-  foreign: string | undefined;
+  text: string;
+  userText: string | undefined;
 }
 
 function lineOf(event: RunEvent, labelOf: (nodeId: string) => string): Line {
-  const { words, foreign } = eventWords(event, labelOf);
+  const { text, userText } = eventText(event, labelOf);
   const time = clock.format(new Date(event.at));
-  return { event, time, words, foreign };
+  return { event, time, text, userText };
 }
 
 /** For each event the key of the step that it tells of. */
@@ -84,7 +84,7 @@ function stepKeys(events: readonly RunEvent[], steps: readonly Step[]): (string 
   return events.map((event) => stepOfEvent(event, stepsOf)?.step_key);
 }
 
-function LineRow({ line: { event, time, words, foreign } }: { line: Line }) {
+function LineRow({ line: { event, time, text, userText } }: { line: Line }) {
   const failed = event.frame.type === 'step_failed' || event.frame.type === 'run_failed';
   return (
     <>
@@ -92,11 +92,11 @@ function LineRow({ line: { event, time, words, foreign } }: { line: Line }) {
         {time}
       </Text>
       <Text span size="sm" fw={600} inherit={!failed} {...(failed && { c: 'red' })}>
-        {words}
+        {text}
       </Text>
-      {foreign !== undefined && (
+      {userText !== undefined && (
         <span className="cut">
-          <Foreign>{foreign}</Foreign>
+          <UserText>{userText}</UserText>
         </span>
       )}
     </>

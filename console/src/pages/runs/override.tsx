@@ -4,11 +4,11 @@ import { IconCoin } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Run } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { dollarsText } from '../../parts/numbers.ts';
 import { runsKey } from '../../queries/runs.ts';
-import { ResumeWords } from './resume-words.tsx';
+import { ResumeEffect } from './resume-texts.tsx';
 import { resumeFacts } from './run-facts.ts';
 
 /** What the API takes. */
@@ -32,7 +32,7 @@ export function OverrideButton({ run }: { run: Run }) {
 function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
   const [cap, setCap] = useState<number | string>('');
   const [reason, setReason] = useState('');
-  const act = useAct(
+  const override = useAction(
     () =>
       api().overrideBudget(run.id, {
         approved: true,
@@ -46,11 +46,11 @@ function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (!tooLow) act.mutate(undefined);
+        if (!tooLow) override.mutate(undefined);
       }}
     >
       <Stack gap="sm">
-        <ResumeWords facts={{ ...resumeFacts(run), after: 'other' }} />
+        <ResumeEffect facts={{ ...resumeFacts(run), after: 'other' }} />
         <Text size="sm">
           From then on no budget stops this run; what it costs is still counted in them. It has cost{' '}
           {dollarsText(run.cost_usd)} so far.
@@ -73,9 +73,9 @@ function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
           value={reason}
           onChange={({ currentTarget }) => setReason(currentTarget.value)}
         />
-        {act.error !== null && <Failure error={act.error} />}
+        {override.error !== null && <Failure error={override.error} />}
         <Group gap="sm">
-          <Button type="submit" loading={act.isPending}>
+          <Button type="submit" loading={override.isPending}>
             Override and resume
           </Button>
           <Button variant="default" onClick={onDone}>

@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { RunStatus, RunSummary } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { LoadMore } from '../../parts/load-more.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -145,7 +145,7 @@ function RunRow({ run }: { run: RunSummary }) {
     <Table.Tr>
       <Table.Td>
         <TextLink to="/runs/$runId" params={{ runId: run.id }} fw={600}>
-          <Foreign>{run.workflow_name}</Foreign>{' '}
+          <UserText>{run.workflow_name}</UserText>{' '}
           <Text span display="block" size="xs" c="dimmed" className="pre">
             {run.id}
           </Text>
@@ -155,7 +155,7 @@ function RunRow({ run }: { run: RunSummary }) {
         <StateBadge state={run.status} />
         {run.error !== null && (
           <Text size="xs" c="dimmed" lineClamp={2}>
-            <Foreign>{run.error}</Foreign>
+            <UserText>{run.error}</UserText>
           </Text>
         )}
       </Table.Td>

@@ -2,7 +2,7 @@ import { Anchor, Badge, Box, Stack, Table, Text } from '@mantine/core';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import type { Run } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { When } from '../../parts/time.tsx';
 import { useWindowed } from '../../parts/windowed.ts';
@@ -62,10 +62,10 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
           {evals.results.map(({ name, type, passed, expected, actual, message }, index) => (
             <Table.Tr key={index}>
               <Table.Td>
-                <Foreign>{name}</Foreign>
+                <UserText>{name}</UserText>
                 {message !== undefined && (
                   <Text size="xs" c="dimmed">
-                    <Foreign>{message}</Foreign>
+                    <UserText>{message}</UserText>
                   </Text>
                 )}
               </Table.Td>
@@ -152,7 +152,7 @@ export function RunCheckpoints({ run, select }: { run: Run; select: Selection['s
                         size="sm"
                         onClick={() => select(checkpoint.step_key)}
                       >
-                        <Foreign>{checkpoint.step_key}</Foreign>
+                        <UserText>{checkpoint.step_key}</UserText>
                       </Anchor>
                     </Table.Td>
                     <Table.Td className="numbers">{checkpoint.event_id ?? 'not told yet'}</Table.Td>

@@ -5,7 +5,7 @@ import type { Run } from '../../../../client/index.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { useMoment } from '../../parts/now.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { stateColours } from '../../theme.ts';
@@ -38,13 +38,13 @@ export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
   );
 }
 
-const livenessWords: Record<Liveness, { colour: string; words: string }> = {
-  live: { colour: 'teal', words: 'What happens is shown as it happens' },
+const livenessTexts: Record<Liveness, { colour: string; text: string }> = {
+  live: { colour: 'teal', text: 'What happens is shown as it happens' },
   reconnecting: {
     colour: 'yellow',
-    words: 'The stream is being opened; until then the run is read every five seconds',
+    text: 'The stream is being opened; until then the run is read every five seconds',
   },
-  ended: { colour: 'gray', words: 'The run has ended. A resume shows here' },
+  ended: { colour: 'gray', text: 'The run has ended. A resume shows here' },
 };
 
 /** A run whose gate was rejected may end as a success all the same, since its graph has a way for that. */
@@ -53,15 +53,15 @@ function RejectedBadge({ run }: { run: Run }) {
   if (gates.length === 0) return null;
   return (
     <Badge variant="light" color={stateColours.rejected} c="bright" tt="none" fw={600}>
-      rejected at <Foreign>{gates.join(', ')}</Foreign>
+      rejected at <UserText>{gates.join(', ')}</UserText>
     </Badge>
   );
 }
 
 function LiveBadge({ liveness }: { liveness: Liveness }) {
-  const { colour, words } = livenessWords[liveness];
+  const { colour, text } = livenessTexts[liveness];
   return (
-    <Tooltip label={words} events={{ hover: true, focus: true, touch: true }}>
+    <Tooltip label={text} events={{ hover: true, focus: true, touch: true }}>
       <Badge variant="dot" color={colour} tt="none" tabIndex={0} role="status">
         {liveness}
       </Badge>

@@ -4,13 +4,13 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { lazy, Suspense, useMemo } from 'react';
 import type { Run, Step } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { LoadingPage } from '../../parts/loading.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { type Liveness, useRunStream } from '../../queries/run-stream.ts';
 import { EventLog } from './event-log.tsx';
-import { ActHints, RunActs } from './run-acts.tsx';
+import { ActHints, RunActions } from './run-actions.tsx';
 import { hasEnded } from './run-facts.ts';
 import { RunChecks, RunCheckpoints, RunData } from './run-results.tsx';
 import { RunFigures, RunLine } from './run-summary.tsx';
@@ -62,7 +62,7 @@ function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness
     <Page
       title={run.workflow_name}
       about={<RunLine run={run} liveness={liveness} />}
-      actions={<RunActs run={run} />}
+      actions={<RunActions run={run} />}
       wide
     >
       <RunFigures run={run} readAt={readAt} />
@@ -73,7 +73,7 @@ function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness
           title={run.failure?.kind === 'cancelled' ? 'Cancelled' : 'Failed'}
         >
           <Text size="sm" className="pre">
-            <Foreign>{run.error}</Foreign>
+            <UserText>{run.error}</UserText>
           </Text>
           <ActHints run={run} />
         </Alert>
@@ -132,7 +132,7 @@ function Selected({
   if (step !== undefined) return <StepDetail run={run} step={step} select={select} />;
   return (
     <Text size="sm">
-      <Foreign>{id}</Foreign> {hasEnded(run) ? 'was not reached.' : 'has not been reached yet.'}
+      <UserText>{id}</UserText> {hasEnded(run) ? 'was not reached.' : 'has not been reached yet.'}
     </Text>
   );
 }

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Run, Step } from '../../../../client/index.ts';
 import { kindNames } from '../../graph/kinds.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
@@ -28,7 +28,7 @@ export function StepDetail({
   return (
     <Stack gap="sm">
       <Title order={2} size="h5">
-        <Foreign>{step.label}</Foreign>
+        <UserText>{step.label}</UserText>
       </Title>
       <Group gap="xs">
         <StateBadge state={shownState(step)} />
@@ -99,7 +99,7 @@ function Rounds({ run, step, select }: { run: Run; step: Step; select: Selection
 function Facts({ run, step }: { run: Run; step: Step }) {
   const checkpoint = run.checkpoints.find(({ step_key }) => step_key === step.step_key);
   const facts: [string, ReactNode][] = [
-    ['Key', <Foreign>{step.step_key}</Foreign>],
+    ['Key', <UserText>{step.step_key}</UserText>],
     ['Started', <When at={step.started_at} />],
   ];
   if (step.duration_ms !== null) facts.push(['Duration', durationText(step.duration_ms)]);
@@ -108,7 +108,7 @@ function Facts({ run, step }: { run: Run; step: Step }) {
     facts.push(['Failed attempts', durationText(step.retried_ms)]);
   }
   if (step.attempt > 1) facts.push(['Attempts', countText(step.attempt)]);
-  if (step.model !== undefined) facts.push(['Model', <Foreign>{step.model}</Foreign>]);
+  if (step.model !== undefined) facts.push(['Model', <UserText>{step.model}</UserText>]);
   if (step.usage !== undefined) {
     const { input_tokens: given, output_tokens: written } = step.usage;
     facts.push(['Tokens', `${countText(given)} in, ${countText(written)} out`]);
@@ -147,7 +147,7 @@ function Attempts({ step: { attempts } }: { step: Step }) {
             {attempt.error !== null && (
               <>
                 {': '}
-                <Foreign>{attempt.error}</Foreign>
+                <UserText>{attempt.error}</UserText>
               </>
             )}
           </Text>
@@ -162,12 +162,12 @@ function Decision({ decision }: { decision: NonNullable<Step['decision']> }) {
   return (
     <Part title="Decision">
       <Text size="sm">
-        {approved ? 'Approved' : 'Rejected'} by {by === null ? 'a key' : <Foreign>{by}</Foreign>},{' '}
+        {approved ? 'Approved' : 'Rejected'} by {by === null ? 'a key' : <UserText>{by}</UserText>},{' '}
         <When at={at} />
       </Text>
       {reason !== null && (
         <Text size="sm">
-          Reason: <Foreign>{reason}</Foreign>
+          Reason: <UserText>{reason}</UserText>
         </Text>
       )}
     </Part>
@@ -181,7 +181,7 @@ function Verdicts({ policy }: Pick<Step, 'policy'>) {
       {policy.map((verdict, index) => (
         <Stack key={index} gap={4}>
           <Text size="sm">
-            <b>{verdict.decision}</b> by {verdict.policy}: <Foreign>{verdict.reason}</Foreign>
+            <b>{verdict.decision}</b> by {verdict.policy}: <UserText>{verdict.reason}</UserText>
           </Text>
           <JsonView value={verdict.evidence} what="the evidence" />
         </Stack>

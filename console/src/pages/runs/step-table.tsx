@@ -5,7 +5,7 @@ import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { Step } from '../../../../client/index.ts';
 import { kindNames } from '../../graph/kinds.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { durationText } from '../../parts/duration.ts';
@@ -153,7 +153,7 @@ function StepRow({
             select(chosen ? undefined : step.step_key);
           }}
         >
-          <Foreign>{step.label}</Foreign>
+          <UserText>{step.label}</UserText>
         </UnstyledButton>
         {round !== undefined && (
           <Text span size="xs" c="dimmed">
@@ -170,7 +170,7 @@ function StepRow({
         {step.duration_ms === null ? '' : durationText(step.duration_ms)}
       </Table.Td>
       <Table.Td className="cut">
-        {step.model !== undefined && <Foreign>{step.model}</Foreign>}
+        {step.model !== undefined && <UserText>{step.model}</UserText>}
       </Table.Td>
       <Table.Td className="numbers">
         {step.usage !== undefined && countText(step.usage.input_tokens + step.usage.output_tokens)}

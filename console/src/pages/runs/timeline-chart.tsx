@@ -2,7 +2,7 @@ import './runs.css';
 import { Group, Stack, Text } from '@mantine/core';
 import { type CSSProperties, useMemo, useState } from 'react';
 import type { Run } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { useMoment } from '../../parts/now.ts';
 import { durationText } from '../../parts/duration.ts';
 import { stepName } from './node-states.ts';
@@ -51,7 +51,7 @@ export function TimelineChart({
     () => (chosen === undefined ? -1 : bars.findIndex(({ step }) => step.step_key === chosen)),
     [bars, chosen],
   );
-  const told = bars[pointed ?? picked];
+  const shown = bars[pointed ?? picked];
   return (
     <Stack gap="xs">
       <Text size="sm">
@@ -80,10 +80,10 @@ export function TimelineChart({
         />
       </div>
       <Text size="xs" c="dimmed" mih="1.5em">
-        {told === undefined ? (
+        {shown === undefined ? (
           'Point at a step, or choose it with the arrow keys, for its figures.'
         ) : (
-          <Foreign>{spokenOf(told)}</Foreign>
+          <UserText>{spokenOf(shown)}</UserText>
         )}
       </Text>
       <Group gap="md" aria-label="What the bars mean" role="group">
@@ -158,7 +158,7 @@ function BarRow({
   return (
     <>
       <span className="timeline-name cut" onPointerEnter={onPoint}>
-        <Foreign>{stepName(step)}</Foreign>
+        <UserText>{stepName(step)}</UserText>
       </span>
       <span className="timeline-track" onPointerEnter={onPoint}>
         {spans.map((span) => (
@@ -185,6 +185,6 @@ function BarRow({
 function spokenOf(bar: Bar): string {
   const figures = figuresOf(bar).map(({ phase, ms }) => `${durationText(ms)} ${phaseNames[phase]}`);
   const { step } = bar;
-  const told = figures.length > 0 ? figures : step.status === 'skipped' ? [] : ['at once'];
-  return [`${stepName(step)}: ${shownState(step)}`, ...told].join(', ');
+  const details = figures.length > 0 ? figures : step.status === 'skipped' ? [] : ['at once'];
+  return [`${stepName(step)}: ${shownState(step)}`, ...details].join(', ');
 }

@@ -2,7 +2,7 @@ import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import type { Run } from '../../../../client/index.ts';
 import { DecisionForm } from '../../parts/decision-form.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/time.tsx';
 
@@ -20,14 +20,14 @@ export function WaitingGates({ run }: { run: Run }) {
         <Group gap="xs">
           <IconHandStop size={18} aria-hidden />
           <Title order={2} size="h6">
-            <Foreign>{gate.label}</Foreign>
+            <UserText>{gate.label}</UserText>
           </Title>
           <Text size="sm" c="dimmed">
             opened <When at={gate.since} ago />
           </Text>
         </Group>
         <Text size="sm" className="pre">
-          <Foreign>{gate.prompt}</Foreign>
+          <UserText>{gate.prompt}</UserText>
         </Text>
         <DecisionForm runId={run.id} gate={gate} />
         <TextLink

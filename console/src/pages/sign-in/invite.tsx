@@ -2,7 +2,7 @@ import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { signIn } from '../../session.ts';
@@ -15,7 +15,7 @@ export function InvitePage() {
   const [code, setCode] = useState(given ?? '');
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
-  const join = useAct(
+  const join = useAction(
     () =>
       api().acceptInvite({
         invite_code: code.trim(),

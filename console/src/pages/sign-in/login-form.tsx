@@ -1,14 +1,14 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { signIn } from '../../session.ts';
 
 export function LoginForm() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const login = useAct(() => api().login(email, password), {
+  const login = useAction(() => api().login(email, password), {
     changes: [],
     quiet: true,
     onDone: ({ token }) => signIn(token),

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useRouter, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { Identity } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { identityQuery } from '../../queries/identity.ts';
@@ -56,7 +56,7 @@ function OpenMode({ owner, next }: { owner: Identity; next: string | undefined }
     <>
       <Text size="sm">
         This service is in open mode: nobody has to sign in. You act as{' '}
-        <Foreign>{owner.name ?? 'the owner'}</Foreign>, who owns the workspace.
+        <UserText>{owner.name ?? 'the owner'}</UserText>, who owns the workspace.
       </Text>
       <Button onClick={() => router.history.push(nextPath(next, window.location.origin))}>
         Go on

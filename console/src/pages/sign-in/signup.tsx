@@ -1,9 +1,9 @@
 import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { NewPassword } from './new-password.tsx';
 import { SignInFrame } from './sign-in-frame.tsx';
@@ -12,7 +12,7 @@ export function SignupPage() {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const signup = useAct(() => api().signup({ name, email, password }), {
+  const signup = useAction(() => api().signup({ name, email, password }), {
     changes: [],
     quiet: true,
   });
@@ -64,8 +64,8 @@ function Pending({ email }: { email: string }) {
     <SignInFrame title="Your request is waiting">
       <div role="status">
         <Text size="sm">
-          <Foreign>{email}</Foreign> is noted. An administrator of the workspace has to let you in,
-          on the members page. Nothing is mailed when that is done: ask one if it takes long.
+          <UserText>{email}</UserText> is noted. An administrator of the workspace has to let you
+          in, on the members page. Nothing is mailed when that is done: ask one if it takes long.
         </Text>
       </div>
       <Text size="sm">

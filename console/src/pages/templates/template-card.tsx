@@ -2,7 +2,7 @@ import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { Template } from '../../../../client/index.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Miniature } from './miniature.tsx';
 import { TemplatePreview } from './template-preview.tsx';
 import { useTemplateActs } from './use-template.ts';
@@ -20,10 +20,10 @@ export function TemplateCard({ template }: { template: Template }) {
       <Stack gap="xs" mt="sm" justify="space-between" flex={1}>
         <div>
           <Title order={3} size="h5">
-            <Foreign>{template.name}</Foreign>
+            <UserText>{template.name}</UserText>
           </Title>
           <Text size="sm" c="dimmed" lineClamp={3}>
-            <Foreign>{template.description}</Foreign>
+            <UserText>{template.description}</UserText>
           </Text>
         </div>
         <Group gap="xs">
@@ -60,7 +60,7 @@ export function TemplateCard({ template }: { template: Template }) {
                 confirm({
                   title: `Delete ‘${template.name}’?`,
                   consequence: 'Workflows that were made from it stay as they are.',
-                  act: 'Delete',
+                  confirmLabel: 'Delete',
                   onConfirm: () => remove.mutate(undefined),
                 })
               }

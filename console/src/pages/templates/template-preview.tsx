@@ -1,7 +1,7 @@
 import { List, Modal, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { Template } from '../../../../client/index.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 
 const GraphView = lazy(async () => ({
@@ -21,10 +21,10 @@ export function TemplatePreview({
 }) {
   const checks = template.checks.map(nameOf).filter((name) => name !== undefined);
   return (
-    <Modal opened={opened} onClose={onClose} size="xl" title={<Foreign>{template.name}</Foreign>}>
+    <Modal opened={opened} onClose={onClose} size="xl" title={<UserText>{template.name}</UserText>}>
       <Stack gap="md">
         <Text size="sm">
-          <Foreign>{template.description}</Foreign>
+          <UserText>{template.description}</UserText>
         </Text>
         <Suspense fallback={<Skeleton h={GRAPH_HEIGHT} />}>
           <GraphView graph={template.graph} height={GRAPH_HEIGHT} />
@@ -37,7 +37,7 @@ export function TemplatePreview({
             <List size="sm">
               {checks.map((name) => (
                 <List.Item key={name}>
-                  <Foreign>{name}</Foreign>
+                  <UserText>{name}</UserText>
                 </List.Item>
               ))}
             </List>

@@ -2,7 +2,7 @@ import { notifications } from '@mantine/notifications';
 import { useNavigate } from '@tanstack/react-router';
 import type { Run, Template, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { describeError } from '../../parts/describe-error.ts';
 import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
@@ -18,12 +18,12 @@ export function useTemplateActs(template: Template) {
   const toEditor = ({ id: workflowId }: Workflow): void =>
     void navigate({ to: '/workflows/$workflowId/edit', params: { workflowId } });
 
-  const make = useAct(() => api().instantiateTemplate(template.id), {
+  const make = useAction(() => api().instantiateTemplate(template.id), {
     changes: [workflowsKey],
     done: `‘${template.name}’ is a workflow now`,
     onDone: toEditor,
   });
-  const makeAndRun = useAct(() => instantiateAndRun(template), {
+  const makeAndRun = useAction(() => instantiateAndRun(template), {
     changes: [workflowsKey, runsKey, metricsQuery.queryKey, usageQuery.queryKey],
     onDone: ({ workflow, run, refusal }) => {
       if (run !== undefined) {
@@ -34,7 +34,7 @@ export function useTemplateActs(template: Template) {
       toEditor(workflow);
     },
   });
-  const remove = useAct(() => api().deleteTemplate(template.id), {
+  const remove = useAction(() => api().deleteTemplate(template.id), {
     changes: [templatesQuery.queryKey],
     done: `‘${template.name}’ is deleted`,
   });

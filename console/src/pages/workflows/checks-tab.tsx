@@ -3,7 +3,7 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { BodyOf, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Form } from '../../parts/form.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
@@ -41,7 +41,7 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
   const [saved, setSaved] = useState(workflow.checks);
   const [checks, setChecks] = useState<readonly Check[]>(() => workflow.checks.map(checkFrom));
   const [touched, setTouched] = useState(false);
-  const save = useAct(() => api().setChecks(workflow.id, checks as Checks), {
+  const save = useAction(() => api().setChecks(workflow.id, checks as Checks), {
     changes: [workflowsKey],
     done: 'The checks are saved',
     quiet: true,
@@ -57,7 +57,7 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
   const elsewhere = JSON.stringify(saved) !== JSON.stringify(workflow.checks);
   return (
     <Form
-      act={save}
+      action={save}
       submit="Save the checks"
       ready={touched && checks.every((check) => checkProblem(check) === undefined)}
       onSubmit={() => save.mutate(undefined)}

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Graph } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { workflowsKey } from '../../queries/workflows.ts';
 import { JsonField } from './json-field.tsx';
@@ -28,7 +28,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
   const [from, setFrom] = useState('empty');
   const [graph, setGraph] = useState<Graph>();
   const [broken, setBroken] = useState(false);
-  const create = useAct(
+  const create = useAction(
     () =>
       api().createWorkflow({
         name,
@@ -44,7 +44,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
   );
   return (
     <Form
-      act={create}
+      action={create}
       submit="Create"
       ready={name.trim() !== '' && (from === 'empty' || (graph !== undefined && !broken))}
       onSubmit={() => create.mutate(undefined)}

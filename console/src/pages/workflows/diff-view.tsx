@@ -3,7 +3,7 @@ import { useCallback, useMemo } from 'react';
 import type { Graph } from '../../../../client/index.ts';
 import { GraphView } from '../../graph/graph-view.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { type Fate, mergeVersions, type PartChange } from './version-diff.ts';
 
@@ -78,7 +78,7 @@ function Change({ change: { part, name, fate, before, after } }: { change: PartC
       <Group gap="xs" mb={4}>
         <FateMark fate={fate} />
         <Text size="sm" fw={600}>
-          {part} <Foreign>{name}</Foreign>
+          {part} <UserText>{name}</UserText>
         </Text>
       </Group>
       <SimpleGrid cols={{ base: 1, sm: fate === 'changed' ? 2 : 1 }} spacing="xs">

@@ -3,7 +3,7 @@ import { IconArrowRight, IconTrash } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 import type { Graph } from '../../../../client/index.ts';
 import { type DrawnEdge, drawingOf } from '../../graph/drawn.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { type Branch, branches, type DraftAction, freeBranch, nodeOf } from './draft.ts';
 
 const branchOptions = [
@@ -59,9 +59,9 @@ export function EdgeRow({
   return (
     <Group gap="xs" wrap="nowrap" justify="space-between">
       <Text size="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
-        <Foreign>{source}</Foreign>{' '}
+        <UserText>{source}</UserText>{' '}
         <IconArrowRight size={12} aria-label="to" style={{ verticalAlign: 'middle' }} />{' '}
-        <Foreign>{target}</Foreign>
+        <UserText>{target}</UserText>
       </Text>
       <Group gap={4} wrap="nowrap">
         {(branches(nodeOf(graph, source)) || conditionValue !== undefined) && (

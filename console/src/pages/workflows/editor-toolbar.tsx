@@ -11,7 +11,7 @@ import type { NodeKind } from '../../../../shared/contract/graph.ts';
 import { type Drawing, nodeKinds } from '../../graph/drawn.ts';
 import { layOut, type Places } from '../../graph/layout.ts';
 import { kindIcons, kindNames } from '../../graph/node-card.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { type Draft, type DraftAction, freeId } from './draft.ts';
 import { besides } from './use-draft-places.ts';
 import type { Saving } from './use-saving.tsx';
@@ -101,7 +101,7 @@ function AddMenu({
       <Menu.Dropdown>
         {selected !== undefined && (
           <Menu.Label>
-            Connected behind <Foreign>{selected}</Foreign>
+            Connected behind <UserText>{selected}</UserText>
           </Menu.Label>
         )}
         {nodeKinds.map((kind) => {

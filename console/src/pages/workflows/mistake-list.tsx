@@ -1,5 +1,5 @@
 import { Badge, Box, Group, Text, UnstyledButton } from '@mantine/core';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import type { Mistake } from './mistakes.ts';
 
 /** Nobody reads more at a time. */
@@ -45,7 +45,7 @@ export function MistakeList({
                   {mistake.severity}
                 </Badge>
                 <Text size="sm" miw={0}>
-                  <Foreign>{mistake.message}</Foreign>
+                  <UserText>{mistake.message}</UserText>
                 </Text>
               </Group>
             </UnstyledButton>

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { JsonObject, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { runsKey } from '../../queries/runs.ts';
 import { workflowsKey } from '../../queries/workflows.ts';
@@ -43,7 +43,7 @@ function RunForm({
   const [typed, setTyped] = useState(given);
   const [broken, setBroken] = useState(false);
   const input = typed ?? suggested;
-  const start = useAct(() => api().triggerRun(workflow.id, input), {
+  const start = useAction(() => api().triggerRun(workflow.id, input), {
     changes: [runsKey, workflowsKey],
     quiet: true,
     onDone: ({ id }) =>
@@ -55,7 +55,7 @@ function RunForm({
   });
   return (
     <Form
-      act={start}
+      action={start}
       submit="Run"
       ready={!broken}
       onSubmit={() => start.mutate(undefined)}

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { JsonObject, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { templatesQuery } from '../../queries/templates.ts';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
@@ -33,7 +33,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
   const [typed, setTyped] = useState<JsonObject>();
   const [broken, setBroken] = useState(false);
   const sample = typed ?? suggested;
-  const save = useAct(
+  const save = useAction(
     () =>
       api().createTemplate({
         workflow_id: workflow.id,
@@ -50,7 +50,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
   );
   return (
     <Form
-      act={save}
+      action={save}
       submit="Save the template"
       ready={!broken && name.trim() !== ''}
       onSubmit={() => save.mutate(undefined)}

@@ -9,7 +9,7 @@ import {
 import { useState } from 'react';
 import type { JsonObject, Schedule, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { schedulesKey } from '../../queries/schedules.ts';
@@ -59,7 +59,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
   const enabled = useMay('run_workflows');
   const workflowId = 'workflowId' in target ? target.workflowId : chosen;
   const fields = { name: name.trim() === '' ? null : name, cron, timezone, overlap, input };
-  const save = useAct(
+  const save = useAction(
     () =>
       given === undefined
         ? api().createSchedule({ workflow_id: workflowId, enabled, ...fields })
@@ -73,7 +73,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
   );
   return (
     <Form
-      act={save}
+      action={save}
       submit={given === undefined ? 'Create' : 'Save'}
       ready={cron.trim() !== '' && !broken && (given !== undefined || workflowId !== '')}
       onSubmit={() => save.mutate(undefined)}

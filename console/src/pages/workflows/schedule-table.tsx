@@ -4,9 +4,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Schedule } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/time.tsx';
 import { useMay } from '../../queries/identity.ts';
@@ -52,7 +52,7 @@ export function ScheduleTable({
             {schedules.map((schedule) => (
               <Table.Tr key={schedule.id}>
                 <Table.Td>
-                  <Foreign>{nameOf(schedule)}</Foreign>
+                  <UserText>{nameOf(schedule)}</UserText>
                 </Table.Td>
                 {workflowNames !== undefined && (
                   <Table.Td>
@@ -103,7 +103,7 @@ function WorkflowLink({
       params={{ workflowId }}
       search={{ tab: 'triggers' }}
     >
-      <Foreign>{names.get(workflowId) ?? workflowId}</Foreign>
+      <UserText>{names.get(workflowId) ?? workflowId}</UserText>
     </TextLink>
   );
 }
@@ -135,7 +135,7 @@ function LastTick({ schedule }: { schedule: Schedule }) {
       )}
       {skip !== null && (at === null || skip.at > at) && (
         <Text size="xs" component="div">
-          Skipped <When at={skip.at} ago />: <Foreign>{skip.reason}</Foreign>
+          Skipped <When at={skip.at} ago />: <UserText>{skip.reason}</UserText>
         </Text>
       )}
     </Stack>
@@ -145,7 +145,7 @@ function LastTick({ schedule }: { schedule: Schedule }) {
 function EnabledSwitch({ schedule }: { schedule: Schedule }) {
   const mayEdit = useMay('create_edit_workflows');
   const mayRun = useMay('run_workflows');
-  const set = useAct((enabled: boolean) => api().updateSchedule(schedule.id, { enabled }), {
+  const set = useAction((enabled: boolean) => api().updateSchedule(schedule.id, { enabled }), {
     changes: [schedulesKey],
     done: ({ enabled }) => (enabled ? 'The schedule is enabled' : 'The schedule is disabled'),
   });
@@ -164,12 +164,12 @@ function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => 
   const mayEdit = useMay('create_edit_workflows');
   const mayRun = useMay('run_workflows');
   const navigate = useNavigate();
-  const trigger = useAct(() => api().triggerSchedule(schedule.id), {
+  const trigger = useAction(() => api().triggerSchedule(schedule.id), {
     changes: [schedulesKey, runsKey],
     onDone: ({ id }) =>
       void navigate({ to: '/runs/$runId', params: { runId: id }, search: NO_SEARCH }),
   });
-  const remove = useAct(() => api().deleteSchedule(schedule.id), {
+  const remove = useAction(() => api().deleteSchedule(schedule.id), {
     changes: [schedulesKey],
     done: 'The schedule is deleted',
   });
@@ -193,11 +193,11 @@ function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => 
               title: 'Delete the schedule?',
               consequence: (
                 <>
-                  <Foreign>{nameOf(schedule)}</Foreign> starts no more runs. Those it has started go
-                  on.
+                  <UserText>{nameOf(schedule)}</UserText> starts no more runs. Those it has started
+                  go on.
                 </>
               ),
-              act: 'Delete',
+              confirmLabel: 'Delete',
               onConfirm: () => remove.mutate(undefined),
             })
           }

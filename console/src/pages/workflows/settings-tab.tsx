@@ -3,10 +3,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Form } from '../../parts/form.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
 import { Section } from '../../parts/page.tsx';
@@ -64,7 +64,7 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
   const [name, setName] = useState(workflow.name);
   const [description, setDescription] = useState(workflow.description);
   const [cap, setCap] = useState<number | string>(workflow.run_cap_usd ?? '');
-  const save = useAct(
+  const save = useAction(
     () =>
       api().updateWorkflow(workflow.id, {
         name,
@@ -75,7 +75,7 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
   );
   return (
     <Form
-      act={save}
+      action={save}
       submit="Save"
       ready={name.trim() !== ''}
       onSubmit={() => save.mutate(undefined)}
@@ -100,7 +100,7 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
 
 function DeleteButton({ workflow }: { workflow: Workflow }) {
   const navigate = useNavigate();
-  const remove = useAct(() => api().deleteWorkflow(workflow.id), {
+  const remove = useAction(() => api().deleteWorkflow(workflow.id), {
     changes: [runsKey, schedulesKey, workflowsQuery.queryKey],
     done: 'Deleted',
     onDone: () => void navigate({ to: '/workflows' }),
@@ -116,11 +116,11 @@ function DeleteButton({ workflow }: { workflow: Workflow }) {
             title: 'Delete the workflow?',
             consequence: (
               <>
-                <Foreign>{workflow.name}</Foreign> and its {countText(workflow.stats.total)} runs
+                <UserText>{workflow.name}</UserText> and its {countText(workflow.stats.total)} runs
                 are deleted, with its versions, schedules and webhook. Nothing brings them back.
               </>
             ),
-            act: 'Delete',
+            confirmLabel: 'Delete',
             onConfirm: () => remove.mutate(undefined),
           })
         }

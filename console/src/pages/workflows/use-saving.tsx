@@ -2,7 +2,7 @@ import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { Graph, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { workflowsKey } from '../../queries/workflows.ts';
 
@@ -21,19 +21,19 @@ export interface Saving {
 export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph) => void): Saving {
   const [base, setBase] = useState({ version: workflow.version, graph: workflow.graph });
   const unsaved = graph !== base.graph;
-  const put = useAct((next: Graph) => api().updateWorkflow(workflow.id, { graph: next }), {
+  const put = useAction((next: Graph) => api().updateWorkflow(workflow.id, { graph: next }), {
     changes: [workflowsKey],
     done: ({ version }) => `Saved as version ${version}`,
     onDone: ({ version }, saved) => setBase({ version, graph: saved }),
   });
-  const look = useAct((_next: Graph) => api().getWorkflow(workflow.id), {
+  const look = useAction((_next: Graph) => api().getWorkflow(workflow.id), {
     changes: [],
     onDone: ({ version }, next) => {
       if (version <= base.version) return put.mutate(next);
       confirm({
         title: `Save over version ${version}?`,
         consequence: `Somebody saved version ${version} after you began with version ${base.version}. Yours becomes the newest; theirs stays in the list of versions.`,
-        act: 'Save mine',
+        confirmLabel: 'Save mine',
         onConfirm: () => put.mutate(next),
       });
     },
@@ -59,7 +59,7 @@ export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph)
               ? confirm({
                   title: `Take version ${workflow.version}?`,
                   consequence: 'Your changes are dropped.',
-                  act: 'Drop mine',
+                  confirmLabel: 'Drop mine',
                   onConfirm: take,
                 })
               : take()

@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { AnswerOf, Graph, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
 import { GraphView } from '../../graph/graph-view.tsx';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
@@ -206,7 +206,7 @@ function Restore({
   const mayPublish = useMay('publish_workflows');
   const mayEdit =
     useMay('create_edit_workflows') && (workflow.status !== 'published' || mayPublish);
-  const restore = useAct((old: Graph) => api().updateWorkflow(workflow.id, { graph: old }), {
+  const restore = useAction((old: Graph) => api().updateWorkflow(workflow.id, { graph: old }), {
     changes: [workflowsKey],
     done: (saved) => `Version ${version} is restored as version ${saved.version}`,
   });
@@ -219,7 +219,7 @@ function Restore({
         confirm({
           title: `Restore version ${version}?`,
           consequence: `Its graph is saved as the newest version. Version ${workflow.version} stays in the list.`,
-          act: 'Restore',
+          confirmLabel: 'Restore',
           dangerous: false,
           onConfirm: () => restore.mutate(graph),
         })

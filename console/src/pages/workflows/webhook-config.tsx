@@ -2,7 +2,7 @@ import { Fieldset, NumberInput, Stack, Switch, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Webhook } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Form } from '../../parts/form.tsx';
 import { webhooksKey } from '../../queries/webhooks.ts';
 
@@ -15,7 +15,7 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
   const [tolerance, setTolerance] = useState<number | string>(webhook.timestamp_tolerance_seconds);
   const [window, setWindow] = useState<number | string>(webhook.dedup_window_seconds);
   const [field, setField] = useState(webhook.event_id_field);
-  const save = useAct(
+  const save = useAction(
     () =>
       api().configureWebhook(workflowId, {
         require_signature: requireSignature,
@@ -28,7 +28,7 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
   return (
     <Fieldset legend="Settings" maw={560}>
       <Form
-        act={save}
+        action={save}
         submit="Save the settings"
         ready={tolerance !== '' && window !== '' && field !== ''}
         onSubmit={() => save.mutate(undefined)}

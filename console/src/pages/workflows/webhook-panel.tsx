@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Webhook, Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
@@ -85,11 +85,11 @@ function Address({ workflow, webhook }: { workflow: Workflow; webhook: Webhook }
 
 function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
   const mayRun = useMay('run_workflows');
-  const enable = useAct(() => api().enableWebhook(workflowId), {
+  const enable = useAction(() => api().enableWebhook(workflowId), {
     changes: [webhooksKey],
     done: webhook.enabled ? 'The webhook has a new address' : 'The webhook is enabled',
   });
-  const disable = useAct(() => api().disableWebhook(workflowId), {
+  const disable = useAction(() => api().disableWebhook(workflowId), {
     changes: [webhooksKey],
     done: 'The webhook is disabled',
   });
@@ -117,7 +117,7 @@ function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Web
             title: 'Change the address?',
             consequence:
               'The webhook gets another secret. Whoever still sends to the old address gets 404 at once.',
-            act: 'Change it',
+            confirmLabel: 'Change it',
             onConfirm: () => enable.mutate(undefined),
           })
         }
@@ -133,7 +133,7 @@ function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Web
             title: 'Disable the webhook?',
             consequence:
               'The address answers 404 from then on, and its secret is forgotten. Enabling it again makes another address.',
-            act: 'Disable',
+            confirmLabel: 'Disable',
             onConfirm: () => disable.mutate(undefined),
           })
         }

@@ -5,7 +5,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
@@ -139,11 +139,11 @@ function WorkflowRow({
     <Table.Tr>
       <Table.Td miw={220} maw={420}>
         <TextLink to="/workflows/$workflowId" params={{ workflowId: id }}>
-          <Foreign>{name}</Foreign>
+          <UserText>{name}</UserText>
         </TextLink>
         {description !== '' && (
           <Text size="xs" c="dimmed" lineClamp={1}>
-            <Foreign>{description}</Foreign>
+            <UserText>{description}</UserText>
           </Text>
         )}
       </Table.Td>

@@ -5,8 +5,8 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
-import { Foreign } from '../../parts/foreign.tsx';
+import { useAction } from '../../parts/action.ts';
+import { UserText } from '../../parts/user-text.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { ButtonLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -65,7 +65,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
         <>
           {description !== '' && (
             <Text size="sm" mb={4}>
-              <Foreign>{description}</Foreign>
+              <UserText>{description}</UserText>
             </Text>
           )}
           <Group gap="xs">
@@ -114,7 +114,7 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
   const [running, setRunning] = useState(false);
   const { mistakes } = useMistakes(workflow.graph);
   const invalid = mistakes?.some(({ severity }) => severity === 'error') === true;
-  const publish = useAct(() => api().publishWorkflow(workflow.id), {
+  const publish = useAction(() => api().publishWorkflow(workflow.id), {
     changes: [workflowsKey],
     done: 'Published',
   });

@@ -2,7 +2,7 @@ import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/co
 import { useQuery } from '@tanstack/react-query';
 import type { AlertChannel } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
 import { Tag } from '../../parts/tag.tsx';
@@ -69,7 +69,7 @@ function ChannelCard({
 }
 
 function SendTest() {
-  const test = useAct(() => api().testAlerts(), {
+  const test = useAction(() => api().testAlerts(), {
     changes: [],
     done: ({ channels }) =>
       `A test is on its way: ${channels.map((channel) => channelNames[channel]).join(', ')}`,

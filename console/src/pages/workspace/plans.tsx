@@ -1,7 +1,7 @@
 import { Button, Table, Text } from '@mantine/core';
 import type { Workspace } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { Section } from '../../parts/page.tsx';
@@ -53,7 +53,7 @@ export function Plans({ plan: current }: { plan: Workspace['plan'] }) {
 }
 
 function Change({ from, to }: { from: PlanName; to: PlanName }) {
-  const change = useAct((plan: PlanName) => api().setPlan(plan), {
+  const change = useAction((plan: PlanName) => api().setPlan(plan), {
     changes: [workspaceQuery.queryKey, usageQuery.queryKey],
     done: `The plan is ${to} now`,
   });
@@ -63,7 +63,7 @@ function Change({ from, to }: { from: PlanName; to: PlanName }) {
       consequence: losesRecords(from, to)
         ? `Runs are kept for ${days(plans[to].runsKeptDays)} and audit entries for ${days(plans[to].auditKeptDays)}: older ones are deleted for good at the next sweep, within a day.`
         : 'The new bounds hold at once.',
-      act: 'Change plan',
+      confirmLabel: 'Change plan',
       dangerous: losesRecords(from, to),
       onConfirm: () => change.mutate(to),
     });

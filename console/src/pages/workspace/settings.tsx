@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Workspace } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { Copy } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText } from '../../parts/numbers.ts';
@@ -42,7 +42,7 @@ function General({ workspace }: { workspace: Workspace }) {
     <Section title="Workspace">
       <Facts
         of={[
-          ['Name', mayManage ? undefined : <Foreign key="name">{workspace.name}</Foreign>],
+          ['Name', mayManage ? undefined : <UserText key="name">{workspace.name}</UserText>],
           [
             'Id',
             <span key="id">
@@ -71,7 +71,7 @@ function General({ workspace }: { workspace: Workspace }) {
 
 function NameForm({ name: current }: { name: string }) {
   const [name, setName] = useState(current);
-  const rename = useAct((next: string) => api().updateWorkspace({ name: next }), {
+  const rename = useAction((next: string) => api().updateWorkspace({ name: next }), {
     changes: [workspaceQuery.queryKey],
     done: 'The name is changed',
     quiet: true,
@@ -79,7 +79,7 @@ function NameForm({ name: current }: { name: string }) {
   return (
     <Stack maw={420}>
       <Form
-        act={rename}
+        action={rename}
         submit="Rename"
         onSubmit={() => rename.mutate(name)}
         ready={name.trim() !== '' && name.trim() !== current}

@@ -2,10 +2,10 @@ import { Button, Card, Code, Collapse, Group, Stack, Text, Title } from '@mantin
 import { useState } from 'react';
 import type { CustomTool } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { Copy } from '../../parts/copy.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { When } from '../../parts/time.tsx';
@@ -24,7 +24,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
             <Title order={3} size="h5">
-              <Foreign>{tool.label === '' ? tool.name : tool.label}</Foreign>
+              <UserText>{tool.label === '' ? tool.name : tool.label}</UserText>
             </Title>
             <Tag>{tool.kind === 'mcp' ? 'MCP' : tool.method}</Tag>
           </Group>
@@ -32,15 +32,15 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
         </Group>
         {tool.description !== '' && (
           <Text size="sm">
-            <Foreign>{tool.description}</Foreign>
+            <UserText>{tool.description}</UserText>
           </Text>
         )}
         <Text size="sm" component="div">
           <Code>{called}</Code> <Copy text={called} what="the name of the tool" /> calls{' '}
-          <Foreign>{tool.endpoint_url}</Foreign>
+          <UserText>{tool.endpoint_url}</UserText>
           {tool.mcp_tool !== null && (
             <>
-              , its tool <Foreign>{tool.mcp_tool}</Foreign>
+              , its tool <UserText>{tool.mcp_tool}</UserText>
             </>
           )}
         </Text>
@@ -49,7 +49,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
           {headers.length > 0 && (
             <>
               {' '}
-              · sends <Foreign>{headers.join(', ')}</Foreign>
+              · sends <UserText>{headers.join(', ')}</UserText>
             </>
           )}{' '}
           · changed <When at={tool.updated_at} ago />
@@ -87,7 +87,7 @@ function Details({ tool }: { tool: CustomTool }) {
 }
 
 function ToolActions({ tool, onEdit }: { tool: CustomTool; onEdit: () => void }) {
-  const remove = useAct((id: string) => api().deleteTool(id), {
+  const remove = useAction((id: string) => api().deleteTool(id), {
     changes: [toolsKey],
     done: 'The tool is deleted',
   });
@@ -97,11 +97,11 @@ function ToolActions({ tool, onEdit }: { tool: CustomTool; onEdit: () => void })
       title: 'Delete this tool?',
       consequence: (
         <>
-          Workflows that call <Foreign>custom:{tool.name}</Foreign> can no longer be started, and
+          Workflows that call <UserText>custom:{tool.name}</UserText> can no longer be started, and
           runs that come to it fail. A new tool of the same name mends both.
         </>
       ),
-      act: 'Delete',
+      confirmLabel: 'Delete',
       onConfirm: () => remove.mutate(tool.id),
     });
   return (

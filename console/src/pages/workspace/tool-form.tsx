@@ -2,7 +2,7 @@ import { Group, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/
 import { useState } from 'react';
 import type { BodyOf, CustomTool } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { Form } from '../../parts/form.tsx';
 import { toolsKey } from '../../queries/tools.ts';
@@ -14,7 +14,7 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
   const [draft, setDraft] = useState(() => draftOf(tool));
   const change = (part: Partial<ToolDraft>): void => setDraft({ ...draft, ...part });
   const problems = toolProblems(draft);
-  const save = useAct(
+  const save = useAction(
     (body: BodyOf<'POST /api/tools'>) =>
       tool === undefined ? api().registerTool(body) : api().updateTool(tool.id, body),
     {
@@ -26,7 +26,7 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
   );
   return (
     <Form
-      act={save}
+      action={save}
       submit={tool === undefined ? 'Register' : 'Save'}
       onSubmit={() => save.mutate(toolOf(draft))}
       onCancel={onClose}

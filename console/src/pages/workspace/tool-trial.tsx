@@ -2,9 +2,9 @@ import { Alert, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { CustomTool, JsonObject, ToolTest } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { Form } from '../../parts/form.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { durationText } from '../../parts/duration.ts';
@@ -17,14 +17,14 @@ const WITHIN_SECONDS = 30;
 export function ToolTrial({ tool }: { tool: CustomTool }) {
   const [text, setText] = useState('{}');
   const parsed = parsedObject(text);
-  const trial = useAct(
+  const trial = useAction(
     (given: JsonObject) => api().testTool(tool.id, given, { timeout: WITHIN_SECONDS }),
     { changes: [], quiet: true },
   );
   return (
     <Stack gap="sm">
       <Form
-        act={trial}
+        action={trial}
         submit="Call it once"
         onSubmit={() => {
           if ('value' in parsed) trial.mutate(parsed.value);
@@ -52,7 +52,7 @@ function Outcome({ test }: { test: ToolTest }) {
   if (!test.ok) {
     return (
       <Alert color="red" title="A step would fail" role="status">
-        <Foreign>{test.error ?? 'No reason was given'}</Foreign>
+        <UserText>{test.error ?? 'No reason was given'}</UserText>
         <Text size="xs">{took}</Text>
       </Alert>
     );

@@ -11,7 +11,7 @@ const AHEAD = '600px';
 const MOST_BY_ITSELF = 1_000;
 
 /** The end of a list that grows as it is scrolled. */
-export function Endless({
+export function InfiniteList({
   query,
   shown,
 }: {

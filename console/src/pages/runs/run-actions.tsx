@@ -4,19 +4,19 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Run } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAct } from '../../parts/act.ts';
+import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { workflowQuery } from '../../queries/workflows.ts';
 import { RunDialog } from '../../pages/workflows/run-dialog.tsx';
 import { OverrideButton } from './override.tsx';
-import { keptText, ResumeWords } from './resume-words.tsx';
+import { keptText, ResumeEffect } from './resume-texts.tsx';
 import { cancelFacts, hasEnded, namesText, resumeFacts } from './run-facts.ts';
 
 /** What can be done to the run as it is, each with what it will do. */
-export function RunActs({ run }: { run: Run }) {
+export function RunActions({ run }: { run: Run }) {
   const mayCancelOrResume = useMay('cancel_resume');
   const mayOverride = useMay('manage_workspace');
   const mayRun = useMay('run_workflows');
@@ -57,15 +57,15 @@ function RunAgainButton({ run }: { run: Run }) {
 }
 
 function ResumeButton({ run }: { run: Run }) {
-  const resume = useAct(() => api().resume(run.id), {
+  const resume = useAction(() => api().resume(run.id), {
     changes: [runsKey],
     done: 'The run goes on',
   });
   const ask = (): void =>
     confirm({
       title: 'Resume the run?',
-      consequence: <ResumeWords facts={resumeFacts(run)} />,
-      act: 'Resume',
+      consequence: <ResumeEffect facts={resumeFacts(run)} />,
+      confirmLabel: 'Resume',
       dangerous: false,
       onConfirm: () => resume.mutate(undefined),
     });
@@ -81,7 +81,7 @@ function ResumeButton({ run }: { run: Run }) {
 }
 
 function CancelButton({ run }: { run: Run }) {
-  const cancel = useAct(() => api().cancel(run.id), {
+  const cancel = useAction(() => api().cancel(run.id), {
     changes: [runsKey],
     done: 'The run was cancelled',
   });
@@ -89,7 +89,7 @@ function CancelButton({ run }: { run: Run }) {
     confirm({
       title: 'Cancel the run?',
       consequence: <CancelWords run={run} />,
-      act: 'Cancel the run',
+      confirmLabel: 'Cancel the run',
       onConfirm: () => cancel.mutate(undefined),
     });
   return (
@@ -111,7 +111,7 @@ function CancelWords({ run }: { run: Run }) {
       <List.Item>The run ends as failed now, and nothing new is started.</List.Item>
       {stopped.length > 0 && (
         <List.Item>
-          <Foreign>{namesText(stopped)}</Foreign> {stopped.length === 1 ? 'is' : 'are'} told to
+          <UserText>{namesText(stopped)}</UserText> {stopped.length === 1 ? 'is' : 'are'} told to
           stop. What was done outside by then stays done.
         </List.Item>
       )}

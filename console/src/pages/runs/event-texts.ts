@@ -1,28 +1,28 @@
 import type { RunEvent, Step } from '../../../../client/index.ts';
 
-/** What a frame says, in words; `foreign` is what others wrote. Nodes go by their labels, as everywhere on the page. */
-export function eventWords(
+/** What a frame says; `userText` is what people and models wrote. Nodes go by their labels, as everywhere on the page. */
+export function eventText(
   { frame }: RunEvent,
   labelOf: (nodeId: string) => string,
-): { words: string; foreign: string | undefined } {
+): { text: string; userText: string | undefined } {
   switch (frame.type) {
     case 'step_started':
-      return { words: 'Step started', foreign: frame.label };
+      return { text: 'Step started', userText: frame.label };
     case 'step_completed':
-      return { words: 'Step completed', foreign: labelOf(frame.node_id) };
+      return { text: 'Step completed', userText: labelOf(frame.node_id) };
     case 'step_failed':
-      return { words: 'Step failed', foreign: `${labelOf(frame.node_id)}: ${frame.error}` };
+      return { text: 'Step failed', userText: `${labelOf(frame.node_id)}: ${frame.error}` };
     case 'run_paused':
       return {
-        words: 'Waiting for a person',
-        foreign: `${labelOf(frame.node_id)}: ${frame.prompt}`,
+        text: 'Waiting for a person',
+        userText: `${labelOf(frame.node_id)}: ${frame.prompt}`,
       };
     case 'run_completed':
-      return { words: 'Run completed', foreign: undefined };
+      return { text: 'Run completed', userText: undefined };
     case 'run_failed':
-      return { words: 'Run failed', foreign: frame.error };
+      return { text: 'Run failed', userText: frame.error };
     case 'run_evaluated':
-      return { words: `Checks passed: ${frame.passed} of ${frame.total}`, foreign: undefined };
+      return { text: `Checks passed: ${frame.passed} of ${frame.total}`, userText: undefined };
   }
 }
 

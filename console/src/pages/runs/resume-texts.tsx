@@ -1,5 +1,5 @@
 import { List } from '@mantine/core';
-import { Foreign } from '../../parts/foreign.tsx';
+import { UserText } from '../../parts/user-text.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { namesText, type ResumeFacts } from './run-facts.ts';
 
@@ -11,7 +11,7 @@ const expectations: Record<ResumeFacts['after'], string | undefined> = {
 };
 
 /** What a resume does, in words. */
-export function ResumeWords({ facts: { again, kept, after } }: { facts: ResumeFacts }) {
+export function ResumeEffect({ facts: { again, kept, after } }: { facts: ResumeFacts }) {
   return (
     <List size="sm" spacing={4}>
       <List.Item>
@@ -19,7 +19,7 @@ export function ResumeWords({ facts: { again, kept, after } }: { facts: ResumeFa
           'It starts what is left to do.'
         ) : (
           <>
-            It executes <Foreign>{namesText(again)}</Foreign> again, and then what follows.
+            It executes <UserText>{namesText(again)}</UserText> again, and then what follows.
           </>
         )}
       </List.Item>

@@ -6,7 +6,7 @@ import { describeError } from './describe-error.ts';
  * Something a person does: sends it once, says what came of it, and has what it changed read anew. The error is told
  * as a notification unless `quiet`, for forms that show it themselves.
  */
-export function useAct<Input, Answer>(
+export function useAction<Input, Answer>(
   send: (input: Input) => Promise<Answer>,
   {
     changes,
