@@ -1192,3 +1192,12 @@ AS $function$
   )
   SELECT coalesce((SELECT removed FROM swept), 0)
 $function$;
+
+CREATE OR REPLACE FUNCTION public.workflow_revision_now(workflow text)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RETURN (SELECT w.xmin || '/' || s.xmin FROM workflows w JOIN workspaces s ON s.id = w.workspace_id WHERE w.id = workflow);
+END
+$function$;

@@ -79,8 +79,8 @@ export type FindRunnable = (
  * key or the event, monthly quota, budgets, validity of the graph; then the run pinned to the workflow's current
  * version, its holds, its audit entry and the promise to start it. A refusal leaves nothing behind but, by a budget,
  * its governance event. The graph was checked before; the statement holds only while the version it was checked for is
- * still the current one, and the tools of the workspace's own that it calls are still those it was checked for; else
- * the workflow is looked at anew.
+ * still the current one, and the tools of the workspace's own that it calls are still those it was checked for, also
+ * after it has waited for others; else the workflow is looked at anew.
  *
  * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`,
  * and `conflict` when the schedule forbids a second run beside a live one. A run that there is already for the same
@@ -320,8 +320,8 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
 
 /**
  * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that
- * it calls may be, when a budget was created meanwhile, when the idempotency key, the event or the signature is taken,
- * or when another run of the schedule was admitted meanwhile.
+ * it calls may be, when it or its workspace changed or a budget was created meanwhile, when the idempotency key, the
+ * event or the signature is taken, or when another run of the schedule was admitted meanwhile.
  */
 async function insertRun(
   db: Pool,
@@ -335,7 +335,7 @@ async function insertRun(
   const details = { run_id: runId, trigger, ...request.audit?.details };
   const statement = sql.prepared(name, admittedRow)`
     WITH workflow AS (
-      SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan,
+      SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan, w.xmin || '/' || s.xmin AS revision,
              (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
       FROM share_budgets(${actor.workspaceId}) AS budgets(revision)
       CROSS JOIN workflows w JOIN workspaces s ON s.id = w.workspace_id
@@ -368,6 +368,9 @@ async function insertRun(
       SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit, seen)))
       FROM claimed, spread WHERE NOT EXISTS (SELECT FROM quota)
       UNION ALL ${refusedBudget}
+      -- After the last wait, that of 'kept': the workflow or its workspace may have changed meanwhile.
+      UNION ALL SELECT refuse('changed', '{}') FROM claimed
+      WHERE (SELECT count(*) FROM kept) >= 0 AND revision <> workflow_revision_now(id)
       UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
     ), run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
@@ -400,7 +403,8 @@ async function insertRun(
       () => findAdmitted(db, runId),
     );
   } catch (error) {
-    if (refusalOf(error)?.reason === 'event') return undefined;
+    const reason = refusalOf(error)?.reason;
+    if (reason === 'event' || reason === 'changed') return undefined;
     const refusal = asRefusal(error, runnable);
     if (refusal instanceof BudgetExceeded) {
       await recordGovernanceEvent(db, {

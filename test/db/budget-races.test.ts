@@ -5,6 +5,7 @@ import { type FragmentSqlToken, sql } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/resumes.ts';
 import { abandonRun } from '../../shared/db/run-ends.ts';
 import { echo, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { beside, lockWaiters } from '../support/lock-waits.ts';
 import { expectLedgerToAgree } from '../support/money.ts';
 import { stopBefore } from '../support/stop-before.ts';
 
@@ -29,10 +30,6 @@ const budget = (workflowId: string | undefined, estimate: number | undefined) =>
   });
 const status = async (budgetId: string) =>
   (await readBudget(engine.db, { workspaceId: engine.actor.workspaceId, budgetId })).status;
-const waiting = () =>
-  engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`
-    SELECT count(*) AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
 const holdsOf = (budgetId: string) =>
   engine.db.any(sql.type(
     z.object({ run_id: z.string(), estimate: z.number().nullable(), status: z.string() }),
@@ -43,7 +40,7 @@ const holdsOf = (budgetId: string) =>
 const openHolds = async (budgetId: string) =>
   (await holdsOf(budgetId)).filter((hold) => hold.status === 'open').map((hold) => hold.run_id);
 const isWaiting = (sessions: number) =>
-  eventually(async () => (await waiting()) >= sessions, 5_000);
+  eventually(async () => (await lockWaiters(engine.db)) >= sessions, 5_000);
 /** Resolves when the first of them does: what does not wait as it should is done instead. */
 const until = (either: (() => Promise<unknown>)[]) => Promise.race(either.map((one) => one()));
 
@@ -62,21 +59,8 @@ async function failedRun(workflowId: string): Promise<string> {
 }
 
 /** Triggers a run while a change of its budget is under way, which commits once the admission waits for it. */
-async function triggerDuring(workflowId: string, change: FragmentSqlToken) {
-  const changed = Promise.withResolvers<undefined>();
-  const commit = Promise.withResolvers<undefined>();
-  const changing = engine.db.transaction(async (tx) => {
-    await tx.query(sql.type(z.object({}))`${change}`);
-    changed.resolve(undefined);
-    await commit.promise;
-  });
-  await changed.promise;
-  const triggered = engine.trigger(workflowId);
-  await eventually(async () => (await waiting()) > 0);
-  commit.resolve(undefined);
-  await changing;
-  return triggered;
-}
+const triggerDuring = (workflowId: string, change: FragmentSqlToken) =>
+  beside(engine.db, change, () => engine.trigger(workflowId));
 
 test('an estimate cleared while an admission waits for the budget: the run is counted without one', async () => {
   for (let round = 0; round < ROUNDS; round += 1) {
