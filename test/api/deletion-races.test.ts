@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
 import { rememberSignature } from '../../shared/db/webhooks.ts';
-import { eventually } from '../support/engine.ts';
+import { beside } from '../support/lock-waits.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 // What is written about something that is deleted at the same moment: its foreign key waits for the deletion.
@@ -16,29 +16,9 @@ afterAll(async () => api.stop());
 const create = async (path: string, body: object) => (await api.call('POST', path, body)).body.id;
 const newWorkflow = () => create('/api/workflows', { name: 'x', graph: oneStep });
 
-/** Sessions of this test's database that wait for a lock. */
-const waiting = (): Promise<number> =>
-  api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
-    SELECT count(*) AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-
 /** Begins to delete the row, lets the act wait for it, and commits. */
-async function whileDeleted<T>(table: string, id: string, act: () => Promise<T>): Promise<T> {
-  const held = Promise.withResolvers<undefined>();
-  const release = Promise.withResolvers<undefined>();
-  const deletion = api.db.transaction(async (tx) => {
-    await tx.query(sql.type(z.object({}))`
-      DELETE FROM ${sql.identifier([table])} WHERE id = ${id}`);
-    held.resolve(undefined);
-    await release.promise;
-  });
-  await held.promise;
-  const acted = act();
-  await eventually(async () => (await waiting()) > 0);
-  release.resolve(undefined);
-  await deletion;
-  return acted;
-}
+const whileDeleted = <T>(table: string, id: string, act: () => Promise<T>): Promise<T> =>
+  beside(api.db, sql.fragment`DELETE FROM ${sql.identifier([table])} WHERE id = ${id}`, act);
 
 // Nothing is reserved in a budget without an estimate, so triggers do not wait for each other there.
 test('a run is admitted while a budget without an estimate is deleted', async () => {

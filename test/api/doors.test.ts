@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { Capability } from '../../shared/capabilities.ts';
+import { untilLockWaiters } from '../support/lock-waits.ts';
 import { addMember, type Person } from '../support/people.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
@@ -154,15 +155,6 @@ describe('who may edit and not run', () => {
       await other.query('BEGIN');
       await other.query('SELECT FROM workflows WHERE id = $1 FOR NO KEY UPDATE', [workflow_id]);
     };
-    const untilBlocked = async (): Promise<string> => {
-      for (;;) {
-        const { rowCount } = await other.query(
-          `SELECT FROM pg_stat_activity
-           WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        );
-        if (rowCount! > 0) return 'waits';
-      }
-    };
     try {
       for (const enable of [
         () => api.call('POST', '/api/schedules', { workflow_id, cron: '@yearly' }),
@@ -170,7 +162,8 @@ describe('who may edit and not run', () => {
       ]) {
         await lock();
         const enabled = enable();
-        expect(await Promise.race([enabled, untilBlocked()])).toBe('waits');
+        const waits = untilLockWaiters(api.db, 1).then(() => 'waits');
+        expect(await Promise.race([enabled, waits])).toBe('waits');
         await other.query('COMMIT');
         expect((await enabled).body).toMatchObject({ enabled: true });
       }

@@ -12,6 +12,7 @@ import { newId } from '../../shared/platform/ids.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
 import { eventually } from '../support/engine.ts';
+import { untilLockWaiters } from '../support/lock-waits.ts';
 import { type Answer, startTestApi, type TestApi } from './test-api.ts';
 
 const SECRET_KEY = 'signs the sessions of this file';
@@ -299,10 +300,8 @@ describe('whoever revokes a key', () => {
       post({ name: 'x', role: 'admin' }, keeper),
       api.call('DELETE', `/api/keys/${key.id}`, undefined, keeper),
     ];
-    const blocked = sql.fragment`
-      FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     try {
-      await eventually(async () => (await count(blocked)) >= answers.length);
+      await untilLockWaiters(api.db, answers.length);
     } finally {
       release.resolve(undefined);
       await holding;

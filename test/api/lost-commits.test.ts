@@ -6,6 +6,7 @@ import type { App } from '../../api/deps.ts';
 import { dataScopeNames } from '../../shared/contract/data/envelope.ts';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { untilLockWaiters } from '../support/lock-waits.ts';
 import { type PostgresWire, startPostgresWire } from '../support/postgres-wire.ts';
 import { type Kitchen, kitchenEnv, recipes } from './mutations.ts';
 import { type Answer, callerOf } from './test-api.ts';
@@ -150,13 +151,7 @@ describe('a decision at a gate', () => {
     await holder.query('BEGIN');
     await holder.query('UPDATE runs SET updated_at = now() WHERE id = $1', [runId]);
     const sent = lossy('POST', `/api/runs/${runId}/approve`, {});
-    await eventually(async () => {
-      const { rowCount } = await holder.query(
-        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-           AND query LIKE '%UPDATE gates SET%'`,
-      );
-      return rowCount === 1;
-    });
+    await untilLockWaiters(engine.db, 1, 'UPDATE gates SET');
     await holder.query(
       `UPDATE gates SET status = 'approved', decided_at = now() WHERE (run_id, step_key, round) = (
          SELECT run_id, step_key, round FROM gates WHERE run_id = $1 ORDER BY opened_at, step_key LIMIT 1)`,

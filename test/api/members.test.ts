@@ -2,7 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { capabilities } from '../../shared/capabilities.ts';
+import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
+import { untilLockWaiters } from '../support/lock-waits.ts';
 import { addMember, invite, newEmail, PASSWORD, type Person } from '../support/people.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
@@ -951,25 +953,17 @@ describe('the owner', () => {
 
 describe('at the same moment', () => {
   let second: Awaited<ReturnType<TestApi['another']>>;
+  let watcher: Pool;
   beforeEach(async () => {
     await open();
     second = await api.another();
+    watcher = await connectDatabase(api.databaseUrl, { maxPoolSize: 1 });
   });
   afterEach(async () => {
+    await watcher.end();
     await second.app.close();
     await close();
   });
-
-  /** Waits until so many sessions wait for a lock. */
-  const untilBlocked = async (n: number) => {
-    for (;;) {
-      const { rows } = await other.query(
-        `SELECT count(*)::int AS n FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      if (rows[0].n >= n) return;
-    }
-  };
 
   test.each([
     ['demoted', `UPDATE members SET role = 'editor' WHERE id = $1`],
@@ -995,7 +989,8 @@ describe('at the same moment', () => {
         invite(api, { role: 'viewer', by: admin.headers }).catch((error: unknown) => error),
         api.call('POST', `/api/members/${pending.id}/approve`, undefined, admin.headers),
       ];
-      await untilBlocked(requests.length);
+      // Not in the pool of the API: the requests have all of its connections.
+      await untilLockWaiters(watcher, requests.length);
       await holder.query(change, [admin.id]);
       await holder.query('COMMIT');
       await holder.end();

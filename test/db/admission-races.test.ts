@@ -4,8 +4,8 @@ import { createBudget } from '../../shared/db/budgets.ts';
 import { createCustomTool, deleteCustomTool } from '../../shared/db/custom-tools.ts';
 import { type FragmentSqlToken, sql } from '../../shared/db/pool.ts';
 import { updateWorkflow } from '../../shared/db/workflows.ts';
-import { type Engine, echo, eventually, startEngine } from '../support/engine.ts';
-import { beside, lockWaiters } from '../support/lock-waits.ts';
+import { type Engine, echo, startEngine } from '../support/engine.ts';
+import { beside, untilLockWaiters } from '../support/lock-waits.ts';
 
 // A workflow, or what it may do, changes while the admission of a run of it waits for somebody else.
 
@@ -131,7 +131,7 @@ test('a graph saved while a trigger waits for the fate of another with its key: 
   });
   await first.promise;
   const triggered = engine.trigger(workflowId, {}, 'k');
-  await eventually(async () => (await lockWaiters(engine.db)) > 0);
+  await untilLockWaiters(engine.db, 1);
   await newVersion(workflowId);
   giveUp.resolve(undefined);
   await expect(other).rejects.toThrow('given up');

@@ -4,8 +4,8 @@ import { createBudget, deleteBudget, readBudget } from '../../shared/db/budgets.
 import { type FragmentSqlToken, sql } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/resumes.ts';
 import { abandonRun } from '../../shared/db/run-ends.ts';
-import { echo, type Engine, eventually, startEngine } from '../support/engine.ts';
-import { beside, lockWaiters } from '../support/lock-waits.ts';
+import { echo, type Engine, startEngine } from '../support/engine.ts';
+import { beside, untilLockWaiters } from '../support/lock-waits.ts';
 import { expectLedgerToAgree } from '../support/money.ts';
 import { stopBefore } from '../support/stop-before.ts';
 
@@ -39,8 +39,7 @@ const holdsOf = (budgetId: string) =>
 
 const openHolds = async (budgetId: string) =>
   (await holdsOf(budgetId)).filter((hold) => hold.status === 'open').map((hold) => hold.run_id);
-const isWaiting = (sessions: number) =>
-  eventually(async () => (await lockWaiters(engine.db)) >= sessions, 5_000);
+const isWaiting = (sessions: number) => untilLockWaiters(engine.db, sessions);
 /** Resolves when the first of them does: what does not wait as it should is done instead. */
 const until = (either: (() => Promise<unknown>)[]) => Promise.race(either.map((one) => one()));
 

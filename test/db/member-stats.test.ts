@@ -9,6 +9,7 @@ import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { foldUsage } from '../../shared/db/usage.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { untilLockWaiters } from '../support/lock-waits.ts';
 
 let database: TestDatabase;
 let db: Pool;
@@ -239,13 +240,7 @@ test('whoever waits for a counter holds up nobody who acts', async () => {
   await holder.query('SELECT FROM member_days WHERE member_id = $1 FOR UPDATE', [memberId]);
   await act(['workflow', 'run']);
   const sealing = sealAuditEntries(db, workspaceId);
-  for (let waiting = 0; waiting === 0;) {
-    const { rows } = await holder.query<{ n: number }>(
-      `SELECT count(*)::int AS n FROM pg_stat_activity
-       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-    );
-    waiting = rows[0]?.n ?? 0;
-  }
+  await untilLockWaiters(db, 1);
   await act(['workflow', 'run']);
   expect(await stats()).toMatchObject({ runs_triggered: 3 });
   await holder.query('COMMIT');

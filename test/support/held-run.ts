@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { type Pool, sql } from '../../shared/db/pool.ts';
-import { eventually } from './engine.ts';
+import { untilLockWaiters } from './lock-waits.ts';
 
 /**
  * Lets every act wait for the row of a run, which another transaction holds until all of them do. `meanwhile` runs
@@ -21,15 +20,9 @@ export async function queueForRun<T>(
   });
   await held.promise;
   const results = Promise.allSettled(acts.map((act) => act()));
-  await eventually(async () => (await countWaiting(db)) >= acts.length);
+  await untilLockWaiters(db, acts.length);
   await meanwhile?.();
   release.resolve(undefined);
   await holder;
   return results;
 }
-
-/** Sessions of this test's database that wait for a lock. */
-const countWaiting = (db: Pool): Promise<number> =>
-  db.oneFirst(sql.type(z.object({ n: z.number() }))`
-    SELECT count(*) AS n FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
