@@ -1193,11 +1193,12 @@ AS $function$
   SELECT coalesce((SELECT removed FROM swept), 0)
 $function$;
 
-CREATE OR REPLACE FUNCTION public.workflow_revision_now(workflow text)
- RETURNS text
+CREATE OR REPLACE FUNCTION public.workflow_now(workflow text)
+ RETURNS TABLE(version integer, run_cap_micros bigint, plan text, tool_revision integer)
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-  RETURN (SELECT w.xmin || '/' || s.xmin FROM workflows w JOIN workspaces s ON s.id = w.workspace_id WHERE w.id = workflow);
+  RETURN QUERY SELECT w.version, w.run_cap_micros, s.plan, s.tool_revision
+    FROM workflows w JOIN workspaces s ON s.id = w.workspace_id WHERE w.id = workflow;
 END
 $function$;

@@ -15,11 +15,19 @@ import {
   BudgetExceeded,
   placeHolds,
   refusedBudget,
+  shareBudgets,
 } from './holds.ts';
 import { thisMonth } from './month.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { withCertainty } from './commit-outcome.ts';
-import { type Db, type FragmentSqlToken, type Pool, refusalOf, sql } from './pool.ts';
+import {
+  type Db,
+  type FragmentSqlToken,
+  type Pool,
+  type QuerySqlToken,
+  refusalOf,
+  sql,
+} from './pool.ts';
 import { requireSchedule } from './schedules.ts';
 import type { SignatureMark } from './webhooks.ts';
 import { summaryColumns, summaryRow, toSummary } from './run-summary.ts';
@@ -97,7 +105,7 @@ export async function admitRun(
     // What was refused before may be allowed by now.
     if (runnable?.refusal !== undefined && !anew) continue;
     if (runnable !== undefined) {
-      const admitted = await insertRun(db, request, runnable);
+      const admitted = await insertRun(db, request, runnable, anew);
       if (admitted !== undefined) return admitted;
     }
     const earlier = await findReplay(db, request);
@@ -290,6 +298,16 @@ async function findAdmitted(db: Pool, runId: string) {
   `);
 }
 
+const afterBudgets = (
+  db: Pool,
+  workspaceId: string,
+  statement: QuerySqlToken<typeof admittedRow>,
+): Promise<z.infer<typeof admittedRow> | null> =>
+  db.transaction(async (tx) => {
+    await shareBudgets(tx, workspaceId);
+    return tx.maybeOne(statement);
+  });
+
 /** Unlimited plans count in so many rows, so that their triggers do not wait for each other. */
 const COUNTER_SHARDS = 16;
 const runsPerMonth = JSON.stringify(
@@ -322,11 +340,15 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
  * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that
  * it calls may be, when it or its workspace changed or a budget was created meanwhile, when the idempotency key, the
  * event or the signature is taken, or when another run of the schedule was admitted meanwhile.
+ *
+ * A budget that is created is waited for with an old snapshot, which is of no use then, so that one after the other
+ * could keep a run from being admitted. `inTurn` it is waited for before the statement begins.
  */
 async function insertRun(
   db: Pool,
   request: RunRequest,
   runnable: Runnable,
+  inTurn: boolean,
 ): Promise<Admission | undefined> {
   const { actor, trigger, input } = request;
   const { version, graph, toolRevision } = runnable;
@@ -335,7 +357,7 @@ async function insertRun(
   const details = { run_id: runId, trigger, ...request.audit?.details };
   const statement = sql.prepared(name, admittedRow)`
     WITH workflow AS (
-      SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan, w.xmin || '/' || s.xmin AS revision,
+      SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan,
              (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
       FROM share_budgets(${actor.workspaceId}) AS budgets(revision)
       CROSS JOIN workflows w JOIN workspaces s ON s.id = w.workspace_id
@@ -368,9 +390,12 @@ async function insertRun(
       SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit, seen)))
       FROM claimed, spread WHERE NOT EXISTS (SELECT FROM quota)
       UNION ALL ${refusedBudget}
-      -- After the last wait, that of 'kept': the workflow or its workspace may have changed meanwhile.
-      UNION ALL SELECT refuse('changed', '{}') FROM claimed
-      WHERE (SELECT count(*) FROM kept) >= 0 AND revision <> workflow_revision_now(id)
+      -- After the last wait, that of 'kept': what was read before may have changed meanwhile.
+      UNION ALL SELECT refuse('changed', '{}') FROM claimed c
+      WHERE (SELECT count(*) FROM kept) >= 0 AND NOT EXISTS (
+        SELECT FROM workflow_now(c.id) n
+        WHERE n.version = c.version AND n.run_cap_micros IS NOT DISTINCT FROM c.run_cap_micros AND n.plan = c.plan
+          AND (${toolRevision ?? null}::int IS NULL OR n.tool_revision = ${toolRevision ?? null}::int))
       UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
     ), run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
@@ -399,7 +424,7 @@ async function insertRun(
   let row;
   try {
     row = await withCertainty(
-      () => db.maybeOne(statement),
+      () => (inTurn ? afterBudgets(db, actor.workspaceId, statement) : db.maybeOne(statement)),
       () => findAdmitted(db, runId),
     );
   } catch (error) {

@@ -14,13 +14,19 @@ import { type Db, type FragmentSqlToken, refusalOf, sql, type Tx } from './pool.
  */
 
 /**
- * Waits for all who place holds in the workspace (`share_budgets`), and lets later ones wait until the transaction ends.
- * To be called before any other lock is taken. An advisory lock is granted in the order of asking: a row lock that one
- * admission after the other shares might never be free.
+ * Waits for all who place holds in the workspace (`share_budgets`, whose number this is), and lets later ones wait until
+ * the transaction ends. To be called before any other lock is taken. An advisory lock is granted in the order of asking:
+ * a row lock that one admission after the other shares might never be free.
  */
 export async function lockBudgets(tx: Tx, workspaceId: string): Promise<void> {
   await tx.query(sql.prepared('budgets_lock_workspace', z.object({}))`
     SELECT FROM pg_advisory_xact_lock(4201, hashtext(${workspaceId}))`);
+}
+
+/** Waits for whoever creates a budget, and lets later ones wait until the transaction ends. */
+export async function shareBudgets(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.query(sql.prepared('budgets_share', z.object({}))`
+    SELECT FROM share_budgets(${workspaceId})`);
 }
 
 /** The current window of a budget `b`. A clock a little behind does not bring back the window before. */

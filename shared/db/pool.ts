@@ -142,5 +142,5 @@ export async function connectDatabase(
 export const syncCommit = (wait: boolean) =>
   sql.fragment`set_config('synchronous_commit', ${wait ? 'on' : 'off'}, true)`;
 
-export type { FragmentSqlToken } from 'slonik';
+export type { FragmentSqlToken, QuerySqlToken } from 'slonik';
 export { sql };

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createBudget, deleteBudget, readBudget } from '../../shared/db/budgets.ts';
-import { type FragmentSqlToken, sql } from '../../shared/db/pool.ts';
+import { lockBudgets, shareBudgets } from '../../shared/db/holds.ts';
+import { type FragmentSqlToken, sql, type Tx } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/resumes.ts';
 import { abandonRun } from '../../shared/db/run-ends.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
@@ -152,3 +153,56 @@ test('many budgets created beside many admissions: each run is in each budget, a
   for (const id of ids) expect((await openHolds(id)).sort()).toEqual([...runs].sort());
   await expectLedgerToAgree(engine.db);
 }, 30_000);
+
+/** A transaction that begins with `lock`, and commits after `change` when it is told to. */
+function holding(
+  lock: (tx: Tx, workspaceId: string) => Promise<void>,
+  change: FragmentSqlToken = sql.fragment`SELECT`,
+) {
+  const locked = Promise.withResolvers<undefined>();
+  const commit = Promise.withResolvers<undefined>();
+  const done = engine.db.transaction(async (tx) => {
+    await lock(tx, engine.actor.workspaceId);
+    locked.resolve(undefined);
+    await commit.promise;
+    await tx.query(sql.type(z.object({}))`${change}`);
+  });
+  const committed = async () => {
+    commit.resolve(undefined);
+    await done;
+  };
+  return { locked: locked.promise, committed };
+}
+/** Holds the workspace's budgets as a creation does. */
+const creation = () =>
+  holding(lockBudgets, sql.fragment`UPDATE workspaces SET budget_revision = budget_revision + 1`);
+
+test('one budget after the other is created: a trigger is admitted between two of them', async () => {
+  const workflowId = await define();
+  const first = creation();
+  await first.locked;
+  const triggered = engine.trigger(workflowId);
+  await isWaiting(1);
+  const second = creation();
+  await isWaiting(2);
+  await first.committed();
+  await second.locked;
+  await isWaiting(1);
+  const third = creation();
+  await isWaiting(2);
+  await second.committed();
+  await third.locked;
+  const runs = await engine.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+    SELECT id FROM runs WHERE workflow_id = ${workflowId}`);
+  await third.committed();
+  expect(runs).toEqual([await triggered]);
+});
+
+test('admissions share the budgets: twenty are committed beside one that is under way', async () => {
+  const workflowId = await define();
+  const other = holding(shareBudgets);
+  await other.locked;
+  const runs = await Promise.all(Array.from({ length: 20 }, () => engine.trigger(workflowId)));
+  expect(new Set(runs).size).toBe(20);
+  await other.committed();
+});
