@@ -710,7 +710,7 @@ export interface paths {
         put?: never;
         /**
          * Register a custom tool
-         * @description Workflows call it as `custom:<name>`: an HTTP endpoint that is sent the arguments as JSON, or a tool of an MCP server. Where it leads is judged with each call.
+         * @description Workflows call it as `custom:<name>`: an HTTP endpoint that is sent the arguments as JSON, or a tool of an MCP server. Where it leads is judged with each call. Registering one under a name that a graph calls already takes `publish_workflows` as well where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or a schedule that is enabled.
          */
         post: operations["createTool"];
         delete?: never;
@@ -730,13 +730,13 @@ export interface paths {
         get: operations["getTool"];
         /**
          * Change a custom tool
-         * @description Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: a change to another origin is refused until every header is given in full or left out.
+         * @description Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: a change to another origin is refused until every header is given in full or left out. A change of anything but `label` and `description` takes `publish_workflows` as well where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or a schedule that is enabled.
          */
         put: operations["updateTool"];
         post?: never;
         /**
          * Remove a custom tool
-         * @description Workflows that call it cannot be triggered any more, and steps of runs that come to it fail.
+         * @description Workflows that call it cannot be triggered any more, and steps of runs that come to it fail. This takes `publish_workflows` as well where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or a schedule that is enabled.
          */
         delete: operations["deleteTool"];
         options?: never;
@@ -2562,6 +2562,80 @@ export interface components {
              */
             created_at: string;
         };
+        /** @description Nodes and edges as they were drawn */
+        Graph: {
+            nodes: (components["schemas"]["GraphNode"] | unknown)[];
+            edges: (components["schemas"]["GraphEdge"] | unknown)[];
+        } & {
+            [key: string]: unknown;
+        };
+        RunStats: {
+            total: number;
+            success: number;
+            failed: number;
+            paused: number;
+            /** @description Pending ones included */
+            running: number;
+            /** @description Percent of the finished runs, one decimal; 0 when none finished */
+            success_rate: number;
+            /** @description Over the finished runs */
+            avg_cost_usd: number | null;
+            /** @description Over the finished runs, without waiting at gates */
+            avg_duration_ms: number | null;
+            last_run_at: string | null;
+        };
+        Workflow: {
+            id: string;
+            workspace_id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "draft" | "published";
+            version: number;
+            graph: components["schemas"]["Graph"];
+            checks: unknown[];
+            /** @description What one run may cost */
+            run_cap_usd: number | null;
+            stats: components["schemas"]["RunStats"];
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        WorkflowVersion: {
+            workflow_id: string;
+            version: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            graph: components["schemas"]["Graph"];
+        };
+        WorkflowVersionSummary: {
+            workflow_id: string;
+            version: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            nodes: number;
+            edges: number;
+        };
+        WorkflowVersionList: {
+            versions: components["schemas"]["WorkflowVersionSummary"][];
+            next_cursor: string | null;
+        };
         StepStartedFrame: {
             run_id: string;
             /**
@@ -2698,80 +2772,6 @@ export interface components {
             by_model: components["schemas"]["UsageBreakdownByModel"][];
             /** @description Every day, oldest first, of all runs, deleted ones included */
             by_day: components["schemas"]["UsageBreakdownByDay"][];
-        };
-        /** @description Nodes and edges as they were drawn */
-        Graph: {
-            nodes: (components["schemas"]["GraphNode"] | unknown)[];
-            edges: (components["schemas"]["GraphEdge"] | unknown)[];
-        } & {
-            [key: string]: unknown;
-        };
-        RunStats: {
-            total: number;
-            success: number;
-            failed: number;
-            paused: number;
-            /** @description Pending ones included */
-            running: number;
-            /** @description Percent of the finished runs, one decimal; 0 when none finished */
-            success_rate: number;
-            /** @description Over the finished runs */
-            avg_cost_usd: number | null;
-            /** @description Over the finished runs, without waiting at gates */
-            avg_duration_ms: number | null;
-            last_run_at: string | null;
-        };
-        Workflow: {
-            id: string;
-            workspace_id: string;
-            name: string;
-            description: string;
-            /** @enum {string} */
-            status: "draft" | "published";
-            version: number;
-            graph: components["schemas"]["Graph"];
-            checks: unknown[];
-            /** @description What one run may cost */
-            run_cap_usd: number | null;
-            stats: components["schemas"]["RunStats"];
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-        };
-        WorkflowVersion: {
-            workflow_id: string;
-            version: number;
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            graph: components["schemas"]["Graph"];
-        };
-        WorkflowVersionSummary: {
-            workflow_id: string;
-            version: number;
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            nodes: number;
-            edges: number;
-        };
-        WorkflowVersionList: {
-            versions: components["schemas"]["WorkflowVersionSummary"][];
-            next_cursor: string | null;
         };
         AlertChannel: {
             /** @enum {string} */

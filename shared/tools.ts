@@ -45,6 +45,9 @@ const CUSTOM = 'custom:';
 export const customToolName = (toolName: string): string | undefined =>
   toolName.startsWith(CUSTOM) ? toolName.slice(CUSTOM.length) : undefined;
 
+/** How graphs name the workspace's own tool of this name. */
+export const calledAs = (name: string): string => CUSTOM + name;
+
 /** What a workspace may set for a tool of its own. */
 export const MAX_TOOL_TIMEOUT_SECONDS = 3_600;
 

@@ -13,8 +13,10 @@ import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
+import { requireToReplaceTool } from './graphs-in-use.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { requireRoom } from './room.ts';
+import { lockWorkspace } from './workspaces.ts';
 
 const jsonObject = z.unknown() as unknown as z.ZodType<JsonObject>;
 
@@ -105,7 +107,8 @@ async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
 
 /**
  * Registers a tool. `seal` is given its id and returns the headers as they are kept. Throws AppError `conflict` for a
- * name that is taken and for one tool too many, and whatever `seal` throws.
+ * name that is taken and for one tool too many, `forbidden` where a graph in use calls it by now, and whatever `seal`
+ * throws.
  */
 export async function createCustomTool(
   db: Pool,
@@ -130,6 +133,7 @@ export async function createCustomTool(
       RETURNING ${toolColumns}
     `);
     if (tool === null) throw conflict(`A tool named '${input.name}' exists already`);
+    await requireToReplaceTool(tx, actor, tool.name);
     await auditTool(tx, actor, tool, 'create', { kind: tool.kind });
     return tool;
   });
@@ -140,7 +144,8 @@ const jsonOrNull = (value: JsonObject | null): string | null =>
 
 /**
  * Changes a tool to what `change` makes of it, and names in the audit log what is different. The next step that calls
- * it calls the new one. Throws AppError `not_found`, and whatever `change` throws.
+ * it calls the new one. Throws AppError `not_found`, `forbidden` where a graph in use calls it, and whatever `change`
+ * throws.
  */
 export async function updateCustomTool(
   db: Pool,
@@ -150,6 +155,7 @@ export async function updateCustomTool(
 ): Promise<CustomTool> {
   const { workspaceId } = actor;
   return db.transaction(async (tx) => {
+    await lockWorkspace(tx, workspaceId);
     const before = await tx.maybeOne(sql.prepared('custom_tools_lock', toolRow)`
       SELECT ${toolColumns} FROM custom_tools
       WHERE id = ${toolId} AND workspace_id = ${workspaceId} FOR NO KEY UPDATE
@@ -158,6 +164,9 @@ export async function updateCustomTool(
     const after = change(before);
     const changed = changedFields(before, after);
     if (changed.length === 0) return before;
+    if (changed.some((field) => !FOR_PEOPLE.has(field))) {
+      await requireToReplaceTool(tx, actor, before.name);
+    }
     const tool = await tx.one(sql.prepared('custom_tools_update', toolRow)`
       UPDATE custom_tools
       SET label = ${after.label}, description = ${after.description}, kind = ${after.kind},
@@ -186,12 +195,15 @@ const WRITABLE = [
   'retry_count',
 ] as const;
 
+/** What no call depends on. */
+const FOR_PEOPLE: ReadonlySet<string> = new Set(['label', 'description']);
+
 const changedFields = (before: CustomTool, after: CustomTool): string[] =>
   WRITABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
 
 /**
  * Takes a tool away. Workflows that name it cannot be triggered from the commit on; a step that comes to it fails.
- * Throws AppError `not_found`.
+ * Throws AppError `not_found`, `forbidden` where a graph in use calls it.
  */
 export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): Promise<void> {
   const { workspaceId } = actor;
@@ -202,6 +214,7 @@ export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): 
       RETURNING ${toolColumns}
     `);
     if (tool === null) throw notFound('Tool');
+    await requireToReplaceTool(tx, actor, tool.name);
     await auditTool(tx, actor, tool, 'delete', {});
   });
 }

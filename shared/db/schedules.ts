@@ -14,6 +14,7 @@ import { nextDue } from '../platform/cron.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
+import { keepTools } from './graphs-in-use.ts';
 import { LEASE_MS } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
 import { requireRoom } from './room.ts';
@@ -133,6 +134,7 @@ export async function updateSchedule(
 ): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
+    if (body.enabled === true) await keepTools(tx, workspaceId);
     // Before the schedule, in the order in which the deletion of a workflow locks the two.
     await tx.query(sql.prepared('schedules_hold_workflow_of', z.object({}))`
       SELECT FROM schedules s JOIN workflows w ON w.id = s.workflow_id

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { type Actor, requireCapability } from '../actor.ts';
+import type { Actor } from '../actor.ts';
 import type { OffsetPage } from '../contract/common.ts';
 import type { DraftGraph, EvaluationCheck } from '../contract/graph.ts';
 import type { Template } from '../contract/template.ts';
 import {
   type Workflow,
   type WorkflowCreate,
-  type WorkflowStatus,
   type WorkflowUpdate,
   workflowStatuses,
 } from '../contract/workflow.ts';
@@ -17,6 +16,7 @@ import { toDollars, toMicros } from '../money.ts';
 import { newId } from '../platform/ids.ts';
 import { recordAudit } from './audit.ts';
 import { offsetClause } from './cursor.ts';
+import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
 import { closeHolds } from './holds.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { type Db, type Pool, sql, type Tx } from './pool.ts';
@@ -243,6 +243,7 @@ export async function updateWorkflow(
   body: WorkflowUpdate,
 ): Promise<void> {
   await db.transaction(async (tx) => {
+    if (body.graph !== undefined) await keepTools(tx, actor.workspaceId);
     const before = await lockWorkflow(tx, actor, workflowId);
     const after = {
       name: body.name ?? before.name,
@@ -254,7 +255,7 @@ export async function updateWorkflow(
       .map((field) => (field === 'run_cap_micros' ? 'run_cap_usd' : field));
     let { version } = before;
     if (body.graph !== undefined && (await isNewGraph(tx, { workflowId, version }, body.graph))) {
-      await requireToReplaceGraph(tx, actor, { workflowId, status: before.status });
+      await requireToReplaceGraphs(tx, actor, [{ id: workflowId, status: before.status }]);
       version += 1;
       changed.push('graph');
       await insertVersion(tx, actor, { workflowId, version, graph: body.graph });
@@ -268,25 +269,6 @@ export async function updateWorkflow(
     `);
     await auditWorkflow(tx, actor, workflowId, 'update', { changed, version });
   });
-}
-
-/**
- * The new graph is in use at once: in place of the published one, and by the webhook and the schedules there are,
- * without anybody else's act. Throws AppError `forbidden`.
- */
-async function requireToReplaceGraph(
-  tx: Tx,
-  actor: Actor,
-  { workflowId, status }: { workflowId: string; status: WorkflowStatus },
-): Promise<void> {
-  if (status === 'published') requireCapability(actor, 'publish_workflows');
-  const runsByItself = await tx.exists(sql.prepared('workflows_runs_by_itself', z.object({}))`
-    SELECT FROM workflow_webhooks
-    WHERE workflow_id = ${workflowId} AND workspace_id = ${actor.workspaceId} AND secret IS NOT NULL
-    UNION ALL
-    SELECT FROM schedules WHERE workflow_id = ${workflowId} AND workspace_id = ${actor.workspaceId} AND enabled
-  `);
-  if (runsByItself) requireCapability(actor, 'run_workflows');
 }
 
 function newCap(before: number | null, wanted: number | null | undefined): number | null {
@@ -321,6 +303,7 @@ const auditWorkflow = async (
 /** Draft to published. A workflow that is published already stays as it is. */
 export async function publishWorkflow(db: Pool, actor: Actor, workflowId: string): Promise<void> {
   await db.transaction(async (tx) => {
+    await keepTools(tx, actor.workspaceId);
     const { status, version } = await lockWorkflow(tx, actor, workflowId);
     if (status === 'published') return;
     await tx.query(sql.prepared('workflows_publish', z.object({}))`

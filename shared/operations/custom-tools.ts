@@ -29,12 +29,13 @@ import { checkUserHeaders, EgressError } from '../platform/egress.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import { argumentsUntrusted, judgeUntrusted, schemaProblem } from '../platform/untrusted.ts';
 import { compilePolicies, type Judgement } from '../policy/judge.ts';
+import { calledAs } from '../tools.ts';
 
 export interface ToolDeps extends CustomToolDeps {
   db: Pool;
 }
 
-/** Registers a tool. Throws AppError `invalid`, `conflict`. */
+/** Registers a tool. Throws AppError `invalid`, `conflict`, and `forbidden` where a graph in use calls it by now. */
 export async function registerTool(
   { db, sealer }: ToolDeps,
   actor: Actor,
@@ -49,7 +50,7 @@ export async function registerTool(
 
 /**
  * Changes what the body names. Headers are replaced as a whole, and one given as the mask keeps its value, as long as
- * the tool stays at its origin. Throws AppError `not_found`, `invalid`.
+ * the tool stays at its origin. Throws AppError `not_found`, `invalid`, and `forbidden` where a graph in use calls it.
  */
 export async function changeTool(
   { db, sealer }: ToolDeps,
@@ -215,7 +216,7 @@ async function checkArguments(tool: CustomTool, args: JsonObject): Promise<void>
 async function judgeTest(db: Pool, tool: CustomTool, params: JsonObject): Promise<Judgement> {
   const { policies } = await readPolicies(db, tool.workspace_id);
   const anywhere = policies.tools.map(({ allowed_workflow_ids: _ids, ...rules }) => rules);
-  const node = { id: 'test', kind: 'tool', tool_name: `custom:${tool.name}`, params: {} } as const;
+  const node = { id: 'test', kind: 'tool', tool_name: calledAs(tool.name), params: {} } as const;
   const here = { ...policies, tools: anywhere };
   return judgeUntrusted(
     tool.workspace_id,

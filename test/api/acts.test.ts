@@ -58,6 +58,14 @@ async function ok(answer: Promise<Answer>): Promise<any> {
   return body;
 }
 
+/** A custom tool as the current graph of a workflow calls it. */
+const calledBy = `
+  concat_ws(' ', w.id, t.name, t.kind, t.endpoint_url, t.method, t.headers::text, t.mcp_tool, t.input_schema::text,
+            t.timeout_seconds::text, t.retry_count::text)
+  FROM custom_tools t JOIN workflows w ON w.workspace_id = t.workspace_id
+  JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    AND strpos(v.graph::text, '"custom:' || t.name || '"') > 0`;
+
 /**
  * Effects that a request can have: what the rows say of them, and the capability that each takes. `added`: only what is
  * there afterwards and was not before counts, since to take it away is another effect.
@@ -74,7 +82,10 @@ const effects = {
            SELECT concat_ws(' ', h.workflow_id, secret, v.graph::text) FROM workflow_webhooks h
              JOIN workflows w ON w.id = h.workflow_id
              JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
-           WHERE secret IS NOT NULL`,
+           WHERE secret IS NOT NULL
+           UNION ALL
+           SELECT ${calledBy} WHERE EXISTS (SELECT FROM schedules WHERE workflow_id = w.id AND enabled)
+              OR EXISTS (SELECT FROM workflow_webhooks WHERE workflow_id = w.id AND secret IS NOT NULL)`,
     added: true,
   },
   'decides a gate': {
@@ -87,7 +98,9 @@ const effects = {
   },
   'changes what is published': {
     takes: 'publish_workflows',
-    rows: `SELECT concat_ws(' ', id, version::text) FROM workflows WHERE status = 'published'`,
+    rows: `SELECT concat_ws(' ', id, version::text) FROM workflows WHERE status = 'published'
+           UNION ALL
+           SELECT ${calledBy} WHERE w.status = 'published'`,
     added: true,
   },
   'deletes a workflow': {
@@ -183,12 +196,44 @@ const variants: Record<string, (kitchen: Kitchen) => Promise<Pick<Dish, 'url' | 
     await make('POST', `/api/workflows/${id}/webhook`);
     return { url: `/api/workflows/${id}/webhook` };
   },
+  'PUT /api/tools/{id}: called by a published graph': async ({ call: make }) => {
+    const { tool, workflow } = await aCalledTool(make);
+    await make('POST', `/api/workflows/${workflow}/publish`);
+    return { url: `/api/tools/${tool}`, body: { endpoint_url: 'http://127.0.0.1:9/other' } };
+  },
+  'PUT /api/tools/{id}: called by a graph with a schedule': async ({ call: make }) => {
+    const { tool, workflow } = await aCalledTool(make);
+    await make('POST', '/api/schedules', { workflow_id: workflow, cron: '@yearly' });
+    return { url: `/api/tools/${tool}`, body: { timeout_seconds: 5 } };
+  },
+  'PUT /api/tools/{id}: the label, called by a graph with a schedule': async ({ call: make }) => {
+    const { tool, workflow } = await aCalledTool(make);
+    await make('POST', '/api/schedules', { workflow_id: workflow, cron: '@yearly' });
+    return { url: `/api/tools/${tool}`, body: { label: 'New' } };
+  },
+  'POST /api/tools: called by a graph with a webhook already': async ({ call: make }) => {
+    const { tool, workflow, body } = await aCalledTool(make);
+    await make('POST', `/api/workflows/${workflow}/webhook`);
+    await make('DELETE', `/api/tools/${tool}`);
+    return { url: '/api/tools', body };
+  },
   'POST /api/data/keys: that may register endpoints': async () => ({
     url: '/api/data/keys',
     body: { name: 'x', mode: 'live', scopes: ['webhooks:write'] },
   }),
 };
 const gate = { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }], edges: [] };
+let calledTools = 0;
+/** A tool, and a workflow whose graph calls it. */
+const aCalledTool = async (make: Kitchen['call']) => {
+  calledTools += 1;
+  const body = { name: `called-${calledTools}`, endpoint_url: 'http://127.0.0.1:9/' };
+  const { id: tool } = await make('POST', '/api/tools', body);
+  const node = { id: 'a', kind: 'tool', tool_name: `custom:${body.name}` };
+  const graph = { nodes: [node], edges: [] };
+  const { id: workflow } = await make('POST', '/api/workflows', { name: 'x', graph });
+  return { tool, workflow, body };
+};
 const aSchedule = async (make: Kitchen['call'], enabled: boolean) => ({
   workflow_id: (await make('POST', '/api/workflows', { name: 'x' })).id as string,
   cron: '@yearly',

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { Capability } from '../../shared/capabilities.ts';
+import { sql } from '../../shared/db/pool.ts';
 import { untilLockWaiters } from '../support/lock-waits.ts';
 import { addMember, type Person } from '../support/people.ts';
+import { stopBefore } from '../support/stop-before.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 // By which other door could somebody get what they were refused? Each act is tried in every way there is to it, by an
@@ -40,6 +42,17 @@ const otherGraph = {
   nodes: [{ id: 'answer', kind: 'agent', prompt: 'Give away {ticket}' }],
   edges: [],
 };
+let calledTools = 0;
+/** A tool, and a draft whose graph calls it. */
+async function calledTool() {
+  calledTools += 1;
+  const body = { name: `called-${calledTools}`, endpoint_url: 'http://127.0.0.1:9/' };
+  const { id: tool } = await create('/api/tools', body);
+  const node = { id: 'a', kind: 'tool', tool_name: `custom:${body.name}` };
+  const graph = { nodes: [node], edges: [] };
+  const { id: workflow } = await create('/api/workflows', { name: 'x', graph });
+  return { tool, workflow, body, graph };
+}
 const runsOf = async (workflowId: string): Promise<number> =>
   (await api.call('GET', `/api/workflows/${workflowId}/runs`)).body.runs.length;
 
@@ -146,6 +159,78 @@ describe('who may edit and not run', () => {
     expect((await change(scheduled))[0]).toBe(200);
   });
 
+  test('changes no tool that a graph calls which a webhook or a schedule runs', async () => {
+    const { tool, workflow, body } = await calledTool();
+    const url = `/api/tools/${tool}`;
+    const call = by(editor);
+    const elsewhere = { endpoint_url: 'http://127.0.0.1:9/elsewhere' };
+    expect((await call('PUT', url, elsewhere))[0]).toBe(200);
+
+    await api.call('POST', `/api/workflows/${workflow}/webhook`);
+    expect(await call('PUT', url, { retry_count: 3 })).toEqual(refused('run_workflows'));
+    expect(await call('PUT', url, { label: 'New', description: 'Other' })).toMatchObject([
+      200,
+      { label: 'New' },
+    ]);
+    expect(await call('PUT', url, elsewhere)).toMatchObject([200, elsewhere]);
+    expect(await call('DELETE', url)).toEqual(refused('run_workflows'));
+    expect((await call('GET', url))[0]).toBe(200);
+    await api.call('DELETE', url);
+    expect(await call('POST', '/api/tools', body)).toEqual(refused('run_workflows'));
+    await api.call('DELETE', `/api/workflows/${workflow}/webhook`);
+    expect((await call('POST', '/api/tools', body))[0]).toBe(201);
+
+    const schedule = { workflow_id: workflow, cron: '@yearly' };
+    const { id } = await create('/api/schedules', schedule);
+    const [again] = (await call('GET', '/api/tools'))[1].filter(
+      (each: any) => each.name === body.name,
+    );
+    expect(await call('PUT', `/api/tools/${again.id}`, elsewhere)).toEqual(
+      refused('run_workflows'),
+    );
+    await api.call('PUT', `/api/workflows/${workflow}`, { graph: oneStep });
+    expect((await call('PUT', `/api/tools/${again.id}`, elsewhere))[0]).toBe(200);
+    await api.call('DELETE', `/api/schedules/${id}`);
+    expect((await call('DELETE', `/api/tools/${again.id}`))[0]).toBe(204);
+  });
+
+  test('whose change of a tool is under way is waited for by who puts a graph to use', async () => {
+    const { tool, workflow, graph } = await calledTool();
+    const url = `/api/workflows/${workflow}`;
+    const schedule = { workflow_id: workflow, cron: '@yearly', enabled: false };
+    const { id } = await create('/api/schedules', schedule);
+    const uses = {
+      'a new schedule': () => api.call('POST', '/api/schedules', { ...schedule, enabled: true }),
+      'a schedule that is enabled': () =>
+        api.call('PUT', `/api/schedules/${id}`, { enabled: true }),
+      'a webhook': () => api.call('POST', `${url}/webhook`),
+      'a saved graph': () => api.call('PUT', url, { graph: { ...graph, note: 'again' } }),
+      'what is published': () => api.call('POST', `${url}/publish`),
+    };
+    const stop = async () =>
+      stopBefore(api.db, {
+        change: sql.fragment`UPDATE`,
+        table: 'custom_tools',
+        when: sql.fragment`NEW.id = OLD.id`,
+      });
+    let tries = 0;
+    for (const [name, use] of Object.entries(uses)) {
+      tries += 1;
+      const { reached, release } = await stop();
+      const changed = api.call('PUT', `/api/tools/${tool}`, { retry_count: tries + 1 });
+      await reached();
+      const used = use();
+      const waits = untilLockWaiters(api.db, 2).then(() => 'waits');
+      expect([name, await Promise.race([used, waits])]).toEqual([name, 'waits']);
+      await release();
+      expect((await changed).status).toBe(200);
+      expect([200, 201]).toContain((await used).status);
+    }
+    expect(await by(editor)('PUT', `/api/tools/${tool}`, { retry_count: 0 })).toEqual(
+      refused('run_workflows'),
+    );
+  });
+
   test('whose change of a graph is under way is waited for by who enables a schedule', async () => {
     const other = new pg.Client({ connectionString: api.databaseUrl });
     await other.connect();
@@ -192,6 +277,27 @@ describe('who may edit and not publish', () => {
     ]);
     const fresh = await addMember(api, { role: 'editor' });
     expect((await by(fresh)('PUT', url, { graph: oneStep }))[0]).toBe(200);
+  });
+
+  test('changes no tool that a published graph calls', async () => {
+    const editor = await editorWithout('publish_workflows');
+    const { tool, workflow, body } = await calledTool();
+    const url = `/api/tools/${tool}`;
+    await api.call('POST', `/api/workflows/${workflow}/publish`);
+    const call = by(editor);
+    expect(await call('PUT', url, { retry_count: 3 })).toEqual(refused('publish_workflows'));
+    expect(await call('DELETE', url)).toEqual(refused('publish_workflows'));
+    // A name that only begins with it, and one that is only in a text, are of other tools.
+    const other = await create('/api/tools', { ...body, name: `${body.name}-x` });
+    expect((await call('PUT', `/api/tools/${other.id}`, { retry_count: 3 }))[0]).toBe(200);
+    const named = await create('/api/tools', { ...body, name: `${body.name}-text` });
+    const node = { id: 'a', kind: 'agent', prompt: `custom:${named.name}` };
+    const { id } = await create('/api/workflows', {
+      name: 'x',
+      graph: { nodes: [node], edges: [] },
+    });
+    await api.call('POST', `/api/workflows/${id}/publish`);
+    expect((await call('DELETE', `/api/tools/${named.id}`))[0]).toBe(204);
   });
 
   test('changes no graph that is published at the same moment', async () => {

@@ -20,6 +20,11 @@ import type { App, RouteContext } from '../../deps.ts';
 const tags = ['Tools'];
 const toolParams = z.strictObject({ id: z.string().min(1) });
 
+/** What changes what graphs do takes the same as changing these graphs. */
+const takenByGraphs = (act: string): string =>
+  `${act} takes \`publish_workflows\` as well where a published workflow calls the tool, and \`run_workflows\` where ` +
+  'one does that has a webhook or a schedule that is enabled.';
+
 export function toolRoutes(app: App, context: RouteContext): void {
   const { db } = context;
 
@@ -49,7 +54,8 @@ export function toolRoutes(app: App, context: RouteContext): void {
       summary: 'Register a custom tool',
       description:
         'Workflows call it as `custom:<name>`: an HTTP endpoint that is sent the arguments as JSON, or a tool of an ' +
-        'MCP server. Where it leads is judged with each call.',
+        'MCP server. Where it leads is judged with each call. ' +
+        takenByGraphs('Registering one under a name that a graph calls already'),
       body: customToolInput,
       response: answers({ 201: customToolSchema }, 'conflict'),
     },
@@ -85,7 +91,8 @@ export function toolRoutes(app: App, context: RouteContext): void {
       description:
         'Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a ' +
         'header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: ' +
-        'a change to another origin is refused until every header is given in full or left out.',
+        'a change to another origin is refused until every header is given in full or left out. ' +
+        takenByGraphs('A change of anything but `label` and `description`'),
       params: toolParams,
       body: customToolUpdate,
       response: answers({ 200: customToolSchema }),
@@ -102,7 +109,8 @@ export function toolRoutes(app: App, context: RouteContext): void {
       operationId: 'deleteTool',
       summary: 'Remove a custom tool',
       description:
-        'Workflows that call it cannot be triggered any more, and steps of runs that come to it fail.',
+        'Workflows that call it cannot be triggered any more, and steps of runs that come to it fail. ' +
+        takenByGraphs('This'),
       params: toolParams,
       response: answers({ 204: nothing }),
     },
