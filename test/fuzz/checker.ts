@@ -9,7 +9,7 @@ import {
   type ResponseDescription,
   type Schema,
 } from './document.ts';
-import { mcpProblems, type McpProblem, type McpTool } from './mcp.ts';
+import { mcpProblems, messagesOf, type McpProblem, type McpTool } from './mcp.ts';
 
 /** What came back. */
 export interface Answer {
@@ -83,9 +83,14 @@ export function createChecker(
     return tell(validate.errors).map((each) => ({ ...each, at: `${tool}${each.at}` }));
   };
 
+  /** What a schema describes of a value: who sends a list of messages gets a list of answers. */
+  const describedIn = ({ surface }: Operation, sent: unknown, value: unknown): unknown[] =>
+    surface === 'mcp' && Array.isArray(sent) ? messagesOf(value) : [value];
+
   const bodyProblems = (
     operation: Operation,
     response: ResponseDescription,
+    request: FuzzRequest,
     answer: Answer,
   ): Found[] => {
     const { status } = answer;
@@ -111,7 +116,9 @@ export function createChecker(
     const validate = isReferenced(operation, direct)
       ? compileSchema(ajv, compiled, names.get(operation.document) ?? '', schema)
       : at(operation, 'responses', direct, 'content', media, 'schema');
-    return validate(body.value) ? [] : tell(validate.errors);
+    return describedIn(operation, request.json, body.value).flatMap((value) =>
+      validate(value) ? [] : tell(validate.errors),
+    );
   };
 
   const documented = (operation: Operation, request: FuzzRequest, answer: Answer): Found[] => {
@@ -122,7 +129,7 @@ export function createChecker(
       return [{ at: 'status', problem: `is not documented: ${textOf(answer).slice(0, 200)}` }];
     }
     const found = [
-      ...bodyProblems(operation, response, answer),
+      ...bodyProblems(operation, response, request, answer),
       ...headerProblems(response, answer, ajv),
     ];
     if (operation.surface === 'mcp' && status === 200) {
@@ -134,7 +141,9 @@ export function createChecker(
 
   const allows: Checker['allows'] = (operation, json) => {
     if (operation.body === undefined || json === undefined) return true;
-    return at(operation, 'requestBody', 'content', 'application/json', 'schema')(json) as boolean;
+    const validate = at(operation, 'requestBody', 'content', 'application/json', 'schema');
+    // The first one that it forbids leaves its errors.
+    return describedIn(operation, json, json).every((value) => validate(value));
   };
 
   return {

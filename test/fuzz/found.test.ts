@@ -95,6 +95,12 @@ test('a message of MCP that is none gets its id back as it came', async () => {
   expect(answer).toMatchObject({ problems: [], status: 400 });
 });
 
+test('a list of messages of MCP gets a list of answers, each of which is documented', async () => {
+  const message = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' });
+  const answer = await ask('POST /api/mcp', '/api/mcp', [message(1), message(2)]);
+  expect(answer).toMatchObject({ problems: [], status: 200, body: [{ id: 1 }, { id: 2 }] });
+});
+
 test.each([
   ['initialize', undefined, 'params is required'],
   [

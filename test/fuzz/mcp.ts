@@ -142,18 +142,21 @@ export interface McpProblem {
   problem: string;
 }
 
+/** The message, or those of a list: the document describes one message, and tells in words of lists. */
+export const messagesOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
+
 /** What is wrong with an answer of the protocol. `validate`: problems of a value by a tool's output schema. */
 export function mcpProblems(
   sent: unknown,
   answered: unknown,
   validate: (tool: string, value: unknown) => McpProblem[],
 ): McpProblem[] {
-  const questions = (Array.isArray(sent) ? sent : [sent ?? {}]) as {
+  const questions = messagesOf(sent ?? {}) as {
     id?: unknown;
     method?: string;
     params?: any;
   }[];
-  const replies = (Array.isArray(answered) ? answered : [answered]) as JsonRpc[];
+  const replies = messagesOf(answered) as JsonRpc[];
   return replies.flatMap((reply) => {
     if (reply.jsonrpc !== '2.0') return [{ at: '/jsonrpc', problem: 'is not 2.0' }];
     if ('result' in reply === 'error' in reply) {
