@@ -121,6 +121,7 @@ async function fuzz(seed: string, requests = 400): Promise<FuzzResult> {
       documents: { operations: document, data: { paths: {} } },
       tools: [],
       cast: { owner: who, crowd: who, others: [[1, who]], dataKeys: [[1, who]] },
+      stock: [],
       own: [],
       processes: {},
       stop: server.close,

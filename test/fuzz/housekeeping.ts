@@ -1,6 +1,13 @@
 import type { Sender } from './send.ts';
 import type { Credential, Kind, State } from './state.ts';
 
+/** With what the fuzzer acts as the owner, beside the requests that it counts. */
+export interface House {
+  sender: Sender;
+  state: State;
+  owner: Credential;
+}
+
 /** How many of each may stay; a workspace may have so many and no more, and each schedule starts runs. */
 const kept: readonly (readonly [Kind, string, number])[] = [
   ['bud', '/api/budgets', 2],
@@ -17,29 +24,29 @@ const kept: readonly (readonly [Kind, string, number])[] = [
 ];
 const AT_ONCE = 20;
 
+export const json = { 'content-type': 'application/json' };
+
 /** Undoes what would keep all that follows from succeeding: the plan, the policies, and too many of a kind. */
-export async function keepHouse({
-  sender,
-  state,
-  owner,
-}: {
-  sender: Sender;
-  state: State;
-  owner: Credential;
-}): Promise<void> {
-  const put = (path: string, body: unknown) =>
-    sender.send({
-      method: 'PUT',
-      path,
-      headers: { ...owner.headers, 'content-type': 'application/json' },
-      bytes: Buffer.from(JSON.stringify(body)),
-    });
-  await put('/api/workspace/plan', { plan: 'enterprise' });
-  await put('/api/workspace/policies', {});
+export async function keepHouse(house: House): Promise<void> {
+  const { sender, state, owner } = house;
+  await relax(house);
   for (const [kind, path, keep] of kept) {
     for (const id of state.beyond(kind, keep).slice(0, AT_ONCE)) {
       await sender.send({ method: 'DELETE', path: `${path}/${id}`, headers: owner.headers });
       state.forget(`${path}/${id}`);
     }
   }
+}
+
+/** Lets the owner do everything again. */
+export async function relax({ sender, owner }: House): Promise<void> {
+  const put = (path: string, body: unknown) =>
+    sender.send({
+      method: 'PUT',
+      path,
+      headers: { ...owner.headers, ...json },
+      bytes: Buffer.from(JSON.stringify(body)),
+    });
+  await put('/api/workspace/plan', { plan: 'enterprise' });
+  await put('/api/workspace/policies', {});
 }

@@ -7,6 +7,7 @@ import { type Failure, keyOf, shrink } from './failures.ts';
 import { keepHouse } from './housekeeping.ts';
 import { compose } from './requests.ts';
 import { createSender, type Sender } from './send.ts';
+import { lacking, restock } from './stock.ts';
 import type { FuzzedService } from './target.ts';
 import { createState, kindOf, type State } from './state.ts';
 
@@ -67,6 +68,8 @@ export async function runFuzz({ service, seed, requests, say }: FuzzOptions): Pr
   const checker = createChecker(service.documents, service.tools);
   const sender = createSender(service.url);
   const state = createState();
+  const { outside } = service;
+  let { stock } = service;
   state.protect(...service.own);
   const failures = new Map<string, Failure>();
   const result: FuzzResult = {
@@ -114,13 +117,34 @@ export async function runFuzz({ service, seed, requests, say }: FuzzOptions): Pr
   };
 
   try {
+    const house = { sender, state, owner: service.cast.owner };
+    let request: FuzzRequest | undefined;
     const inFlight: { request: FuzzRequest; answer: Promise<Answer> }[] = [];
+    const settle = async (remaining: number): Promise<void> => {
+      while (inFlight.length > remaining) {
+        const oldest = inFlight.shift()!;
+        await judge(oldest.request, await oldest.answer);
+      }
+    };
     for (let number = 1; number <= requests && silent < MAX_SILENT; number += 1) {
+      if (lacking(stock, state).length > 0) {
+        await settle(0);
+        const serial = `s${seed}x${number}`.toLowerCase();
+        try {
+          await restock({ house, stock, outside, operations: byName, serial });
+        } catch (error) {
+          if (request === undefined) throw error;
+          const problem = error instanceof Error ? error.message : String(error);
+          await note({ operation: 'the service', status: 0, at: 'stock', problem }, request);
+          // What is known has to do from here.
+          stock = [];
+        }
+      }
       const random = createRandom(`${seed}/${number}`);
-      const request = compose(choose(operations, result, random), number, {
+      request = compose(choose(operations, result, random), number, {
         state,
         random,
-        outside: service.outside,
+        outside,
         serial: `f${seed}x${number}`,
         cast: service.cast,
         tools: service.tools,
@@ -128,13 +152,8 @@ export async function runFuzz({ service, seed, requests, say }: FuzzOptions): Pr
       });
       inFlight.push({ request, answer: sender.send(request) });
       const isLast = number === requests;
-      while (inFlight.length > (isLast ? 0 : AT_ONCE - 1)) {
-        const oldest = inFlight.shift()!;
-        await judge(oldest.request, await oldest.answer);
-      }
-      if (number % HOUSEKEEPING_EVERY === 0) {
-        await keepHouse({ sender, state, owner: service.cast.owner });
-      }
+      await settle(isLast ? 0 : AT_ONCE - 1);
+      if (number % HOUSEKEEPING_EVERY === 0) await keepHouse(house);
       if (number % LOOK_EVERY === 0 || isLast) {
         for (const problem of await look(service, sender, result)) await note(problem, request);
         say?.(progress(number, requests, began, failures.size));

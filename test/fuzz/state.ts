@@ -30,7 +30,7 @@ export interface Credential {
 export interface State {
   /** Takes in what a successful answer holds. */
   learn(operation: Operation, request: { path: string; body?: unknown }, body: unknown): void;
-  /** The thing that the path named is not there any more. */
+  /** The thing that the path names is not there any more, nor what stood below it. */
   forget(path: string): void;
   /** An id of this kind, best one in the first of these states that any is in; undefined when there is none. */
   id(kind: Kind, random: Random, states?: readonly string[]): string | undefined;
@@ -44,7 +44,7 @@ export interface State {
   hook(random: Random): Hook | undefined;
   /** Credentials that the service has given out: keys of the operations API, keys of the data API, sessions. */
   credentials: { operations: Credential[]; data: Credential[]; sessions: Credential[] };
-  count(kind: Kind): number;
+  count(kind: Kind | 'hook'): number;
   /** Ids of a kind beyond the newest so many, oldest first. */
   beyond(kind: Kind, keep: number): string[];
   protect(...ids: string[]): void;
@@ -97,6 +97,11 @@ export function createState(): State {
     parents.delete(id);
   };
 
+  const dropHooks = (workflowId: string): void => {
+    const at = hooks.findIndex((hook) => hook.workflowId === workflowId);
+    if (at >= 0) hooks.splice(at, 1);
+  };
+
   const learnSecret = (found: Record<string, unknown>, request: { body?: unknown }): void => {
     const { secret, token, id } = found;
     const name = typeof id === 'string' ? id : 'session';
@@ -122,9 +127,8 @@ export function createState(): State {
     if (!operation.path.includes('/webhook') || typeof found['url'] !== 'string') return;
     const [, workflowId, secret] = /\/api\/hooks\/([^/]+)\/([^/]+)$/.exec(found['url']) ?? [];
     if (workflowId === undefined || secret === undefined) return;
-    const at = hooks.findIndex((hook) => hook.workflowId === workflowId);
     const signed = found['require_signature'] === true;
-    if (at >= 0) hooks.splice(at, 1);
+    dropHooks(workflowId);
     push(hooks, { workflowId, secret, signed });
   };
 
@@ -164,9 +168,12 @@ export function createState(): State {
       push(list, next, 20);
     },
     forget: (path) => {
-      const id = idsIn(path).at(-1);
-      const kind = id === undefined ? undefined : kindOf(id);
-      if (id === undefined || kind === undefined) return;
+      const [id = '', above = ''] = partsOf(path).toReversed();
+      if (id === 'webhook') dropHooks(above);
+      // What only belongs to a thing may go without it.
+      const kind = kindOf(id);
+      if (kind === undefined) return;
+      dropHooks(id);
       drop(kind, id);
       push(gone, id);
       // What stood below it is gone as well.
@@ -191,7 +198,7 @@ export function createState(): State {
     anyCursor: (random) => one([...cursors.values()].flat(), random),
     inviteCode: (random) => one(invites.slice(-6), random),
     hook: (random) => one(hooks.slice(-10), random),
-    count: (kind) => ids.get(kind)?.length ?? 0,
+    count: (kind) => (kind === 'hook' ? hooks : (ids.get(kind) ?? [])).length,
     beyond: (kind, keep) => (ids.get(kind) ?? []).slice(0, -keep),
     protect: (...given) => {
       for (const id of given) own.add(id);
@@ -199,8 +206,9 @@ export function createState(): State {
   };
 }
 
+const partsOf = (path: string): string[] => (path.split('?')[0] ?? '').split('/');
 const idsIn = (path: string): string[] =>
-  (path.split('?')[0] ?? '').split('/').filter((part) => kindOf(part) !== undefined);
+  partsOf(path).filter((part) => kindOf(part) !== undefined);
 
 /** A run that a budget has stopped is in a state of its own, since only an override lets it go on. */
 function statusOf({ status, failure }: Record<string, unknown>): string | undefined {

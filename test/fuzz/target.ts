@@ -14,6 +14,7 @@ import { PASSWORD } from './meaning.ts';
 import type { McpTool } from './mcp.ts';
 import type { Cast } from './requests.ts';
 import type { Credential } from './state.ts';
+import { stock, type Stock } from './stock.ts';
 
 /** The service under test, with the people who use it and a fake of everything around it. */
 export interface FuzzedService {
@@ -24,6 +25,7 @@ export interface FuzzedService {
   documents: { operations: OpenApiDocument; data: OpenApiDocument };
   tools: McpTool[];
   cast: Cast;
+  stock: Stock;
   /** Ids that the cast stands on. */
   own: string[];
   processes: Record<string, Pick<TestProcess, 'pid'>>;
@@ -195,6 +197,7 @@ async function furnish(
         [1, { name: 'unknown data key', headers: { authorization: 'Bearer svc_live_unknown' } }],
       ],
     },
+    stock,
     own,
   };
 }
