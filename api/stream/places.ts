@@ -51,19 +51,14 @@ interface Share {
 }
 
 function sharesOf({ runId, workspaceId, caller }: PlaceTaker, limits: SocketLimits): Share[] {
-  const own: Share[] =
-    caller.kind === 'address'
-      ? [{ key: `a ${caller.id}`, limit: limits.perAddress, whose: 'One address has' }]
-      : [
-          {
-            key: `m ${caller.id} ${runId}`,
-            limit: limits.perMemberAndRun,
-            whose: 'One member has on one run',
-          },
-          { key: `m ${caller.id}`, limit: limits.perMember, whose: 'One member has' },
-        ];
+  const { kind, id } = caller;
+  const [ofOne, onOneRun] = {
+    member: [limits.perMember, limits.perMemberAndRun] as const,
+    address: [limits.perAddress, limits.perAddressAndRun] as const,
+  }[kind];
   return [
-    ...own,
+    { key: `${kind} ${id} ${runId}`, limit: onOneRun, whose: `One ${kind} has on one run` },
+    { key: `${kind} ${id}`, limit: ofOne, whose: `One ${kind} has` },
     { key: `r ${runId}`, limit: limits.perRun, whose: 'One run has' },
     { key: `w ${workspaceId}`, limit: limits.perWorkspace, whose: 'One workspace has' },
     { key: 'all', limit: limits.perProcess, whose: 'This process has' },

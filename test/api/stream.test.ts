@@ -13,7 +13,7 @@ import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 let api: TestApi;
 let workflowId: string;
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ STREAM_SOCKETS_PER_ADDRESS_AND_RUN: '200' });
   workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
 });
 afterAll(async () => api.stop());

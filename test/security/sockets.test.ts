@@ -15,7 +15,8 @@ const tokens = createSessionTokens(SECRET_KEY);
 const limits = {
   STREAM_SOCKETS_PER_MEMBER_AND_RUN: '3',
   STREAM_SOCKETS_PER_MEMBER: '5',
-  STREAM_SOCKETS_PER_ADDRESS: '4',
+  STREAM_SOCKETS_PER_ADDRESS: '6',
+  STREAM_SOCKETS_PER_ADDRESS_AND_RUN: '4',
   STREAM_SOCKETS_PER_RUN: '7',
   STREAM_SOCKETS_PER_WORKSPACE: '10',
   STREAM_SOCKETS_PER_PROCESS: '14',
@@ -26,7 +27,7 @@ let required: TestApi;
 let open: TestApi;
 beforeAll(async () => {
   required = await startTestApi({ AUTH_MODE: 'required', SECRET_KEY, ...limits });
-  open = await startTestApi(limits);
+  open = await startTestApi({ ...limits, TRUSTED_PROXIES: '127.0.0.1' });
 });
 afterAll(async () => {
   await required.stop();
@@ -61,10 +62,12 @@ interface Stream {
   held(): Promise<boolean>;
 }
 const sockets: WebSocket[] = [];
-async function follow(api: TestApi, runId: string, query = ''): Promise<Stream> {
+async function follow(api: TestApi, runId: string, query = '', headers = {}): Promise<Stream> {
   if (!api.app.server.listening) await api.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = api.app.server.address() as { port: number };
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runs/${runId}/stream${query}`);
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runs/${runId}/stream${query}`, {
+    headers,
+  });
   sockets.push(socket);
   const closed = new Promise<{ code: number; reason: string }>((resolve) =>
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })),
@@ -79,8 +82,10 @@ async function follow(api: TestApi, runId: string, query = ''): Promise<Stream> 
   return { socket, closed, held };
 }
 /** So many at the same moment; returns how many stay, and why the others went. */
-async function many(api: TestApi, n: number, runId: string, query = '') {
-  const streams = await Promise.all(Array.from({ length: n }, () => follow(api, runId, query)));
+async function many(api: TestApi, n: number, runId: string, query = '', headers = {}) {
+  const streams = await Promise.all(
+    Array.from({ length: n }, () => follow(api, runId, query, headers)),
+  );
   const held = await Promise.all(streams.map((stream) => stream.held()));
   const refused = streams.filter((_, index) => !held[index]);
   const closes = await Promise.all(refused.map(({ closed }) => closed));
@@ -163,11 +168,22 @@ test('a place is free again when its socket is closed, in whatever way', async (
 
 test('where no credential is needed, an address has its share', async () => {
   const [one, two] = [await startRun(open), await startRun(open)];
-  expect((await many(open, 3, one)).held).toBe(3);
-  expect(await many(open, 3, two)).toEqual({
-    held: 1,
+  const from = (address: string, n: number, runId: string) =>
+    many(open, n, runId, '', { 'x-forwarded-for': address });
+  expect(await from('192.0.2.1', 8, one)).toEqual({
+    held: 4,
     codes: [1013],
-    reasons: ['One address has at most 4 streams'],
+    reasons: ['One address has on one run at most 4 streams'],
+  });
+  expect(await from('192.0.2.1', 3, two)).toEqual({
+    held: 2,
+    codes: [1013],
+    reasons: ['One address has at most 6 streams'],
+  });
+  // Others still find room.
+  expect(await from('192.0.2.2', 4, one)).toMatchObject({
+    held: 3,
+    reasons: ['One run has at most 7 streams'],
   });
   await hangUp();
 });
@@ -177,6 +193,7 @@ test('a refusal takes no place, and what is given back twice counts once', () =>
     perMember: 2,
     perMemberAndRun: 2,
     perAddress: 2,
+    perAddressAndRun: 2,
     perRun: 1,
     perWorkspace: 9,
     perProcess: 9,
