@@ -8,6 +8,7 @@ import { buildApp } from '../../api/app.ts';
 import { type ConnectionLimits, connectionLimits } from '../../api/connections.ts';
 import type { App } from '../../api/deps.ts';
 import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { eventually } from '../support/engine.ts';
 import {
   handshake,
   openConnection,
@@ -80,13 +81,8 @@ const openSockets = async (app: App): Promise<number> =>
   new Promise((resolve, reject) =>
     app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
-const eventually = async (holds: () => Promise<boolean> | boolean, withinMs: number) => {
-  const until = performance.now() + withinMs;
-  while (!(await holds())) {
-    if (performance.now() > until) throw new Error(`Not so within ${withinMs} ms`);
-    await sleep(20);
-  }
-};
+/** Within this the limits of the tests have ended what they end, however busy the machine is, and the product's not. */
+const SOON_MS = 10_000;
 
 describe('CORS', () => {
   const allowed = 'http://localhost:3000';
@@ -313,7 +309,7 @@ describe('a client that is slow', () => {
     expect(text).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
     expect(text).toMatch(/\{"detail":"Request Timeout"\}$/);
     expect(ms).toBeGreaterThan(350);
-    expect(ms).toBeLessThan(2_000);
+    expect(ms).toBeLessThan(SOON_MS);
   });
 
   test('to begin at all is told so too, also after an answer', async () => {
@@ -326,7 +322,7 @@ describe('a client that is slow', () => {
     expect((await silent.closed).text).toMatch(/^HTTP\/1\.1 408 /);
     const { text, ms } = await second.closed;
     expect(text).toMatch(/Not found"\}HTTP\/1\.1 408 /);
-    expect(ms).toBeLessThan(2_500);
+    expect(ms).toBeLessThan(SOON_MS);
   });
 
   test('to send its body is told 408 within the bound, and its route is never asked', async () => {
@@ -343,7 +339,7 @@ describe('a client that is slow', () => {
     const { text, ms } = await closed;
     expect(text).toMatch(/^HTTP\/1\.1 408 /);
     expect(ms).toBeGreaterThan(500);
-    expect(ms).toBeLessThan(2_500);
+    expect(ms).toBeLessThan(SOON_MS);
     expect(asked).toBe(0);
   });
 
@@ -360,26 +356,37 @@ describe('a client that is slow', () => {
     const { app, open } = await start();
     const { socket } = open({ onRead: 'never' });
     socket.allowHalfOpen = true;
+    const refused = new Promise((resolve) => app.server.once('clientError', resolve));
     socket.write('NONSENSE\r\n\r\n');
-    await eventually(async () => (await openSockets(app)) === 1, 1_000);
-    await eventually(async () => (await openSockets(app)) === 0, 3_000);
+    await refused;
+    await eventually(async () => (await openSockets(app)) === 0);
   });
 
   test('to take its answer is cut off, and so are all that do the same', async () => {
     const answer = Buffer.alloc(16_000_000, 'x');
+    const exchangeMs = 700;
+    const ends: { taken: boolean; ms: number }[] = [];
     const { app, open } = await start({
-      limits: { exchangeMs: 700 },
-      extend: (each) => serve(each, '/api/large', async () => answer),
+      limits: { exchangeMs },
+      extend: (each) => {
+        serve(each, '/api/large', async () => answer);
+        each.server.on('request', (_request, response) => {
+          const began = performance.now();
+          response.once('close', () =>
+            ends.push({ taken: response.writableFinished, ms: performance.now() - began }),
+          );
+        });
+      },
     });
     const clients = Array.from({ length: 30 }, () => open({ onRead: 'never' }));
     for (const { socket } of clients) {
       socket.pause();
       socket.write(requestHead('GET', '/api/large'));
     }
-    await eventually(async () => (await openSockets(app)) === 30, 2_000);
-    await sleep(300);
-    expect(await openSockets(app)).toBe(30);
-    await eventually(async () => (await openSockets(app)) === 0, 5_000);
+    await eventually(() => ends.length === clients.length);
+    expect(ends.filter(({ taken }) => taken)).toEqual([]);
+    expect(Math.min(...ends.map(({ ms }) => ms))).toBeGreaterThan(exchangeMs - 50);
+    await eventually(async () => (await openSockets(app)) === 0);
   });
 
   test('but takes its answer in time gets all of it', async () => {
@@ -409,7 +416,7 @@ describe('a large body', () => {
     const { text, ms } = await closed;
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
     expect(text).toMatch(/\{"detail":"The body is larger than 1 MB"\}$/);
-    expect(ms).toBeLessThan(2_000);
+    expect(ms).toBeLessThan(SOON_MS);
   });
 
   test.each<[string, Record<string, string>, string, Start]>([
@@ -469,7 +476,7 @@ describe('a connection', () => {
     };
     socket.on('drain', send);
     send();
-    await eventually(() => most >= 1_000, 10_000);
+    await eventually(() => most >= 1_000);
     await sleep(1_000);
     const [read = () => NaN] = reads;
     const before = read();
@@ -511,7 +518,7 @@ describe('a connection', () => {
       const next = open();
       next.socket.write(requestHead('GET', '/api/x', { connection: 'close' }));
       return (await next.closed).text.includes('404');
-    }, 2_000);
+    });
   });
 });
 
@@ -542,7 +549,7 @@ describe('a WebSocket', () => {
     const [alive, dead] = [await follow(base), await follow(base, { autoPong: false })];
     const before = performance.now();
     expect(await dead.closed).toBe(1006);
-    expect(performance.now() - before).toBeLessThan(3 * pingEveryMs + 500);
+    expect(performance.now() - before).toBeLessThan(SOON_MS);
     await sleep(5 * pingEveryMs);
     expect(alive.socket.readyState).toBe(alive.socket.OPEN);
     expect(app.websocketServer.clients.size).toBe(1);
@@ -587,13 +594,15 @@ describe('a WebSocket', () => {
     socket.resume();
     socket.write(head());
     await arrived;
-    await eventually(async () => (await openSockets(app)) === 0, 3_000);
+    await eventually(async () => (await openSockets(app)) === 0);
   });
 
   test('lives on past the time for its handshake', async () => {
-    const { base } = await start({ limits: { handshakeMs: 200, exchangeMs: 200, headMs: 200 } });
+    const { base } = await start({
+      limits: { handshakeMs: 1_000, exchangeMs: 1_000, headMs: 1_000 },
+    });
     const { socket } = await follow(base);
-    await sleep(800);
+    await sleep(1_500);
     expect(socket.readyState).toBe(socket.OPEN);
     socket.terminate();
   });
