@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { buildApp } from '../../api/app.ts';
+import type { App } from '../../api/deps.ts';
+import { callerOf } from '../api/test-api.ts';
+import { addDataKey } from '../api/data/data-key.ts';
+import { outboundEventTypes } from '../../shared/contract/data/outbound.ts';
+import { type StreamFrame, streamFrameSchema } from '../../shared/contract/stream.ts';
+import { sql } from '../../shared/db/pool.ts';
+import { plans } from '../../shared/plans.ts';
+import { type FakeServer, type Seen, startHttpServer } from '../fakes/http-server.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { oddTimes, TIME } from '../support/times.ts';
+
+// Whatever leaves the service by itself, to webhook endpoints and over streams, writes its times as answers do.
+
+let engine: Engine;
+let app: App;
+let call: ReturnType<typeof callerOf>;
+let receiver: FakeServer;
+beforeAll(async () => {
+  engine = await startEngine({
+    worker: false,
+    env: { ENCRYPTION_KEY: 'a key for the tests alone' },
+  });
+  app = buildApp(engine.deps);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  call = callerOf(app);
+  receiver = await startHttpServer((_request, response) => void response.end('ok'));
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  await engine.close();
+  await receiver.close();
+});
+
+async function ok(...request: Parameters<typeof call>): Promise<any> {
+  const { status, text, body } = await call(...request);
+  if (status >= 300) throw new Error(`${request[1]} answered ${status}: ${text}`);
+  return body;
+}
+
+const typeOf = (delivery: Seen) => String(delivery.headers['x-service-event']);
+
+const frameTypes = streamFrameSchema.options.map(({ shape }) => [...shape.type.values][0]!);
+
+/** What the stream of a run says from now on. */
+async function follow(runId: string): Promise<{ frames: StreamFrame[]; socket: WebSocket }> {
+  const { port } = app.server.address() as { port: number };
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runs/${runId}/stream`);
+  const frames: StreamFrame[] = [];
+  socket.on('message', (data) => frames.push(JSON.parse((data as Buffer).toString())));
+  await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject));
+  return { frames, socket };
+}
+
+test('frames of every kind, on the stream and in the list of events', async () => {
+  const gated = await engine.define({
+    nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }, echo('a')],
+    edges: [edge('gate', 'a')],
+  });
+  await ok('PUT', `/api/workflows/${gated}/checks`, [
+    { name: 'always', type: 'expression', value: 'true' },
+  ]);
+  const failing = await engine.define({ nodes: [mock('a', { fail_times: 1 })], edges: [] });
+  const runs = [await engine.trigger(gated), await engine.trigger(failing)];
+  const streams = await Promise.all(runs.map(follow));
+  await engine.startWorker();
+  await engine.until(runs[0]!, ['paused']);
+  await ok('POST', `/api/runs/${runs[0]!}/approve`, {});
+  await engine.until(runs[0]!, ['success']);
+  await engine.until(runs[1]!, ['failed']);
+  const seen = () => streams.flatMap(({ frames }) => frames);
+  const wanted = [...frameTypes].sort();
+  await eventually(() => new Set(seen().map(({ type }) => type)).size === wanted.length);
+  expect([...new Set(seen().map(({ type }) => type))].sort()).toEqual(wanted);
+  expect(seen().flatMap((frame) => oddTimes(frame, frame.type))).toEqual([]);
+  for (const runId of runs) {
+    const { events } = await ok('GET', `/api/runs/${runId}/events`);
+    expect(oddTimes(events)).toEqual([]);
+    for (const { at } of events) expect(at).toMatch(TIME);
+  }
+  for (const { socket } of streams) socket.terminate();
+}, 60_000);
+
+/** Has every event happen that an endpoint can be told of, but the ping. */
+async function everythingHappens(): Promise<void> {
+  const { id: feed_id } = await ok('POST', '/api/data/feeds', { name: 'Projects' });
+  const send = (...records: object[]) => ok('POST', '/api/data/ingest', { feed_id, records });
+  const entity = {
+    type: 'entity',
+    external_key: 'a',
+    entity_type: 'project',
+    canonical_name: 'A',
+    attributes: { due: '2026-01-01T00:00:00Z' },
+    observed_at: '2026-01-01T01:00+01:00',
+  };
+  const event = {
+    type: 'event',
+    external_key: 'e',
+    event_type: 'permit_filed',
+    primary_external_key: 'a',
+    occurred_at: '2026-01-01',
+    summary: 'A permit was filed',
+  };
+  await send(entity, event);
+  await send(
+    { ...entity, attributes: { due: '2026-02-01' } },
+    { ...event, verification_status: 'human_reviewed' },
+  );
+  const { id: sourceId } = await ok('POST', '/api/data/sources', { name: 'Source', type: 'api' });
+  for (const report of [{ ok: false, error: 'x' }, { ok: false }, { ok: false }, { ok: true }]) {
+    await ok('POST', `/api/data/sources/${sourceId}/report`, report);
+  }
+  const { headers } = await addDataKey({ db: engine.db, workspaceId: engine.actor.workspaceId });
+  await ok('POST', '/v1/exports', { kind: 'entities', format: 'json', feed_id }, headers);
+  await engine.db.query(sql.type(z.object({}))`
+    UPDATE data_months SET requests = ${Number(plans.free.dataRequestsPerMonth)}::bigint - 1`);
+  await ok('GET', '/v1/feeds', undefined, headers);
+  await ok('PUT', `/api/data/feeds/${feed_id}`, { status: 'paused' });
+}
+
+test('deliveries of every kind of event', async () => {
+  const endpoint = await ok('POST', '/api/data/endpoints', {
+    url: receiver.url,
+    events: outboundEventTypes,
+  });
+  await everythingHappens();
+  await ok('POST', `/api/data/endpoints/${endpoint.id}/ping`);
+  const wanted = [...outboundEventTypes].sort();
+  await eventually(() => new Set(receiver.seen.map(typeOf)).size === wanted.length, 20_000);
+  expect([...new Set(receiver.seen.map(typeOf))].sort()).toEqual(wanted);
+  for (const delivery of receiver.seen) {
+    const body = JSON.parse(delivery.body) as { created_at: string };
+    expect([typeOf(delivery), oddTimes(body)]).toEqual([typeOf(delivery), []]);
+    expect(body.created_at).toMatch(TIME);
+    const signature = String(delivery.headers['x-service-signature']);
+    const seconds = Number(/^t=(\d{10}),v1=/.exec(signature)?.[1]);
+    expect(Math.abs(seconds - Date.parse(body.created_at) / 1000)).toBeLessThan(60);
+  }
+  expect(oddTimes(await ok('GET', `/api/data/endpoints/${endpoint.id}/deliveries`))).toEqual([]);
+}, 60_000);
