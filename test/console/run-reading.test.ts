@@ -59,33 +59,35 @@ describe('the states of the nodes', () => {
     expect(both.edges.map(taken)).toEqual([true, false]);
   });
 
-  test('take the latest round for the node, in whatever order the steps come', () => {
-    const rounds = [10, 2, 1].map((round) => step({ node_id: 'work', iteration: [round] }));
+  test('take the latest iteration for the node, in whatever order the steps come', () => {
+    const iterations = [10, 2, 1].map((iteration) =>
+      step({ node_id: 'work', iteration: [iteration] }),
+    );
     const loop = step({ node_id: 'again', kind: 'loop', status: 'running', finished_at: null });
-    const states = nodeStates(run([asked, yes, no, loop, ...rounds]), drawing);
+    const states = nodeStates(run([asked, yes, no, loop, ...iterations]), drawing);
     expect(states.latestOf('work')?.step_key).toBe('work#10');
     expect(states.stepsOf('work').map(({ step_key }) => step_key)).toEqual([
       'work#1',
       'work#2',
       'work#10',
     ]);
-    expect(states.roundsOf('again')).toBe(10);
-    expect(states.roundsOf('work')).toBeUndefined();
+    expect(states.iterationsOf('again')).toBe(10);
+    expect(states.iterationsOf('work')).toBeUndefined();
     const { taken } = states;
     expect(taken({ source: 'again', target: 'work', conditionValue: 'true' })).toBe(true);
     expect(taken({ source: 'again', target: 'end', conditionValue: 'false' })).toBeUndefined();
   });
 
-  test('know a loop that ended without a round', () => {
+  test('know a loop that ended without an iteration', () => {
     const loop = step({ node_id: 'again', kind: 'loop', output: { iterations: 0 } });
     const unused = step({ node_id: 'work', status: 'skipped' });
-    const { roundsOf, taken } = nodeStates(run([asked, yes, no, loop, unused]), drawing);
-    expect(roundsOf('again')).toBe(0);
+    const { iterationsOf, taken } = nodeStates(run([asked, yes, no, loop, unused]), drawing);
+    expect(iterationsOf('again')).toBe(0);
     expect(taken({ source: 'again', target: 'work', conditionValue: 'true' })).toBe(false);
     expect(taken({ source: 'again', target: 'end', conditionValue: 'false' })).toBe(true);
   });
 
-  test('count the rounds of an inner loop within the round of the outer one', () => {
+  test('count the iterations of an inner loop within the iteration of the outer one', () => {
     const nested = drawingOf({
       nodes: [
         { id: 'outer', kind: 'loop' },
@@ -107,21 +109,21 @@ describe('the states of the nodes', () => {
       step({ node_id: 'inner', kind: 'loop', iteration: [2], status: 'running' }),
     ];
     const begun = nodeStates(run(steps), nested);
-    expect(begun.roundsOf('outer')).toBe(2);
-    expect(begun.roundsOf('inner')).toBe(0);
+    expect(begun.iterationsOf('outer')).toBe(2);
+    expect(begun.iterationsOf('inner')).toBe(0);
     const more = nodeStates(run([...steps, step({ node_id: 'work', iteration: [2, 1] })]), nested);
-    expect(more.roundsOf('inner')).toBe(1);
-    expect(stepName(step({ node_id: 'work', iteration: [2, 1] }))).toBe('work, round 2.1');
+    expect(more.iterationsOf('inner')).toBe(1);
+    expect(stepName(step({ node_id: 'work', iteration: [2, 1] }))).toBe('work, iteration 2.1');
   });
 });
 
 describe('what a frame tells of', () => {
-  const steps = [1, 2, 3].map((round) =>
+  const steps = [1, 2, 3].map((iteration) =>
     step({
       node_id: 'work',
-      iteration: [round],
-      started_at: at(round * 100),
-      finished_at: at(round * 100 + 40),
+      iteration: [iteration],
+      started_at: at(iteration * 100),
+      finished_at: at(iteration * 100 + 40),
     }),
   );
   const { stepsOf } = stepsByNode(steps);

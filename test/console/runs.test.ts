@@ -9,7 +9,7 @@ const agent = (id: string, mock: Record<string, unknown> = {}) => ({
   mock: { output: `${id} done`, ...mock },
 });
 
-/** A condition of which one way is not taken, three rounds, and a gate. */
+/** A condition of which one way is not taken, three iterations, and a gate. */
 const graph = {
   nodes: [
     agent('draft'),
@@ -73,8 +73,8 @@ describeConsole('the pages of runs', (given) => {
 
     await expectText(node(page, 'draft'), 'success');
     await expectText(node(page, 'never'), 'skipped');
-    await expectText(node(page, 'rounds'), '3 rounds');
-    await expectText(node(page, 'polish'), 'round 3');
+    await expectText(node(page, 'rounds'), '3 iterations');
+    await expectText(node(page, 'polish'), 'iteration 3');
     expect(await node(page, 'send').textContent()).not.toContain('success');
 
     await stage.call('POST', `/api/runs/${runId}/approve`, {});
@@ -90,17 +90,17 @@ describeConsole('the pages of runs', (given) => {
     await rest(runId, 'paused');
     const { page, context } = await stage.open(`/runs/${runId}`);
 
-    // From the table: an earlier round.
+    // From the table: an earlier iteration.
     const polishes = page.getByRole('table', { name: 'Steps' }).getByRole('button', {
       name: 'Polish',
     });
     await polishes.nth(1).click();
     await expectText(detail(page), 'polish#2');
     expect(selected(page)).toBe('polish#2');
-    await expectText(node(page, 'polish'), 'round 2 of 3');
-    const bars = page.getByRole('listbox', { name: 'Timeline of the steps' });
+    await expectText(node(page, 'polish'), 'iteration 2 of 3');
+    const bars = page.getByRole('listbox', { name: 'Step timeline' });
     const bar = bars.getByRole('option', { selected: true });
-    expect(await bar.getAttribute('aria-label')).toMatch(/^Polish, round 2: success, /);
+    expect(await bar.getAttribute('aria-label')).toMatch(/^Polish, iteration 2: success, /);
 
     // From the timeline, with the keyboard.
     await bars.focus();
@@ -124,10 +124,10 @@ describeConsole('the pages of runs', (given) => {
     await expectText(detail(page), 'polish#1');
     await page.reload();
     await expectText(detail(page), 'polish#1');
-    // Its beginning and its end, and those of no other round.
+    // Its beginning and its end, and those of no other iteration.
     await log.getByRole('option', { selected: true }).nth(1).waitFor();
     expect(await log.getByRole('option', { selected: true }).count()).toBe(2);
-    await page.getByRole('button', { name: 'Close the step' }).click();
+    await page.getByRole('button', { name: 'Close step' }).click();
     await detail(page).waitFor({ state: 'detached' });
     expect(selected(page)).toBeNull();
     await context.close();
@@ -143,8 +143,8 @@ describeConsole('the pages of runs', (given) => {
     await expectText(state(page), 'failed');
     await page.getByRole('button', { name: 'Resume' }).click();
     const dialog = page.getByRole('dialog');
-    await expectText(dialog, "It executes 'Book' again");
-    await expectText(dialog, '1 finished step stays as it is');
+    await expectText(dialog, "'Book' runs again");
+    await expectText(dialog, '1 completed step is kept');
     await pressInDialog(page, 'Resume');
     await expectText(state(page), 'success');
     expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
@@ -158,8 +158,8 @@ describeConsole('the pages of runs', (given) => {
     const { page, context } = await stage.open(`/runs/${runId}`);
     await page.getByRole('button', { name: 'Cancel run' }).click();
     const dialog = page.getByRole('dialog');
-    await expectText(dialog, 'The open gate is not asked any longer');
-    await pressInDialog(page, 'Cancel the run');
+    await expectText(dialog, 'The open gate closes without a decision');
+    await pressInDialog(page, 'Cancel run');
     await expectText(state(page), 'failed');
     await page.getByRole('button', { name: 'Resume' }).waitFor();
     await context.close();
@@ -176,11 +176,11 @@ describeConsole('the pages of runs', (given) => {
     await rest(runId, 'failed');
     const { page, context } = await stage.open(`/runs/${runId}`);
     await page.getByRole('progressbar', { name: /of the cap/ }).waitFor();
-    await page.getByRole('button', { name: 'Override the budget' }).click();
+    await page.getByRole('button', { name: 'Override budget' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('New cap of the run, in dollars').fill('0.3');
-    await expectText(dialog, 'More than it has cost already');
-    await dialog.getByLabel('New cap of the run, in dollars').fill('2');
+    await dialog.getByLabel('New run cap (USD)').fill('0.3');
+    await expectText(dialog, 'Enter more than the cost so far');
+    await dialog.getByLabel('New run cap (USD)').fill('2');
     await dialog.getByLabel('Reason').fill('month-end close');
     await pressInDialog(page, 'Override and resume');
     await expectText(state(page), 'success');
@@ -242,12 +242,12 @@ describeConsole('the pages of runs', (given) => {
     const table = page.getByRole('table', { name: 'Runs, newest first' });
     await table.waitFor();
     const states = await table.locator('tbody .mantine-Badge-root').allTextContents();
-    expect(new Set(states)).toEqual(new Set(['failed']));
+    expect(new Set(states)).toEqual(new Set(['Failed']));
     await page.getByLabel('Started by').first().click();
     await page.getByRole('option', { name: 'schedule' }).click();
-    await page.getByText('No run like that').waitFor();
+    await page.getByText('No matching runs').waitFor();
     expect(new URL(page.url()).search).toContain('trigger=schedule');
-    await page.getByRole('link', { name: 'Show all runs' }).click();
+    await page.getByRole('link', { name: 'Clear filters' }).click();
     await table.waitFor();
     expect(problems).toEqual([]);
     await context.close();

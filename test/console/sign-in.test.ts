@@ -35,7 +35,7 @@ describe('where somebody is led after signing in', () => {
 const passwordOf = (page: Page) => page.locator('input[type="password"]');
 
 async function fillIn(page: Page, email: string, password: string): Promise<void> {
-  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Email').fill(email);
   await passwordOf(page).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
@@ -79,7 +79,7 @@ describeConsole(
       const { page } = await stage().open('/approvals');
       await fillIn(page, OWNER, 'not the password');
       await page.getByRole('alert').getByText('Wrong e-mail or password').waitFor();
-      expect(await page.getByLabel('E-mail').inputValue()).toBe(OWNER);
+      expect(await page.getByLabel('Email').inputValue()).toBe(OWNER);
       await fillIn(page, OWNER, PASSWORD);
       await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();
     });
@@ -98,14 +98,14 @@ describeConsole(
       const { page } = await open('/login');
       await page.getByRole('link', { name: 'Sign up' }).click();
       await page.getByLabel('Name').fill('Ann');
-      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('Email').fill(email);
       await passwordOf(page).fill('too short');
       await page.getByRole('button', { name: 'Sign up' }).click();
       // The browser itself refuses what is too short.
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Sign up');
       await passwordOf(page).fill(PASSWORD);
       await page.getByRole('button', { name: 'Sign up' }).click();
-      await page.getByRole('heading', { name: 'Your request is waiting' }).waitFor();
+      await page.getByRole('heading', { name: 'Waiting for approval' }).waitFor();
       await page.getByRole('link', { name: 'sign in', exact: true }).click();
       await fillIn(page, email, PASSWORD);
       await page.getByRole('alert').getByText('waits for the approval').waitFor();
@@ -164,8 +164,8 @@ describeConsole(
 describeConsole('in open mode', (stage) => {
   test('the sign-in page says that nobody signs in, and leads on', async () => {
     const { page } = await stage().open('/login?next=%2Ftemplates');
-    await page.getByText('nobody has to sign in').waitFor();
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('sign-in is not required').waitFor();
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('heading', { name: 'Templates', level: 1 }).waitFor();
   });
 

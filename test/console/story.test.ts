@@ -32,7 +32,7 @@ const gateOf = (run: Run): string =>
 
 /** How buttons begin that change something. */
 const changing =
-  /^(add|approve|reject|refuse|resume|cancel|override|delete|remove|create|new|save|change|rename|send|publish|invite|revoke|rotate|register|use|run|edit)\b/i;
+  /^(add|approve|reject|refuse|resume|cancel|override|delete|remove|create|new|save|change|rename|send|publish|invite|revoke|rotate|replace|register|retry|report|restore|archive|unarchive|enable|disable|discard|use|run|edit)\b/i;
 
 describeConsole('the console', (stage) => {
   // Each test finds an inbox without what another one left.
@@ -46,7 +46,7 @@ describeConsole('the console', (stage) => {
   test('leads an empty workspace from a template to a run that a person has approved', async () => {
     const { open, engine, url } = stage();
     const { page, problems } = await open('/');
-    await heading(page, 'Nothing has run yet', 2).waitFor();
+    await heading(page, 'No runs yet', 2).waitFor();
     expect(await obstacles(page)).toEqual([]);
     const card = page.getByRole('article', { name: 'Support triage' });
     await card.getByRole('button', { name: 'Use and run' }).click();
@@ -61,7 +61,7 @@ describeConsole('the console', (stage) => {
     await page.goto(`${url}/approvals/${runId}/${gateOf(await engine.run(runId))}`);
     await page.getByText('Already approved').waitFor();
     await page.getByText('a good customer').waitFor();
-    await page.getByRole('link', { name: 'Open the run' }).click();
+    await page.getByRole('link', { name: 'Open run' }).click();
     await page.getByText('success', { exact: true }).first().waitFor();
     expect(problems).toEqual([]);
   });
@@ -82,10 +82,10 @@ describeConsole('the console', (stage) => {
     tools.answer('book', {});
 
     const { page } = await open('/');
-    await page.getByRole('link', { name: 'Look and resume' }).click();
+    await page.getByRole('link', { name: 'View run' }).click();
     await page.getByRole('button', { name: 'Resume' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('1 finished step stays').waitFor();
+    await dialog.getByText('1 completed step is kept').waitFor();
     await pressInDialog(page, 'Resume');
     await engine.until(runId, ['success']);
     await page.getByRole('button', { name: 'Resume' }).waitFor({ state: 'detached' });
@@ -102,14 +102,14 @@ describeConsole('the console', (stage) => {
     await engine.until(runId, ['failed']);
 
     const { page } = await open('/');
-    await page.getByText('stopped by a budget').waitFor();
+    await page.getByText('Stopped by a budget').waitFor();
     await page.getByRole('link', { name: 'Costly' }).first().click();
-    await page.getByRole('button', { name: 'Override the budget' }).click();
+    await page.getByRole('button', { name: 'Override budget' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('month-end close');
     await pressInDialog(page, 'Override and resume');
     expect(await engine.until(runId, ['success'])).toMatchObject({ cost_cap_usd: null });
-    const act = page.getByRole('button', { name: 'Override the budget' });
+    const act = page.getByRole('button', { name: 'Override budget' });
     await act.waitFor({ state: 'detached' });
   });
 
@@ -175,7 +175,7 @@ describeConsole('the console', (stage) => {
     const editor = page.getByRole('textbox', { name: 'Input' });
     await rewrite(editor, '[1]');
     await page.getByRole('button', { name: 'Send approval' }).click();
-    await page.getByText('It has to be a JSON object').waitFor();
+    await page.getByText('Enter a JSON object').waitFor();
     await rewrite(editor, '{"tone": "warm"}');
     await page.keyboard.press('Control+Enter');
     await page.getByText('Already approved').waitFor();
@@ -189,14 +189,14 @@ describeConsole('the console', (stage) => {
     const port = new URL(first.url).port;
     const { page } = await open('/');
     await page.goto(`${first.url}/approvals`);
-    await page.getByText('Nothing waits for you').waitFor();
+    await page.getByText('No pending approvals').waitFor();
     await first.kill();
-    await page.getByText('The service cannot be reached').first().waitFor();
+    await page.getByText('Cannot reach the service').first().waitFor();
     const runId = await waitingRun(stage(), 'Are we back?');
     const again = await startApiProcess({ ...engine.env, API_PORT: port });
     try {
       await heading(page, 'Are we back?', 2).waitFor();
-      const notice = page.getByText('The service cannot be reached');
+      const notice = page.getByText('Cannot reach the service');
       await eventually(async () => (await notice.count()) === 0);
       await page.getByRole('button', { name: 'Approve' }).click();
       await page.getByRole('button', { name: 'Send approval' }).click();
@@ -239,7 +239,7 @@ describeConsole('the console', (stage) => {
     expect(found).toEqual(['/account: Change password']);
     expect(problems).toEqual([]);
     await page.goto(`${stage().url}/approvals/${runId}/ask`);
-    await page.getByText('You can see this gate but not decide it').waitFor();
+    await page.getByText('You can view this gate but not decide it').waitFor();
     await page.keyboard.press('a');
     expect(await page.getByLabel('Reason').count()).toBe(0);
   });

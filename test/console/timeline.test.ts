@@ -8,7 +8,7 @@ const sumOf = (parts: Record<string, number>): number =>
   wallParts.reduce((sum, part) => sum + (parts[part] ?? NaN), 0);
 
 describe('the timeline of a run', () => {
-  test('tells queued, tried in vain and working apart, one after the other', () => {
+  test('separates queued time, failed attempts and working time, one after the other', () => {
     const tried = step({
       node_id: 'a',
       started_at: at(30),
@@ -46,14 +46,14 @@ describe('the timeline of a run', () => {
     expect(parts).toEqual({ working: 200, retrying: 0, queued: 0, waiting: 800, idle: 0 });
   });
 
-  test('leaves the time of a loop to the steps of its rounds', () => {
+  test('leaves the time of a loop to the steps of its iterations', () => {
     const steps = [
       step({ node_id: 'loop', kind: 'loop', started_at: at(0), finished_at: at(500) }),
       step({ node_id: 'a', iteration: [1], started_at: at(0), finished_at: at(100) }),
       step({ node_id: 'a', iteration: [2], started_at: at(200), finished_at: at(300) }),
     ];
     const { bars, parts } = timelineOf(run(steps, { finished_at: at(500) }), 0);
-    expect(figuresOf(bars[0]!)).toEqual([{ phase: 'rounds', ms: 500 }]);
+    expect(figuresOf(bars[0]!)).toEqual([{ phase: 'iterations', ms: 500 }]);
     expect(parts).toEqual({ working: 200, retrying: 0, queued: 0, waiting: 0, idle: 300 });
   });
 

@@ -12,7 +12,7 @@ export { kindIcons, kindNames };
 export type NodeCardData = {
   kind: NodeKind;
   label: string;
-  /** Shown after the kind: the round it is in, and the like. */
+  /** Shown after the kind: the iteration it is in, and the like. */
   detail?: string | undefined;
   /** A word in a corner: the state, the number of mistakes. */
   mark?: ReactNode;

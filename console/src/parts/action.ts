@@ -3,8 +3,8 @@ import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-quer
 import { describeError } from './describe-error.ts';
 
 /**
- * Something a person does: sends it once, says what came of it, and has what it changed read anew. The error is told
- * as a notification unless `quiet`, for forms that show it themselves.
+ * An action of the user: sends it once, reports the result, and refetches what it changed. Errors show as a
+ * notification unless `quiet`, for forms that show them inline.
  */
 export function useAction<Input, Answer>(
   send: (input: Input) => Promise<Answer>,
@@ -32,7 +32,7 @@ export function useAction<Input, Answer>(
     },
     onError: (error) => {
       if (quiet) return;
-      notifications.show({ color: 'red', title: 'Refused', message: describeError(error) });
+      notifications.show({ color: 'red', title: 'Request failed', message: describeError(error) });
     },
     onSettled: () =>
       Promise.all(changes.map((queryKey) => queries.invalidateQueries({ queryKey }))),

@@ -7,6 +7,7 @@ export function confirm({
   title,
   consequence,
   confirmLabel,
+  cancelLabel = 'Cancel',
   dangerous = true,
   onConfirm,
 }: {
@@ -14,6 +15,8 @@ export function confirm({
   consequence: ReactNode;
   /** The verb on the button. */
   confirmLabel: string;
+  /** For actions that are themselves a cancellation, so that the two buttons differ. */
+  cancelLabel?: string;
   dangerous?: boolean;
   onConfirm: () => void;
 }): void {
@@ -24,7 +27,7 @@ export function confirm({
         {consequence}
       </Text>
     ),
-    labels: { confirm: confirmLabel, cancel: 'Leave it' },
+    labels: { confirm: confirmLabel, cancel: cancelLabel },
     confirmProps: dangerous ? { color: 'red' } : {},
     onConfirm,
   });

@@ -41,8 +41,8 @@ function MayNotDecide() {
   const { role } = useIdentity();
   return (
     <Text size="sm" c="dimmed">
-      You can see this gate but not decide it: that takes the permission ‘approve gates’, which you
-      do not have as {role}. An administrator can give it to you.
+      You can view this gate but not decide it. Your role ({role}) does not have the approve_gates
+      permission. Ask an administrator for access.
     </Text>
   );
 }
@@ -169,12 +169,12 @@ function Decision({
               w="fit-content"
               onClick={() => setInput('{}')}
             >
-              Add input for the run
+              Add input
             </Button>
           ) : (
             <CodeEditor
               label="Input"
-              description="A JSON object. Its keys go into the state of the run."
+              description="A JSON object. Its keys are added to the run state."
               language="json"
               minHeight={60}
               maxHeight={240}
@@ -192,7 +192,7 @@ function Decision({
               Cancel
             </Button>
             <Text size="xs" c="dimmed">
-              <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> sends
+              <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> to send
             </Text>
           </Group>
         </Stack>
@@ -209,8 +209,8 @@ function readObject(text: string): { value?: JsonObject; mistake?: string } {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return Object.keys(value).length === 0 ? {} : { value: value as JsonObject };
     }
-    return { mistake: 'It has to be a JSON object, like {"note": "fine"}' };
+    return { mistake: 'Enter a JSON object, like {"note": "fine"}' };
   } catch (error) {
-    return { mistake: `This is not JSON: ${(error as Error).message}` };
+    return { mistake: `Invalid JSON: ${(error as Error).message}` };
   }
 }

@@ -15,4 +15,4 @@ export function dollarsText(dollars: number): string {
 }
 
 /** Percent with one decimal at most. */
-export const percentText = (percent: number): string => `${Math.round(percent * 10) / 10} %`;
+export const percentText = (percent: number): string => `${Math.round(percent * 10) / 10}%`;

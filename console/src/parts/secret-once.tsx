@@ -18,11 +18,11 @@ export function showSecretOnce({
     closeOnEscape: false,
     children: (
       <Stack gap="sm">
-        <Alert color="yellow">Copy it now: it will not be shown again.</Alert>
+        <Alert color="yellow">Copy this secret now. You will not be able to see it again.</Alert>
         <Snippet text={secret} what="the secret" />
         {use !== undefined && (
           <>
-            <Text size="sm">How it is used:</Text>
+            <Text size="sm">Example:</Text>
             <Snippet text={use} what="the command" />
           </>
         )}

@@ -1,5 +1,6 @@
 import { Badge, type BadgeProps } from '@mantine/core';
 import { stateColours } from '../theme.ts';
+import { sentenceCase } from './sentence-case.ts';
 
 /** The state of a run or step as a word on a colour: never by colour alone, and readable on each of them. */
 export function StateBadge({
@@ -16,7 +17,7 @@ export function StateBadge({
       miw="max-content"
       {...props}
     >
-      {state}
+      {sentenceCase(state)}
     </Badge>
   );
 }

@@ -29,7 +29,7 @@ export function RootFailure({ error, reset }: ErrorComponentProps) {
     <Center mih="60vh" p="md">
       <Stack align="center" gap="sm" role="alert">
         <Title order={1} size="h3">
-          This page cannot be shown
+          Something went wrong
         </Title>
         <Text c="dimmed">{describeError(error)}</Text>
         <Button onClick={again}>Try again</Button>

@@ -43,7 +43,7 @@ export function Shell() {
       padding={{ base: 'sm', sm: 'lg' }}
     >
       <a className="skip-link" href="#main">
-        To the page
+        Skip to content
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
@@ -135,7 +135,7 @@ function WaitingGates() {
 function SchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const dark = useComputedColorScheme('light') === 'dark';
-  const label = dark ? 'Light colours' : 'Dark colours';
+  const label = dark ? 'Light theme' : 'Dark theme';
   return (
     <Tooltip label={label}>
       <ActionIcon
@@ -164,9 +164,9 @@ function UserMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>
-          <UserText>{identity.name ?? 'A key'}</UserText> · {identity.role}
+          <UserText>{identity.name ?? 'API key'}</UserText> · {identity.role}
         </Menu.Label>
-        {!signedIn && <Menu.Label>Open mode: nobody signs in</Menu.Label>}
+        {!signedIn && <Menu.Label>Open mode: no sign-in required</Menu.Label>}
         <Menu.Item onClick={() => void navigate({ to: '/account' })}>Account</Menu.Item>
         <Menu.Item component="a" href="/docs" target="_blank" rel="noreferrer">
           API reference
@@ -180,8 +180,8 @@ function UserMenu() {
 function ConnectionNotice() {
   if (!useConnectionLost()) return null;
   return (
-    <Alert color="red" mb="md" role="status" title="The service cannot be reached">
-      What is shown may be old. It is asked again every two seconds.
+    <Alert color="red" mb="md" role="status" title="Cannot reach the service">
+      Data may be stale. Reconnecting…
     </Alert>
   );
 }

@@ -72,7 +72,7 @@ function Prompt({ text }: { text: string }) {
   if (text === '') {
     return (
       <Text size="sm" c="dimmed">
-        The gate asks nothing in words.
+        This gate has no prompt.
       </Text>
     );
   }
@@ -83,7 +83,7 @@ function Prompt({ text }: { text: string }) {
       mah={360}
       style={{ overflow: 'auto' }}
       tabIndex={0}
-      aria-label="What is asked"
+      aria-label="Prompt"
       role="group"
     >
       <Text style={{ whiteSpace: 'pre-wrap' }} component="div" dir="auto">
@@ -105,15 +105,16 @@ function Facts({ run, gate }: { run: Run; gate: PendingGate | undefined }) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
       {gate !== undefined && (
-        <Fact name="Waiting">
-          {durationText(now - Date.parse(gate.since))}, since <When at={gate.since} />
+        <Fact name="Waiting since">
+          {' '}
+          <When at={gate.since} /> ({durationText(now - Date.parse(gate.since))})
         </Fact>
       )}
       <Fact name="Cost so far">
         {dollarsText(run.cost_usd)}
         {run.cost_cap_usd !== null && ` of ${dollarsText(run.cost_cap_usd)}`}
       </Fact>
-      <Fact name="Run begun">
+      <Fact name="Run started">
         <When at={run.created_at} ago />, {run.trigger}
       </Fact>
       <Fact name="Run">
@@ -143,11 +144,11 @@ function Before({ steps }: { steps: Step[] | undefined }) {
   return (
     <Stack gap="xs">
       <Title order={3} size="h6">
-        What came before
+        Output of previous steps
       </Title>
       {steps.length === 0 && (
         <Text size="sm" c="dimmed">
-          Nothing has put anything out before this gate.
+          No previous step has produced output.
         </Text>
       )}
       {steps.map((step) => (
@@ -170,8 +171,8 @@ function Before({ steps }: { steps: Step[] | undefined }) {
 
 function Payloads({ run }: { run: Run }) {
   const payloads = [
-    { name: 'Input of the run', value: run.input },
-    { name: 'State of the run', value: run.state },
+    { name: 'Input', value: run.input },
+    { name: 'State', value: run.state },
   ].filter(({ value }) => value !== null);
   return (
     <Accordion multiple variant="contained" order={3} keepMounted={false}>
@@ -179,7 +180,7 @@ function Payloads({ run }: { run: Run }) {
         <Accordion.Item key={name} value={name}>
           <Accordion.Control>{name}</Accordion.Control>
           <Accordion.Panel>
-            <JsonView value={value} what={name} />
+            <JsonView value={value} what={`the run ${name.toLowerCase()}`} />
           </Accordion.Panel>
         </Accordion.Item>
       ))}

@@ -27,7 +27,7 @@ export function GateList({
     current.current?.focus();
   }, [chosen?.runId, chosen?.nodeId, focusChosen]);
   return (
-    <nav aria-label="Waiting gates">
+    <nav aria-label="Pending approvals">
       {gates.map((gate) => {
         const { run_id: runId, node_id: nodeId } = gate;
         const active = runId === chosen?.runId && nodeId === chosen.nodeId;
@@ -56,7 +56,8 @@ export function GateList({
 function Description({ gate, now }: { gate: Approval; now: number }) {
   return (
     <Text size="xs" component="span" c="var(--mantine-color-text)" style={{ display: 'block' }}>
-      <UserText>{gate.workflow_name}</UserText> · waits {durationText(now - Date.parse(gate.since))}
+      <UserText>{gate.workflow_name}</UserText> · waiting for{' '}
+      {durationText(now - Date.parse(gate.since))}
       <Text size="xs" component="span" lineClamp={2} c="dimmed">
         <UserText>{gate.prompt}</UserText>
       </Text>

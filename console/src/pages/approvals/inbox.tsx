@@ -13,7 +13,7 @@ import { approvalsQuery } from '../../queries/runs.ts';
 import { GateDetail } from './gate-detail.tsx';
 import { GateList } from './gate-list.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
-import { gateKey, useTellVanished } from './vanished.ts';
+import { gateKey, useVanishedNotices } from './vanished.ts';
 
 const POLL_MS = 5_000;
 /** From here on list and gate stand side by side. */
@@ -48,7 +48,7 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
     <Loaded query={query}>
       {() =>
         nothing ? (
-          <NothingWaits />
+          <NoApprovals />
         ) : (
           <Stack gap="sm">
             <GateList gates={waiting ?? []} chosen={chosen} focusChosen={keyed} />
@@ -66,7 +66,7 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
   return (
     <Page
       title="Approvals"
-      about="Runs that wait for a person, the longest wait first."
+      about="Runs waiting for a decision, longest wait first."
       actions={wide && !nothing && <ShortcutHelp />}
     >
       {detail === false ? (
@@ -79,7 +79,7 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
       ) : (
         <>
           {detail}
-          <Section title="All that waits">{list}</Section>
+          <Section title="Pending approvals">{list}</Section>
         </>
       )}
     </Page>
@@ -91,7 +91,7 @@ function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, w
   const navigate = useNavigate();
   /** Whether the keyboard is what moved, so that the focus follows. */
   const keyed = useRef(false);
-  const own = useTellVanished(waiting);
+  const own = useVanishedNotices(waiting);
   const go = useCallback(
     ({ run_id: runId, node_id: nodeId }: Approval) => {
       void navigate({ to: '/approvals/$runId/$nodeId', params: { runId, nodeId }, replace: true });
@@ -122,10 +122,10 @@ function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, w
   return { go, decided, keyed };
 }
 
-const NothingWaits = () => (
-  <Empty title="Nothing waits for you">
+const NoApprovals = () => (
+  <Empty title="No pending approvals">
     <Text size="sm" c="dimmed">
-      A run that comes to a human gate shows up here by itself.
+      Runs appear here when they reach a human gate.
     </Text>
   </Empty>
 );

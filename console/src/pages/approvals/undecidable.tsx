@@ -12,7 +12,7 @@ export function Undecidable({ run, step }: { run: Run; step: Step | undefined })
       <Text size="sm">
         {stateOf(run)}{' '}
         <TextLink to="/runs/$runId" params={{ runId: run.id }}>
-          Open the run
+          Open run
         </TextLink>
       </Text>
     </Alert>
@@ -23,16 +23,15 @@ function titleOf(run: Run, step: Step | undefined): string {
   if (step?.decision !== undefined) {
     return step.decision.approved ? 'Already approved' : 'Already rejected';
   }
-  if (step === undefined) return 'The run has not come to this gate';
-  return run.status === 'running' ? 'Not at this moment' : 'No longer waiting';
+  if (step === undefined) return 'Not reached yet';
+  return run.status === 'running' ? 'Not waiting right now' : 'No longer waiting';
 }
 
 function Decided({ decision }: { decision: NonNullable<Step['decision']> }) {
   return (
     <>
       <Text size="sm">
-        By <UserText>{decision.by ?? 'a key without a member'}</UserText>, <When at={decision.at} />
-        .
+        By <UserText>{decision.by ?? 'an API key'}</UserText>, <When at={decision.at} />.
       </Text>
       {decision.reason !== null && (
         <Text size="sm" className="pre" component="div">
@@ -46,14 +45,14 @@ function Decided({ decision }: { decision: NonNullable<Step['decision']> }) {
 function stateOf({ status, failure }: Run): string {
   switch (status) {
     case 'pending':
-      return 'The run has not begun.';
+      return 'The run has not started.';
     case 'running':
-      return 'The run is at work.';
+      return 'The run is in progress.';
     case 'paused':
-      return 'The run waits at another gate.';
+      return 'The run is waiting at another gate.';
     case 'success':
-      return 'The run has finished.';
+      return 'The run completed.';
     case 'failed':
-      return failure?.kind === 'cancelled' ? 'The run was cancelled.' : 'The run has failed.';
+      return failure?.kind === 'cancelled' ? 'The run was cancelled.' : 'The run failed.';
   }
 }

@@ -9,7 +9,7 @@ export const gateKey = ({ run_id, step_key, since }: Approval): string =>
  * Says when a gate is gone from the list that nobody here decided. Returns the keys of those that were decided here, to
  * be added to.
  */
-export function useTellVanished(waiting: readonly Approval[] | undefined): Set<string> {
+export function useVanishedNotices(waiting: readonly Approval[] | undefined): Set<string> {
   const own = useRef(new Set<string>()).current;
   const before = useRef<readonly Approval[]>([]);
   useEffect(() => {
@@ -24,7 +24,7 @@ export function useTellVanished(waiting: readonly Approval[] | undefined): Set<s
     notifications.show({
       color: 'gray',
       title: others.length === 0 ? first.label : `${gone.length} gates`,
-      message: 'No longer waiting: decided elsewhere, or the run has ended.',
+      message: 'No longer waiting. Someone else decided, or the run ended.',
     });
   }, [waiting, own]);
   return own;

@@ -16,17 +16,17 @@ export function FirstSteps() {
   const mayRun = useMay('run_workflows') && mayMake;
   return (
     <Section
-      title="Nothing has run yet"
+      title="No runs yet"
       actions={
         <Text size="sm">
-          <TextLink to="/templates">All templates</TextLink>
+          <TextLink to="/templates">View all templates</TextLink>
         </Text>
       }
     >
       <Text size="sm">
         {mayRun
-          ? 'Take a template and watch it work: one click makes a workflow of it and runs it.'
-          : 'These are the templates that somebody with the permission to run workflows can begin with.'}
+          ? 'Start from a template. One click creates a workflow from it and runs it.'
+          : 'You need the create_edit_workflows and run_workflows permissions to run a template.'}
       </Text>
       <Loaded query={templates}>
         {(all) => <TemplateCards templates={all.slice(0, SHOWN)} />}

@@ -26,7 +26,7 @@ export function OverviewPage() {
       actions={
         mayMake && (
           <ButtonLink to="/templates" variant="default">
-            From a template
+            Use a template
           </ButtonLink>
         )
       }

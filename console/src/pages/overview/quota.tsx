@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Usage } from '../../../../client/index.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText, dollarsText } from '../../parts/numbers.ts';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 import { Section } from '../../parts/page.tsx';
 import { usageQuery } from '../../queries/workspace.ts';
 
@@ -23,11 +24,11 @@ export function Quota() {
 
 function Used({ usage }: { usage: Usage }) {
   const { runs_used: used, runs_limit: limit } = usage;
-  const cost = `They cost ${dollarsText(usage.cost_usd)}.`;
+  const cost = `Cost: ${dollarsText(usage.cost_usd)}.`;
   if (limit === null) {
     return (
       <Text size="sm">
-        {countText(used)} runs. The plan {usage.plan} has no limit. {cost}
+        {countText(used)} runs on the {sentenceCase(usage.plan)} plan (unlimited). {cost}
       </Text>
     );
   }
@@ -38,13 +39,13 @@ function Used({ usage }: { usage: Usage }) {
         <Progress.Section
           value={percent}
           color={percent >= 100 ? 'red' : percent >= NEAR ? 'yellow' : 'indigo'}
-          aria-label="Runs of the month's quota"
+          aria-label="Monthly run quota used"
         />
       </Progress.Root>
       <Text size="sm">
-        {countText(used)} of {countText(limit)} runs of the plan {usage.plan}. {cost}{' '}
-        {used >= limit && 'No more can be started this month. '}
-        The count begins anew after {day.format(new Date(usage.period_end))} (UTC).
+        {countText(used)} of {countText(limit)} runs on the {sentenceCase(usage.plan)} plan. {cost}{' '}
+        {used >= limit && 'You cannot start more runs this month. '}
+        Resets after {day.format(new Date(usage.period_end))} (UTC).
       </Text>
     </Stack>
   );

@@ -18,14 +18,14 @@ export function RecentFailures() {
   const query = useQuery({ ...recentFailuresQuery, refetchInterval: POLL_MS });
   return (
     <Section
-      title="Failures worth a look"
+      title="Recent failures"
       actions={
         <Text size="sm">
           <TextLink
             to="/runs"
             search={{ status: 'failed', trigger: undefined, workflow_id: undefined }}
           >
-            All failed runs
+            View all failed runs
           </TextLink>
         </Text>
       }
@@ -33,7 +33,7 @@ export function RecentFailures() {
       <Loaded query={query}>
         {(runs) =>
           runs.length === 0 ? (
-            <Empty title="Nothing has failed" />
+            <Empty title="No recent failures" />
           ) : (
             <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
               {runs.map((run) => (
@@ -64,18 +64,18 @@ function Failed({ run }: { run: RunSummary }) {
         </Text>
       </Group>
       <Text size="sm" lineClamp={2}>
-        <UserText>{run.error ?? 'No error was written down.'}</UserText>
+        <UserText>{run.error ?? 'No error message.'}</UserText>
       </Text>
       <Group gap="xs" mt={4}>
         {run.failure?.kind === 'budget' && (
           <Badge variant="light" color="orange" c="bright" tt="none">
-            stopped by a budget
+            Stopped by a budget
           </Badge>
         )}
         {run.resumable && mayResume && (
           <Text size="xs">
             <TextLink to="/runs/$runId" params={{ runId: run.id }}>
-              Look and resume
+              View run
             </TextLink>
           </Text>
         )}

@@ -17,17 +17,17 @@ export function WaitingGates() {
   const now = useNow();
   return (
     <Section
-      title="Waiting for a person"
+      title="Pending approvals"
       actions={
         <Text size="sm">
-          <TextLink to="/approvals">All approvals</TextLink>
+          <TextLink to="/approvals">View all approvals</TextLink>
         </Text>
       }
     >
       <Loaded query={query}>
         {({ pages }) => {
           const gates = pages.flatMap((page) => page.approvals).slice(0, SHOWN);
-          if (gates.length === 0) return <Empty title="Nothing waits" />;
+          if (gates.length === 0) return <Empty title="No pending approvals" />;
           return (
             <Paper withBorder component="nav" aria-label="Longest waiting gates">
               {gates.map(({ run_id: runId, node_id: nodeId, ...gate }) => (
@@ -38,7 +38,7 @@ export function WaitingGates() {
                   label={<UserText>{gate.label}</UserText>}
                   description={
                     <>
-                      <UserText>{gate.workflow_name}</UserText> · waits{' '}
+                      <UserText>{gate.workflow_name}</UserText> · waiting for{' '}
                       {durationText(now - Date.parse(gate.since))}
                     </>
                   }

@@ -42,8 +42,8 @@ function Events({ events, run, chosen, select }: EventLogProps & { events: RunEv
   const keys = useMemo(() => stepKeys(events, run.steps), [events, run.steps]);
   if (lines.length === 0) {
     return (
-      <Empty title="Nothing has happened yet">
-        <Text c="dimmed">Events appear here as the run makes them.</Text>
+      <Empty title="No events yet">
+        <Text c="dimmed">Events appear here as the run progresses.</Text>
       </Empty>
     );
   }

@@ -14,7 +14,7 @@ export function eventText(
       return { text: 'Step failed', userText: `${labelOf(frame.node_id)}: ${frame.error}` };
     case 'run_paused':
       return {
-        text: 'Waiting for a person',
+        text: 'Waiting for approval',
         userText: `${labelOf(frame.node_id)}: ${frame.prompt}`,
       };
     case 'run_completed':
@@ -27,7 +27,7 @@ export function eventText(
 }
 
 /**
- * The step that a frame tells of. Frames name the node, not its round, so it is the step of that node whose beginning
+ * The step that a frame tells of. Frames name the node, not its iteration, so it is the step of that node whose beginning
  * or end is nearest to the frame; undefined when there is none.
  */
 export function stepOfEvent(

@@ -3,19 +3,19 @@ import type { DrawnEdge, Drawing } from '../../graph/drawn.ts';
 
 /** What is known of the nodes of a run's graph. */
 export interface NodeStates {
-  /** The steps of a node, in order of their rounds; none when it was not reached. */
+  /** The steps of a node, in order of their iterations; none when it was not reached. */
   stepsOf: (nodeId: string) => readonly Step[];
-  /** The step of its last round. */
+  /** The step of its last iteration. */
   latestOf: (nodeId: string) => Step | undefined;
-  /** How many rounds a loop has begun; undefined for other nodes, and for a loop that was not reached. */
-  roundsOf: (nodeId: string) => number | undefined;
+  /** How many iterations a loop has begun; undefined for other nodes, and for a loop that was not reached. */
+  iterationsOf: (nodeId: string) => number | undefined;
   /** Whether the run went this way; undefined while that is open. */
   taken: (edge: Pick<DrawnEdge, 'source' | 'target' | 'conditionValue'>) => boolean | undefined;
 }
 
 const none: readonly Step[] = [];
 
-/** The steps of each node, in order of their rounds. */
+/** The steps of each node, in order of their iterations. */
 export function stepsByNode(steps: readonly Step[]): Pick<NodeStates, 'stepsOf' | 'latestOf'> {
   const byNode = new Map<string, Step[]>();
   for (const step of steps) {
@@ -37,28 +37,28 @@ export function nodeStates(
   const loops = new Set(nodes.filter(({ kind }) => kind === 'loop').map(({ id }) => id));
   const intoBody = edges.filter((edge) => loops.has(edge.source) && edge.conditionValue === 'true');
 
-  // Every node that a round begins with has a step in each round, be it a skipped one.
-  const rounds = new Map<string, number>();
+  // Every node that an iteration begins with has a step in each iteration, be it a skipped one.
+  const iterations = new Map<string, number>();
   for (const { source, target } of intoBody) {
     const loop = latestOf(source);
     const first = latestOf(target);
     if (loop === undefined) continue;
     const within = first !== undefined && isWithin(first.iteration, loop.iteration);
-    const round = within ? (first.iteration[loop.iteration.length] ?? 0) : 0;
-    rounds.set(source, Math.max(rounds.get(source) ?? 0, round));
+    const iteration = within ? (first.iteration[loop.iteration.length] ?? 0) : 0;
+    iterations.set(source, Math.max(iterations.get(source) ?? 0, iteration));
   }
 
   const over = run.status === 'success' || run.status === 'failed';
   const taken: NodeStates['taken'] = ({ source, target, conditionValue }) => {
     const step = latestOf(source);
     if (latestOf(target)?.status === 'skipped' || step?.status === 'skipped') return false;
-    const intoRounds = loops.has(source) && conditionValue === 'true';
-    if (intoRounds && (rounds.get(source) ?? 0) > 0) return true;
+    const intoIterations = loops.has(source) && conditionValue === 'true';
+    if (intoIterations && (iterations.get(source) ?? 0) > 0) return true;
     if (step?.status !== 'success') return over ? false : undefined;
-    if (loops.has(source)) return !intoRounds;
+    if (loops.has(source)) return !intoIterations;
     return conditionValue === undefined || resultOf(step) === (conditionValue === 'true');
   };
-  return { stepsOf, latestOf, roundsOf: (nodeId) => rounds.get(nodeId), taken };
+  return { stepsOf, latestOf, iterationsOf: (nodeId) => iterations.get(nodeId), taken };
 }
 
 /** The way that a condition or a gate took. */
@@ -70,21 +70,21 @@ function resultOf({ kind, output }: Step): boolean | undefined {
 }
 
 const isWithin = (inner: readonly number[], outer: readonly number[]): boolean =>
-  outer.every((round, depth) => inner[depth] === round);
+  outer.every((iteration, depth) => inner[depth] === iteration);
 
 function byRound(a: readonly number[], b: readonly number[]): number {
-  const depth = a.findIndex((round, index) => round !== b[index]);
+  const depth = a.findIndex((iteration, index) => iteration !== b[index]);
   if (depth === -1) return a.length - b.length;
   return (a[depth] ?? 0) - (b[depth] ?? 0);
 }
 
-/** `round 3`, in nested loops `round 3.2`; undefined outside of loops. */
-export function roundText({ iteration }: Pick<Step, 'iteration'>): string | undefined {
-  return iteration.length === 0 ? undefined : `round ${iteration.join('.')}`;
+/** `iteration 3`, in nested loops `iteration 3.2`; undefined outside of loops. */
+export function iterationText({ iteration }: Pick<Step, 'iteration'>): string | undefined {
+  return iteration.length === 0 ? undefined : `iteration ${iteration.join('.')}`;
 }
 
 /** A step by name, for those who hear it or read it in a sentence. */
 export function stepName(step: Pick<Step, 'label' | 'iteration'>): string {
-  const round = roundText(step);
-  return round === undefined ? step.label : `${step.label}, ${round}`;
+  const iteration = iterationText(step);
+  return iteration === undefined ? step.label : `${step.label}, ${iteration}`;
 }

@@ -20,9 +20,9 @@ export function OverrideButton({ run }: { run: Run }) {
   return (
     <>
       <Button variant="default" leftSection={<IconCoin size={16} aria-hidden />} onClick={open}>
-        Override the budget
+        Override budget
       </Button>
-      <Modal opened={opened} onClose={close} title="Let the run go on past the budget?">
+      <Modal opened={opened} onClose={close} title="Override the budget for this run?">
         <OverrideForm run={run} onDone={close} />
       </Modal>
     </>
@@ -39,7 +39,7 @@ function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
         ...(typeof cap === 'number' && { cap_usd: cap }),
         ...(reason.trim() !== '' && { reason: reason.trim() }),
       }),
-    { changes: [runsKey, ['budgets']], done: 'The run goes on', onDone, quiet: true },
+    { changes: [runsKey, ['budgets']], done: 'Run resumed', onDone, quiet: true },
   );
   const tooLow = typeof cap === 'number' && cap <= run.cost_usd;
   return (
@@ -52,21 +52,21 @@ function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
       <Stack gap="sm">
         <ResumeEffect facts={{ ...resumeFacts(run), after: 'other' }} />
         <Text size="sm">
-          From then on no budget stops this run; what it costs is still counted in them. It has cost{' '}
-          {dollarsText(run.cost_usd)} so far.
+          Budgets will not stop this run again, but its cost still counts toward them. Cost so far:{' '}
+          {dollarsText(run.cost_usd)}.
         </Text>
         <NumberInput
-          label="New cap of the run, in dollars"
-          description="What it may cost in all. Without one it has no cap."
+          label="New run cap (USD)"
+          description="Maximum total cost of the run. Leave empty for no cap."
           min={0}
           decimalScale={6}
           value={cap}
           onChange={setCap}
-          error={tooLow && `More than it has cost already: ${dollarsText(run.cost_usd)}`}
+          error={tooLow && `Enter more than the cost so far: ${dollarsText(run.cost_usd)}`}
         />
         <Textarea
           label="Reason"
-          description="Kept in the audit log and with the decision."
+          description="Saved in the audit log and with the decision."
           maxLength={MAX_REASON_LENGTH}
           autosize
           minRows={2}
@@ -79,7 +79,7 @@ function OverrideForm({ run, onDone }: { run: Run; onDone: () => void }) {
             Override and resume
           </Button>
           <Button variant="default" onClick={onDone}>
-            Leave it
+            Cancel
           </Button>
         </Group>
       </Stack>

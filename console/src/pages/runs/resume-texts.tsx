@@ -4,22 +4,23 @@ import { countText } from '../../parts/numbers.ts';
 import { namesText, type ResumeFacts } from './run-facts.ts';
 
 const expectations: Record<ResumeFacts['after'], string | undefined> = {
-  budget: 'The budget is asked again: without room in it the run stops at the same place.',
-  rejected: 'The gate asks again.',
-  cancelled: 'It goes on from where it was cancelled.',
+  budget: 'The budget is checked again. If it has no room, the run stops at the same step.',
+  rejected: 'The gate asks for a decision again.',
+  cancelled: 'The run continues from where it was cancelled.',
   other: undefined,
 };
 
-/** What a resume does, in words. */
+/** What a resume does. */
 export function ResumeEffect({ facts: { again, kept, after } }: { facts: ResumeFacts }) {
   return (
     <List size="sm" spacing={4}>
       <List.Item>
         {again.length === 0 ? (
-          'It starts what is left to do.'
+          'The remaining steps start.'
         ) : (
           <>
-            It executes <UserText>{namesText(again)}</UserText> again, and then what follows.
+            <UserText>{namesText(again)}</UserText> {again.length === 1 ? 'runs' : 'run'} again,
+            followed by the remaining steps.
           </>
         )}
       </List.Item>
@@ -30,7 +31,8 @@ export function ResumeEffect({ facts: { again, kept, after } }: { facts: ResumeF
 }
 
 export function keptText(kept: number): string {
-  if (kept === 0) return 'No step has finished yet.';
-  const steps = kept === 1 ? '1 finished step stays' : `${countText(kept)} finished steps stay`;
-  return `${steps} as ${kept === 1 ? 'it is' : 'they are'}, and cost nothing again.`;
+  if (kept === 0) return 'No step has completed yet.';
+  return kept === 1
+    ? '1 completed step is kept and not charged again.'
+    : `${countText(kept)} completed steps are kept and not charged again.`;
 }

@@ -59,11 +59,11 @@ function RunAgainButton({ run }: { run: Run }) {
 function ResumeButton({ run }: { run: Run }) {
   const resume = useAction(() => api().resume(run.id), {
     changes: [runsKey],
-    done: 'The run goes on',
+    done: 'Run resumed',
   });
   const ask = (): void =>
     confirm({
-      title: 'Resume the run?',
+      title: 'Resume this run?',
       consequence: <ResumeEffect facts={resumeFacts(run)} />,
       confirmLabel: 'Resume',
       dangerous: false,
@@ -83,13 +83,14 @@ function ResumeButton({ run }: { run: Run }) {
 function CancelButton({ run }: { run: Run }) {
   const cancel = useAction(() => api().cancel(run.id), {
     changes: [runsKey],
-    done: 'The run was cancelled',
+    done: 'Run cancelled',
   });
   const ask = (): void =>
     confirm({
-      title: 'Cancel the run?',
-      consequence: <CancelWords run={run} />,
-      confirmLabel: 'Cancel the run',
+      title: 'Cancel this run?',
+      consequence: <CancelEffect run={run} />,
+      confirmLabel: 'Cancel run',
+      cancelLabel: 'Keep running',
       onConfirm: () => cancel.mutate(undefined),
     });
   return (
@@ -104,41 +105,41 @@ function CancelButton({ run }: { run: Run }) {
   );
 }
 
-function CancelWords({ run }: { run: Run }) {
+function CancelEffect({ run }: { run: Run }) {
   const { stopped, kept, gates } = cancelFacts(run);
   return (
     <List size="sm" spacing={4}>
-      <List.Item>The run ends as failed now, and nothing new is started.</List.Item>
+      <List.Item>The run fails now and starts no new steps.</List.Item>
       {stopped.length > 0 && (
         <List.Item>
-          <UserText>{namesText(stopped)}</UserText> {stopped.length === 1 ? 'is' : 'are'} told to
-          stop. What was done outside by then stays done.
+          <UserText>{namesText(stopped)}</UserText> {stopped.length === 1 ? 'stops' : 'stop'}.
+          Changes already made in other systems are not undone.
         </List.Item>
       )}
       {gates > 0 && (
         <List.Item>
-          {gates === 1 ? 'The open gate is' : 'The open gates are'} not asked any longer.
+          {gates === 1 ? 'The open gate closes' : 'The open gates close'} without a decision.
         </List.Item>
       )}
       <List.Item>{keptText(kept)}</List.Item>
-      <List.Item>It can be resumed later.</List.Item>
+      <List.Item>You can resume the run later.</List.Item>
     </List>
   );
 }
 
-/** Why there is no button where one might be looked for. */
-export function ActHints({ run }: { run: Run }) {
+/** Why an action that one might expect has no button. */
+export function ActionHints({ run }: { run: Run }) {
   const mayCancelOrResume = useMay('cancel_resume');
   const mayOverride = useMay('manage_workspace');
   if (!run.resumable) return null;
   if (run.failure?.kind === 'budget' && !mayOverride) {
     return (
       <Text size="sm">
-        {mayCancelOrResume ? 'It can be resumed once the budget has room. ' : ''}
-        Letting it go on past the budget takes the permission ‘manage workspace’.
+        {mayCancelOrResume ? 'You can resume this run once the budget has room. ' : ''} To override
+        the budget, you need the manage_workspace permission.
       </Text>
     );
   }
   if (mayCancelOrResume) return null;
-  return <Text size="sm">Resuming it takes the permission ‘cancel and resume’.</Text>;
+  return <Text size="sm">To resume this run, you need the cancel_resume permission.</Text>;
 }

@@ -17,7 +17,7 @@ export function resumeFacts(run: Pick<Run, 'steps' | 'failure'>): ResumeFacts {
   const kind = run.failure?.kind;
   const after =
     kind === 'budget' || kind === 'rejected' || kind === 'cancelled' ? kind : ('other' as const);
-  // A loop that failed inside goes on with its round, and is no work by itself.
+  // A loop that failed inside goes on with its iteration, and is no work by itself.
   const again = run.steps.filter(
     ({ status, kind }) => unfinished.includes(status) && !(kind === 'loop' && status === 'running'),
   );

@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { versionQuery } from '../../queries/workflows.ts';
 import { stateColours } from '../../theme.ts';
-import { nodeStates, type NodeStates, roundText } from './node-states.ts';
+import { nodeStates, type NodeStates, iterationText } from './node-states.ts';
 import { hasEnded } from './run-facts.ts';
 import { shownState } from './step-state.ts';
 import type { Selection } from './use-selection.ts';
@@ -76,7 +76,7 @@ function createCards() {
   ): Partial<NodeCardData> => {
     const step = chosen?.node_id === nodeId ? chosen : states.latestOf(nodeId);
     if (step === undefined) return ended ? notReached : toCome;
-    const detail = detailOf(step, states.stepsOf(nodeId).length, states.roundsOf(nodeId));
+    const detail = detailOf(step, states.stepsOf(nodeId).length, states.iterationsOf(nodeId));
     const state = shownState(step);
     const what = `${state} ${detail ?? ''}`;
     const known = made.get(nodeId);
@@ -93,9 +93,11 @@ function createCards() {
   };
 }
 
-/** `round 3`, `round 2 of 3` when an earlier one is shown, and for a loop how many rounds it has begun. */
-function detailOf(step: Step, count: number, rounds: number | undefined): string | undefined {
-  if (rounds !== undefined) return rounds === 1 ? '1 round' : `${rounds} rounds`;
-  const round = roundText(step);
-  return round === undefined || count < 2 ? round : `${round} of ${count}`;
+/** `iteration 3`, `iteration 2 of 3` when an earlier one is shown, and for a loop how many iterations it has begun. */
+function detailOf(step: Step, count: number, iterations: number | undefined): string | undefined {
+  if (iterations !== undefined) {
+    return iterations === 1 ? '1 iteration' : `${iterations} iterations`;
+  }
+  const iteration = iterationText(step);
+  return iteration === undefined || count < 2 ? iteration : `${iteration} of ${count}`;
 }

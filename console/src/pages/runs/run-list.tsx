@@ -15,6 +15,7 @@ import { durationText } from '../../parts/duration.ts';
 import { When } from '../../parts/time.tsx';
 import { runsQuery } from '../../queries/runs.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 const route = getRouteApi('/inside/runs');
 
@@ -67,17 +68,17 @@ function Filters() {
   return (
     <Group gap="sm" component="search">
       <Select
-        label="State"
+        label="Status"
         placeholder="Any"
         clearable
-        data={[...states]}
+        data={states.map((value) => ({ value, label: sentenceCase(value) }))}
         value={search.status ?? null}
         onChange={set('status')}
         w={150}
       />
       <Select
         label="Started by"
-        placeholder="Anything"
+        placeholder="Any"
         clearable
         data={[...triggers]}
         value={search.trigger ?? null}
@@ -101,17 +102,17 @@ function Filters() {
 function NoRuns({ filtered }: { filtered: boolean }) {
   if (filtered) {
     return (
-      <Empty title="No run like that">
+      <Empty title="No matching runs">
         <ButtonLink variant="default" to="/runs" search={{}}>
-          Show all runs
+          Clear filters
         </ButtonLink>
       </Empty>
     );
   }
   return (
-    <Empty title="Nothing has run yet">
-      <Text c="dimmed">A template is an example that runs at once.</Text>
-      <ButtonLink to="/templates">To the templates</ButtonLink>
+    <Empty title="No runs yet">
+      <Text c="dimmed">Start from a template: it runs without any setup.</Text>
+      <ButtonLink to="/templates">Browse templates</ButtonLink>
     </Empty>
   );
 }
@@ -123,9 +124,9 @@ function RunTable({ runs }: { runs: readonly RunSummary[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Run</Table.Th>
-            <Table.Th>State</Table.Th>
+            <Table.Th>Status</Table.Th>
             <Table.Th>Started by</Table.Th>
-            <Table.Th>When</Table.Th>
+            <Table.Th>Created</Table.Th>
             <Table.Th className="numbers">Duration</Table.Th>
             <Table.Th className="numbers">Cost</Table.Th>
           </Table.Tr>

@@ -23,7 +23,7 @@ export function RunData({ run }: { run: Run }) {
       <Part title="Output">
         {run.output === null ? (
           <Text size="sm" c="dimmed">
-            There is an output once the run has succeeded.
+            The output appears when the run succeeds.
           </Text>
         ) : (
           <JsonView value={run.output} what="the output" />
@@ -37,11 +37,11 @@ export function RunData({ run }: { run: Run }) {
 export function RunChecks({ run: { evals, status } }: { run: Run }) {
   if (evals === null) {
     return (
-      <Empty title="Not scored">
+      <Empty title="No check results">
         <Text c="dimmed">
           {status === 'success'
             ? 'The workflow had no checks when the run ended.'
-            : 'The checks of the workflow score a run that succeeds.'}
+            : 'Checks run after a run succeeds.'}
         </Text>
       </Empty>
     );
@@ -53,9 +53,9 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
           <Table.Tr>
             <Table.Th>Check</Table.Th>
             <Table.Th>Result</Table.Th>
-            <Table.Th>Kind</Table.Th>
+            <Table.Th>Type</Table.Th>
             <Table.Th>Expected</Table.Th>
-            <Table.Th>Found</Table.Th>
+            <Table.Th>Actual</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -81,10 +81,10 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
               </Table.Td>
               <Table.Td>{type}</Table.Td>
               <Table.Td>
-                <JsonView value={expected} what="what was expected" />
+                <JsonView value={expected} what="the expected value" />
               </Table.Td>
               <Table.Td>
-                <JsonView value={actual} what="what was found" />
+                <JsonView value={actual} what="the actual value" />
               </Table.Td>
             </Table.Tr>
           ))}
@@ -103,8 +103,10 @@ export function RunCheckpoints({ run, select }: { run: Run; select: Selection['s
   const history = webAddress(temporal.url);
   if (checkpoints.length === 0) {
     return (
-      <Empty title="No checkpoint yet">
-        <Text c="dimmed">Each step that finishes is one: a resume goes on from there.</Text>
+      <Empty title="No checkpoints yet">
+        <Text c="dimmed">
+          Each completed step is a checkpoint. A resumed run continues from there.
+        </Text>
       </Empty>
     );
   }
@@ -112,9 +114,9 @@ export function RunCheckpoints({ run, select }: { run: Run; select: Selection['s
     <Stack gap="xs">
       {history !== undefined && (
         <Text size="sm">
-          Events are numbered as in the{' '}
+          Event numbers refer to the{' '}
           <Anchor href={history} target="_blank" rel="noreferrer">
-            history of the execution
+            execution history
           </Anchor>
           .
         </Text>
@@ -155,7 +157,7 @@ export function RunCheckpoints({ run, select }: { run: Run; select: Selection['s
                         <UserText>{checkpoint.step_key}</UserText>
                       </Anchor>
                     </Table.Td>
-                    <Table.Td className="numbers">{checkpoint.event_id ?? 'not told yet'}</Table.Td>
+                    <Table.Td className="numbers">{checkpoint.event_id ?? 'Not recorded'}</Table.Td>
                     <Table.Td>
                       <When at={checkpoint.at} />
                     </Table.Td>

@@ -14,6 +14,7 @@ import { When } from '../../parts/time.tsx';
 import type { Liveness } from '../../queries/run-stream.ts';
 import { hasEnded, webAddress } from './run-facts.ts';
 import { rejectedGates } from './step-state.ts';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 /** The run in one line: its state, whether what is shown is kept true, and where it comes from. */
 export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
@@ -25,26 +26,26 @@ export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
       <Text span size="sm" className="pre">
         {run.id}
       </Text>
-      <Copy text={run.id} what="the id of the run" />
+      <Copy text={run.id} what="the run ID" />
       <TextLink
         to="/workflows/$workflowId"
         params={{ workflowId: run.workflow_id }}
         search={{ tab: undefined }}
         size="sm"
       >
-        Version {run.workflow_version} of the workflow
+        Workflow version {run.workflow_version}
       </TextLink>
     </Group>
   );
 }
 
 const livenessTexts: Record<Liveness, { colour: string; text: string }> = {
-  live: { colour: 'teal', text: 'What happens is shown as it happens' },
+  live: { colour: 'teal', text: 'Updates appear as they happen' },
   reconnecting: {
     colour: 'yellow',
-    text: 'The stream is being opened; until then the run is read every five seconds',
+    text: 'Connecting to live updates. Refreshes every 5 s until then.',
   },
-  ended: { colour: 'gray', text: 'The run has ended. A resume shows here' },
+  ended: { colour: 'gray', text: 'The run has ended. If you resume it, updates appear here.' },
 };
 
 /** A run whose gate was rejected may end as a success all the same, since its graph has a way for that. */
@@ -63,7 +64,7 @@ function LiveBadge({ liveness }: { liveness: Liveness }) {
   return (
     <Tooltip label={text} events={{ hover: true, focus: true, touch: true }}>
       <Badge variant="dot" color={colour} tt="none" tabIndex={0} role="status">
-        {liveness}
+        {sentenceCase(liveness)}
       </Badge>
     </Tooltip>
   );
@@ -80,7 +81,7 @@ export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
     ['Created', <When at={run.created_at} />],
     ['Working time', durationText(run.duration_ms)],
   ];
-  if (waited > 0) facts.push(['Waited for people', durationText(waited)]);
+  if (waited > 0) facts.push(['Waiting time', durationText(waited)]);
   if (run.resumed_count > 0) facts.push(['Resumed', timesText(run.resumed_count)]);
   facts.push(['Cost', <Cost run={run} />]);
   if (run.evals !== null) {

@@ -10,7 +10,7 @@ import { LoadingPage } from '../../parts/loading.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { type Liveness, useRunStream } from '../../queries/run-stream.ts';
 import { EventLog } from './event-log.tsx';
-import { ActHints, RunActions } from './run-actions.tsx';
+import { ActionHints, RunActions } from './run-actions.tsx';
 import { hasEnded } from './run-facts.ts';
 import { RunChecks, RunCheckpoints, RunData } from './run-results.tsx';
 import { RunFigures, RunLine } from './run-summary.tsx';
@@ -53,7 +53,7 @@ function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness
   const detail = key !== undefined && <Selected run={run} step={chosen} id={key} select={select} />;
   const close = (
     <CloseButton
-      aria-label="Close the step"
+      aria-label="Close step"
       style={{ float: 'right' }}
       onClick={() => select(undefined)}
     />
@@ -75,7 +75,7 @@ function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness
           <Text size="sm" className="pre">
             <UserText>{run.error}</UserText>
           </Text>
-          <ActHints run={run} />
+          <ActionHints run={run} />
         </Alert>
       )}
       <WaitingGates run={run} />

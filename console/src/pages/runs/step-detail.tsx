@@ -9,7 +9,7 @@ import { countText, dollarsText } from '../../parts/numbers.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { durationText } from '../../parts/duration.ts';
 import { When } from '../../parts/time.tsx';
-import { roundText } from './node-states.ts';
+import { iterationText } from './node-states.ts';
 import { Part } from './part.tsx';
 import { shownState } from './step-state.ts';
 import type { Selection } from './use-selection.ts';
@@ -33,10 +33,10 @@ export function StepDetail({
       <Group gap="xs">
         <StateBadge state={shownState(step)} />
         <Text size="sm" c="dimmed">
-          {[kindNames[step.kind], roundText(step)].filter(Boolean).join(' · ')}
+          {[kindNames[step.kind], iterationText(step)].filter(Boolean).join(' · ')}
         </Text>
       </Group>
-      <Rounds run={run} step={step} select={select} />
+      <Iterations run={run} step={step} select={select} />
       {gate !== undefined && (
         <TextLink
           to="/approvals/$runId/$nodeId"
@@ -65,8 +65,8 @@ export function StepDetail({
   );
 }
 
-/** The way to the same node's step in the round before and after. */
-function Rounds({ run, step, select }: { run: Run; step: Step; select: Selection['select'] }) {
+/** Links to the step of the same node in the previous and next iteration. */
+function Iterations({ run, step, select }: { run: Run; step: Step; select: Selection['select'] }) {
   if (step.iteration.length === 0) return null;
   const steps = run.steps.filter(({ node_id }) => node_id === step.node_id);
   const place = steps.findIndex(({ step_key }) => step_key === step.step_key);
@@ -79,7 +79,7 @@ function Rounds({ run, step, select }: { run: Run; step: Step; select: Selection
         disabled={before === undefined}
         onClick={() => select(before?.step_key)}
       >
-        Round before
+        Previous iteration
       </Button>
       <Text size="xs" c="dimmed">
         {countText(place + 1)} of {countText(steps.length)}
@@ -90,7 +90,7 @@ function Rounds({ run, step, select }: { run: Run; step: Step; select: Selection
         disabled={after === undefined}
         onClick={() => select(after?.step_key)}
       >
-        Round after
+        Next iteration
       </Button>
     </Group>
   );
@@ -115,10 +115,10 @@ function Facts({ run, step }: { run: Run; step: Step }) {
   }
   facts.push([
     'Cost',
-    step.unpriced === true ? 'not known: the model has no price' : dollarsText(step.cost_usd),
+    step.unpriced === true ? 'Unknown: this model has no price' : dollarsText(step.cost_usd),
   ]);
   if (checkpoint?.event_id != null) {
-    facts.push(['Checkpoint', `event ${checkpoint.event_id} of the history`]);
+    facts.push(['Checkpoint', `History event ${checkpoint.event_id}`]);
   }
   return (
     <dl className="facts">
@@ -162,8 +162,8 @@ function Decision({ decision }: { decision: NonNullable<Step['decision']> }) {
   return (
     <Part title="Decision">
       <Text size="sm">
-        {approved ? 'Approved' : 'Rejected'} by {by === null ? 'a key' : <UserText>{by}</UserText>},{' '}
-        <When at={at} />
+        {approved ? 'Approved' : 'Rejected'} by{' '}
+        {by === null ? 'an API key' : <UserText>{by}</UserText>}, <When at={at} />
       </Text>
       {reason !== null && (
         <Text size="sm">

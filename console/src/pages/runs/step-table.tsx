@@ -10,7 +10,7 @@ import { countText, dollarsText } from '../../parts/numbers.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { durationText } from '../../parts/duration.ts';
 import { useWindowed } from '../../parts/windowed.ts';
-import { roundText } from './node-states.ts';
+import { iterationText } from './node-states.ts';
 import { shownState } from './step-state.ts';
 import { chosenSteps, type StepChoice, type StepOrder } from './step-rows.ts';
 import type { Selection } from './use-selection.ts';
@@ -27,7 +27,7 @@ const states: readonly Step['status'][] = [
 const columns: readonly { order: StepOrder | undefined; name: string; numbers?: boolean }[] = [
   { order: 'name', name: 'Step' },
   // Beside the name, where a phone still has room for it.
-  { order: 'state', name: 'State' },
+  { order: 'state', name: 'Status' },
   { order: undefined, name: 'Kind' },
   { order: 'duration', name: 'Duration', numbers: true },
   { order: undefined, name: 'Model' },
@@ -65,13 +65,13 @@ export function StepTable({
     <>
       <Group gap="sm" align="flex-end">
         <TextInput
-          label="Find"
+          label="Search"
           placeholder="Name, model or error"
           value={choice.text}
           onChange={({ currentTarget }) => setChoice({ ...choice, text: currentTarget.value })}
         />
         <Select
-          label="State"
+          label="Status"
           placeholder="Any"
           clearable
           data={[...states]}
@@ -135,7 +135,7 @@ function StepRow({
   chosen: boolean;
   select: Selection['select'];
 }) {
-  const round = roundText(step);
+  const iteration = iterationText(step);
   return (
     <Table.Tr
       aria-rowindex={index + 2}
@@ -155,10 +155,10 @@ function StepRow({
         >
           <UserText>{step.label}</UserText>
         </UnstyledButton>
-        {round !== undefined && (
+        {iteration !== undefined && (
           <Text span size="xs" c="dimmed">
             {' '}
-            {round}
+            {iteration}
           </Text>
         )}
       </Table.Td>
@@ -176,7 +176,7 @@ function StepRow({
         {step.usage !== undefined && countText(step.usage.input_tokens + step.usage.output_tokens)}
       </Table.Td>
       <Table.Td className="numbers">
-        {step.unpriced === true ? 'not known' : dollarsText(step.cost_usd)}
+        {step.unpriced === true ? 'Unknown' : dollarsText(step.cost_usd)}
       </Table.Td>
     </Table.Tr>
   );

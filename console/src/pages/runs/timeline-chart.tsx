@@ -24,8 +24,8 @@ const phaseNames: Record<Phase | WallPart, string> = {
   working: 'working',
   retrying: 'failed attempts',
   queued: 'queued',
-  waiting: 'waiting for a person',
-  rounds: 'in its rounds',
+  waiting: 'waiting for approval',
+  iterations: 'in iterations',
   idle: 'idle',
 };
 
@@ -55,7 +55,7 @@ export function TimelineChart({
   return (
     <Stack gap="xs">
       <Text size="sm">
-        {durationText(to - from)} in all:{' '}
+        {durationText(to - from)} total:{' '}
         {wallParts
           .filter((part) => parts[part] > 0)
           .map((part) => `${durationText(parts[part])} ${phaseNames[part]}`)
@@ -64,7 +64,7 @@ export function TimelineChart({
       <div onPointerLeave={() => setPointed(undefined)} style={gridOf(axis)}>
         <Axis axis={axis} />
         <PickList
-          label="Timeline of the steps"
+          label="Step timeline"
           count={bars.length}
           rowHeight={ROW_HEIGHT}
           maxHeight={12 * ROW_HEIGHT}
@@ -81,13 +81,13 @@ export function TimelineChart({
       </div>
       <Text size="xs" c="dimmed" mih="1.5em">
         {shown === undefined ? (
-          'Point at a step, or choose it with the arrow keys, for its figures.'
+          'Hover over a step, or select it with the arrow keys, to see its times.'
         ) : (
           <UserText>{spokenOf(shown)}</UserText>
         )}
       </Text>
-      <Group gap="md" aria-label="What the bars mean" role="group">
-        {(['working', 'retrying', 'queued', 'waiting', 'rounds'] as const).map((phase) => (
+      <Group gap="md" aria-label="Legend" role="group">
+        {(['working', 'retrying', 'queued', 'waiting', 'iterations'] as const).map((phase) => (
           <Group key={phase} gap={6} wrap="nowrap">
             <span className={`phase-swatch phase-${phase}`} aria-hidden />
             <Text size="xs" c="dimmed">
@@ -185,6 +185,6 @@ function BarRow({
 function spokenOf(bar: Bar): string {
   const figures = figuresOf(bar).map(({ phase, ms }) => `${durationText(ms)} ${phaseNames[phase]}`);
   const { step } = bar;
-  const details = figures.length > 0 ? figures : step.status === 'skipped' ? [] : ['at once'];
+  const details = figures.length > 0 ? figures : step.status === 'skipped' ? [] : [durationText(0)];
   return [`${stepName(step)}: ${shownState(step)}`, ...details].join(', ');
 }

@@ -1,7 +1,7 @@
 import type { Run, Step } from '../../../../client/index.ts';
 
-/** What a step can be at. A loop spans its rounds, whose own steps say what is done in them. */
-export type Phase = 'working' | 'retrying' | 'queued' | 'waiting' | 'rounds';
+/** What a step can be at. A loop spans its iterations, whose own steps say what is done in them. */
+export type Phase = 'working' | 'retrying' | 'queued' | 'waiting' | 'iterations';
 
 /** What a moment of a run is spent on, the first of these that any step is at; `idle` when none is at anything. */
 export const wallParts = ['working', 'retrying', 'queued', 'waiting', 'idle'] as const;
@@ -81,7 +81,7 @@ function spansOf(step: Step, from: number, to: number): Span[] {
 
 function phaseOf({ kind }: Step): Phase {
   if (kind === 'human_gate') return 'waiting';
-  return kind === 'loop' ? 'rounds' : 'working';
+  return kind === 'loop' ? 'iterations' : 'working';
 }
 
 /** Goes through the edges of all spans in order of time; what lies between two goes to one part. */
@@ -92,7 +92,13 @@ function stretchesOf(spans: readonly Span[], from: number, to: number): Stretch[
       { phase, at: span.to, change: -1 },
     ])
     .sort((a, b) => a.at - b.at);
-  const open: Record<Phase, number> = { working: 0, retrying: 0, queued: 0, waiting: 0, rounds: 0 };
+  const open: Record<Phase, number> = {
+    working: 0,
+    retrying: 0,
+    queued: 0,
+    waiting: 0,
+    iterations: 0,
+  };
   const stretches: Stretch[] = [];
   const now = (): WallPart => wallParts.find((part) => part !== 'idle' && open[part] > 0) ?? 'idle';
   let reached = from;

@@ -35,7 +35,7 @@ export function WaitingGates({ run }: { run: Run }) {
           params={{ runId: run.id, nodeId: gate.node_id }}
           size="sm"
         >
-          A page of its own, with what led to the question
+          Open full approval
         </TextLink>
       </Stack>
     </Paper>

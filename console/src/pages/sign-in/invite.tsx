@@ -35,7 +35,7 @@ export function InvitePage() {
   return (
     <SignInFrame
       title="Join the workspace"
-      about="Your invitation works once. Choose a password and you are in."
+      about="Your invitation works once. Choose a password to join."
     >
       <form
         aria-label="Join the workspace"
@@ -55,7 +55,7 @@ export function InvitePage() {
           />
           <TextInput
             label="Name"
-            description="As it was given when you were invited, unless you write another."
+            description="Leave empty to keep the name from your invitation."
             autoComplete="name"
             maxLength={200}
             value={name}
@@ -69,7 +69,7 @@ export function InvitePage() {
         </Stack>
       </form>
       <Text size="sm">
-        You have joined already?{' '}
+        Already joined?{' '}
         <TextLink to="/login" underline="always">
           Sign in
         </TextLink>

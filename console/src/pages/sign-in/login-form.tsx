@@ -23,7 +23,7 @@ export function LoginForm() {
     >
       <Stack gap="md">
         <TextInput
-          label="E-mail"
+          label="Email"
           type="email"
           autoComplete="username"
           required

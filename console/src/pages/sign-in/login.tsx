@@ -26,7 +26,7 @@ export function LoginPage() {
     <SignInFrame title="Sign in">
       {sessionEnded() && (
         <Alert color="yellow" role="status" title="Your session has ended">
-          It expired, or was ended from elsewhere. Sign in again and go on where you were.
+          Sign in again to continue where you left off.
         </Alert>
       )}
       <Loaded query={identity}>
@@ -55,17 +55,17 @@ function OpenMode({ owner, next }: { owner: Identity; next: string | undefined }
   return (
     <>
       <Text size="sm">
-        This service is in open mode: nobody has to sign in. You act as{' '}
-        <UserText>{owner.name ?? 'the owner'}</UserText>, who owns the workspace.
+        This service is in open mode, so sign-in is not required. You act as{' '}
+        <UserText>{owner.name ?? 'the owner'}</UserText>, the workspace owner.
       </Text>
       <Button onClick={() => router.history.push(nextPath(next, window.location.origin))}>
-        Go on
+        Continue
       </Button>
       {form ? (
         <LoginForm />
       ) : (
         <Button variant="subtle" onClick={() => setForm(true)}>
-          Sign in as a member all the same
+          Sign in anyway
         </Button>
       )}
     </>

@@ -14,7 +14,7 @@ export function NewPassword({
   return (
     <PasswordInput
       label={label}
-      description={`At least ${MIN_PASSWORD_LENGTH} characters. A few words are easier to keep than signs.`}
+      description={`At least ${MIN_PASSWORD_LENGTH} characters. A few words are easier to remember than symbols.`}
       autoComplete="new-password"
       required
       minLength={MIN_PASSWORD_LENGTH}

@@ -18,7 +18,10 @@ export function SignupPage() {
   });
   if (signup.data !== undefined) return <Pending email={signup.data.email} />;
   return (
-    <SignInFrame title="Sign up" about="An administrator lets you in before you can sign in.">
+    <SignInFrame
+      title="Sign up"
+      about="An administrator must approve your account before you can sign in."
+    >
       <form
         aria-label="Sign up"
         onSubmit={(event) => {
@@ -37,7 +40,7 @@ export function SignupPage() {
             onChange={(event) => setName(event.currentTarget.value)}
           />
           <TextInput
-            label="E-mail"
+            label="Email"
             type="email"
             autoComplete="username"
             required
@@ -53,7 +56,7 @@ export function SignupPage() {
         </Stack>
       </form>
       <Text size="sm">
-        You have an account? <ToSignIn>Sign in</ToSignIn>.
+        Already have an account? <ToSignIn>Sign in</ToSignIn>.
       </Text>
     </SignInFrame>
   );
@@ -61,15 +64,15 @@ export function SignupPage() {
 
 function Pending({ email }: { email: string }) {
   return (
-    <SignInFrame title="Your request is waiting">
+    <SignInFrame title="Waiting for approval">
       <div role="status">
         <Text size="sm">
-          <UserText>{email}</UserText> is noted. An administrator of the workspace has to let you
-          in, on the members page. Nothing is mailed when that is done: ask one if it takes long.
+          An administrator must approve <UserText>{email}</UserText> on the Members page. You will
+          not get an email about it. If it takes too long, ask an administrator.
         </Text>
       </div>
       <Text size="sm">
-        Afterwards <ToSignIn /> with your e-mail and the password you have just chosen.
+        Once approved, <ToSignIn /> with your email and password.
       </Text>
     </SignInFrame>
   );
