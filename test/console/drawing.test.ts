@@ -89,8 +89,8 @@ describe('checking a draft', () => {
   });
 
   test('counts are said in words', () => {
-    expect(countWords({ errors: 1, warnings: 0 })).toBe('1 mistake');
-    expect(countWords({ errors: 2, warnings: 1 })).toBe('2 mistakes, 1 warning');
+    expect(countWords({ errors: 1, warnings: 0 })).toBe('1 error');
+    expect(countWords({ errors: 2, warnings: 1 })).toBe('2 errors, 1 warning');
     expect(countWords({ errors: 0, warnings: 0 })).toBeUndefined();
   });
 });
@@ -175,9 +175,9 @@ describe('checks', () => {
       expect(evaluationCheckSchema.safeParse(check).success).toBe(true);
       expect(checkFrom(check)).toEqual(check);
     }
-    expect(checkProblem({ name: ' ', type: 'equals', value: '' })).toBe('A name is missing');
+    expect(checkProblem({ name: ' ', type: 'equals', value: '' })).toBe('Enter a name');
     expect(checkProblem({ name: 'x', type: 'max_cost_usd', value: 'much' })).toMatch(/number/);
-    expect(checkProblem({ name: 'x', type: 'expression', value: '' })).toMatch(/missing/);
+    expect(checkProblem({ name: 'x', type: 'expression', value: '' })).toBe('Enter an expression');
   });
 
   test('another type drops what it has no use for', () => {

@@ -67,9 +67,9 @@ describeConsole('Workflows in the console', (stage) => {
     await page.keyboard.press('Control+A');
     await page.keyboard.type('len(agent_1) >');
     await page.getByRole('tab', { name: 'Check (2)' }).waitFor();
-    await page.getByText('1 mistake').first().waitFor();
+    await page.getByText('1 error').first().waitFor();
 
-    // The list of mistakes leads to the field.
+    // The list of errors leads to the field.
     await page.getByRole('tab', { name: 'Check (2)' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: /Expression "len/ }).focus();
@@ -105,7 +105,7 @@ describeConsole('Workflows in the console', (stage) => {
     ]);
     expect(await obstacles(page)).toEqual([]);
 
-    await page.getByRole('link', { name: 'Back to the workflow' }).click();
+    await page.getByRole('link', { name: 'Back to workflow' }).click();
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     // The input has the key that the prompt names.
     await page.getByRole('dialog').getByText('"ticket"').waitFor();
@@ -144,7 +144,7 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByText('Saved', { exact: true }).waitFor();
     for (let step = 0; step < 3; step += 1) await page.keyboard.press('Control+Shift+z');
 
-    await page.getByLabel('Result that takes a to b').selectOption('false');
+    await page.getByLabel('Branch of a to b').selectOption('false');
     await node('b').click();
     await page.keyboard.press('Delete');
     await node('b').waitFor({ state: 'detached' });
@@ -172,10 +172,10 @@ describeConsole('Workflows in the console', (stage) => {
     await json.focus();
     await page.keyboard.press('Control+End');
     await page.keyboard.type(' oops');
-    await page.getByText(/^No JSON yet/).waitFor();
+    await page.getByText(/^Invalid JSON/).waitFor();
     expect(await page.locator('.react-flow__node').count()).toBe(2);
     for (let key = 0; key < 5; key += 1) await page.keyboard.press('Backspace');
-    await page.getByText(/^No JSON yet/).waitFor({ state: 'detached' });
+    await page.getByText(/^Invalid JSON/).waitFor({ state: 'detached' });
 
     await rewrite(
       json,
@@ -196,19 +196,19 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByLabel('Label').fill('Mine');
     await stage().call('PUT', `/api/workflows/${id}`, { graph: { nodes: [], edges: [] } });
 
-    await page.getByRole('link', { name: 'Back to the workflow' }).click();
+    await page.getByRole('link', { name: 'Back to workflow' }).click();
     await page.getByRole('button', { name: 'Stay' }).click();
     expect(page.url()).toContain('/edit');
 
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Save over version 2?').waitFor();
     expect((await read(id)).version).toBe(2);
-    await page.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByRole('button', { name: 'Save my version' }).click();
     await page.getByText('Saved as version 3').waitFor();
     expect((await read(id)).graph.nodes[0].label).toBe('Mine');
 
     // Nothing is left to lose: no question is asked.
-    await page.getByRole('link', { name: 'Back to the workflow' }).click();
+    await page.getByRole('link', { name: 'Back to workflow' }).click();
     await page.waitForURL(`**/workflows/${id}`);
     await settled(visit);
   });
@@ -226,7 +226,7 @@ describeConsole('Workflows in the console', (stage) => {
     const visit = await stage().open(`/workflows/${id}?tab=versions`);
     const { page } = visit;
     await page.getByRole('link', { name: 'Changes from version 1 to 2' }).click();
-    await page.getByRole('heading', { name: 'From version 1 to 2' }).waitFor();
+    await page.getByRole('heading', { name: 'Version 1 to 2' }).waitFor();
     for (const [name, fate] of [
       ...[
         ['write', 'changed'],
@@ -244,7 +244,7 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByRole('link', { name: 'Graph of version 1', exact: true }).click();
     await page.getByRole('button', { name: 'Restore version 1' }).click();
     await page.getByRole('button', { name: 'Restore', exact: true }).click();
-    await page.getByText('Version 1 is restored as version 3').waitFor();
+    await page.getByText('Version 1 restored as version 3').waitFor();
     expect((await read(id)).graph).toEqual(linear);
     await settled(visit);
   });
@@ -253,27 +253,27 @@ describeConsole('Workflows in the console', (stage) => {
     const id = await made('Hooked');
     const visit = await stage().open(`/workflows/${id}?tab=triggers`);
     const { page } = visit;
-    await page.getByRole('button', { name: 'Enable the webhook' }).click();
+    await page.getByRole('button', { name: 'Enable webhook' }).click();
     const command = async (): Promise<string> =>
       (await page.getByLabel('the command').first().textContent()) ?? '';
-    await page.getByText('Sent from a shell:', { exact: true }).waitFor();
+    await page.getByText('Example request:', { exact: true }).waitFor();
     const plain = await command();
     expect(sentBy(stage(), plain)).toMatchObject({ status: 'pending' });
 
     await page.getByLabel('Require signatures').check();
-    await page.getByRole('button', { name: 'Save the settings' }).click();
-    await page.getByText('Signed and sent from a shell:').waitFor();
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.getByText('Example signed request:').waitFor();
     expect(sentBy(stage(), await command())).toMatchObject({ status: 'pending' });
     expect(sentBy(stage(), plain)).not.toHaveProperty('run_id');
 
-    const address = page.getByLabel('the address').first();
+    const address = page.getByLabel('the URL').first();
     const old = await address.textContent();
-    await page.getByRole('button', { name: 'Change the address' }).click();
-    await page.getByRole('button', { name: 'Change it' }).click();
-    await page.getByText('The webhook has a new address').waitFor();
+    await page.getByRole('button', { name: 'Change URL' }).click();
+    await page.getByRole('button', { name: 'Change webhook URL' }).click();
+    await page.getByText('Webhook URL changed').waitFor();
     await page.waitForFunction((text) => !document.body.textContent.includes(text), old ?? '');
     await page.getByRole('button', { name: 'Disable', exact: true }).click();
-    await pressInDialog(page, 'Disable');
+    await pressInDialog(page, 'Disable webhook');
     await page.getByText('disabled', { exact: true }).waitFor();
     await settled(visit);
   });
@@ -285,32 +285,32 @@ describeConsole('Workflows in the console', (stage) => {
     await page.getByRole('button', { name: 'New schedule' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Nightly');
-    await dialog.getByLabel('Cron').fill('30 2 * * *');
+    await dialog.getByLabel('Cron expression').fill('30 2 * * *');
     await dialog.getByLabel('Time zone').fill('Asia/Tokyo');
-    await dialog.getByText('Next times').waitFor();
+    await dialog.getByText('Next runs').waitFor();
     expect(await dialog.getByRole('listitem').count()).toBe(5);
-    await dialog.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('The schedule is made').waitFor();
+    await dialog.getByRole('button', { name: 'Create schedule' }).click();
+    await page.getByText('Schedule created').waitFor();
     const [schedule] = (await stage().call('GET', '/api/schedules')).body.filter(
       (each: { workflow_id: string }) => each.workflow_id === id,
     );
     expect(schedule).toMatchObject({ cron: '30 2 * * *', timezone: 'Asia/Tokyo', overlap: 'skip' });
 
-    await page.getByRole('switch', { name: 'Nightly is enabled' }).click();
-    await page.getByText('The schedule is disabled').waitFor();
+    await page.getByRole('switch', { name: 'Nightly enabled' }).click();
+    await page.getByText('Schedule disabled').waitFor();
     expect(await obstacles(page)).toEqual([]);
 
     await page.goto(`${stage().url}/schedules`);
     await page.getByRole('link', { name: 'Clocked' }).waitFor();
     expect(await obstacles(page)).toEqual([]);
     await page.getByRole('button', { name: 'Actions for Nightly' }).click();
-    await page.getByRole('menuitem', { name: 'Run it now' }).click();
+    await page.getByRole('menuitem', { name: 'Run now' }).click();
     await page.waitForURL('**/runs/run_*');
     await page.goBack();
     await page.getByRole('button', { name: 'Actions for Nightly' }).click();
     await page.getByRole('menuitem', { name: 'Delete' }).click();
-    await page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('The schedule is deleted').waitFor();
+    await page.getByRole('button', { name: 'Delete schedule', exact: true }).click();
+    await page.getByText('Schedule deleted').waitFor();
     expect(visit.problems).toEqual([]);
     await visit.context.close();
   });
@@ -319,15 +319,15 @@ describeConsole('Workflows in the console', (stage) => {
     const id = await made('Checked');
     const visit = await stage().open(`/workflows/${id}?tab=checks`);
     const { page } = visit;
-    await page.getByRole('button', { name: 'Add a check' }).click();
-    await page.getByLabel('What it has to contain').fill('done');
-    await page.getByRole('button', { name: 'Add a check' }).click();
+    await page.getByRole('button', { name: 'Add check' }).click();
+    await page.getByLabel('Expected text').fill('done');
+    await page.getByRole('button', { name: 'Add check' }).click();
     const second = page.getByRole('group', { name: 'Check 2' });
     await second.getByLabel('Passes when').selectOption('max_cost_usd');
-    expect(await page.getByRole('button', { name: 'Save the checks' }).isDisabled()).toBe(true);
-    await second.getByLabel('Dollars').fill('0.5');
-    await page.getByRole('button', { name: 'Save the checks' }).click();
-    await page.getByText('The checks are saved').waitFor();
+    expect(await page.getByRole('button', { name: 'Save checks' }).isDisabled()).toBe(true);
+    await second.getByLabel('Maximum cost (USD)').fill('0.5');
+    await page.getByRole('button', { name: 'Save checks' }).click();
+    await page.getByText('Checks saved').waitFor();
     expect((await read(id)).checks).toEqual([
       { name: 'check 1', type: 'contains', value: 'done' },
       { name: 'check 2', type: 'max_cost_usd', value: 0.5 },
@@ -336,27 +336,24 @@ describeConsole('Workflows in the console', (stage) => {
 
     await page.getByRole('tab', { name: 'Settings' }).click();
     await page.getByLabel('Name').fill('Renamed');
-    await page.getByLabel('What one run may cost, dollars').fill('2.5');
-    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByLabel('Cost cap per run (USD)').fill('2.5');
+    await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByRole('heading', { level: 1, name: 'Renamed' }).waitFor();
     expect(await read(id)).toMatchObject({ name: 'Renamed', run_cap_usd: 2.5, version: 1 });
     expect(await obstacles(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Save as a template' }).click();
+    await page.getByRole('button', { name: 'Save as template' }).click();
     const saving = page.getByRole('dialog');
     await saving.getByLabel('Description').fill('To begin with');
-    await rewrite(
-      saving.getByRole('textbox', { name: 'Input to try it with' }),
-      '{"topic": "rain"}',
-    );
-    await saving.getByRole('button', { name: 'Save the template' }).click();
+    await rewrite(saving.getByRole('textbox', { name: 'Sample input' }), '{"topic": "rain"}');
+    await saving.getByRole('button', { name: 'Save template' }).click();
     await page.getByRole('article', { name: 'Renamed' }).getByText('To begin with').waitFor();
     const [template] = (await stage().call('GET', '/api/templates')).body.filter(
       (each: { name: string }) => each.name === 'Renamed',
     );
     expect(template).toMatchObject({ sample_input: { topic: 'rain' }, checks: { length: 2 } });
     await page.goto(`${stage().url}/workflows/${id}?tab=settings`);
-    await page.getByRole('button', { name: 'Delete the workflow' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete workflow' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete workflow' }).click();
     await page.waitForURL('**/workflows');
     expect((await stage().call('GET', `/api/workflows/${id}`)).status).toBe(404);
     expect(visit.problems).toEqual([]);
@@ -380,8 +377,8 @@ async function addByKeys(page: Page, kind: string): Promise<void> {
 }
 
 async function chooseNode(page: Page, id: string): Promise<void> {
-  await page.getByLabel('Chosen node').selectOption(id);
-  await page.getByLabel('Id', { exact: true }).waitFor();
+  await page.getByLabel('Node', { exact: true }).selectOption(id);
+  await page.getByLabel('ID', { exact: true }).waitFor();
 }
 
 /** Drags from the middle of one thing to the middle of another, or that far from it. */

@@ -16,17 +16,17 @@ export function GalleryPage() {
       title="Templates"
       about={
         mayMake
-          ? 'Workflows to begin with. Those that come with the service run as they are and call nothing outside.'
-          : 'Workflows to begin with. Making one of them takes the permission ‘create edit workflows’, which you do not have.'
+          ? 'Start a workflow from a template. Built-in templates run without setup and make no external calls.'
+          : 'You need the create_edit_workflows permission to create a workflow from a template.'
       }
     >
       <Loaded query={templates}>
         {(all) => (
           <>
-            <Section title="To begin with">
+            <Section title="Built-in templates">
               <TemplateCards templates={all.filter((template) => template.built_in)} />
             </Section>
-            <Section title="Your own">
+            <Section title="Your templates">
               <Own templates={all.filter((template) => !template.built_in)} />
             </Section>
           </>
@@ -49,9 +49,9 @@ export function TemplateCards({ templates }: { templates: readonly Template[] })
 function Own({ templates }: { templates: readonly Template[] }) {
   if (templates.length > 0) return <TemplateCards templates={templates} />;
   return (
-    <Empty title="No template of your own">
+    <Empty title="No custom templates yet">
       <Text size="sm" c="dimmed">
-        A workflow becomes one in its settings, by ‘Save as a template’.
+        To create one, open the settings of a workflow and select “Save as template”.
       </Text>
     </Empty>
   );

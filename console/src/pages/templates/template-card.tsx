@@ -58,9 +58,9 @@ export function TemplateCard({ template }: { template: Template }) {
               loading={remove.isPending}
               onClick={() =>
                 confirm({
-                  title: `Delete ‘${template.name}’?`,
-                  consequence: 'Workflows that were made from it stay as they are.',
-                  confirmLabel: 'Delete',
+                  title: `Delete “${template.name}”?`,
+                  consequence: 'Workflows created from it are not affected.',
+                  confirmLabel: 'Delete template',
                   onConfirm: () => remove.mutate(undefined),
                 })
               }

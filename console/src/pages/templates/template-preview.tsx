@@ -32,7 +32,7 @@ export function TemplatePreview({
         {checks.length > 0 && (
           <div>
             <Title order={3} size="h6">
-              Checks of each run
+              Checks
             </Title>
             <List size="sm">
               {checks.map((name) => (
@@ -45,7 +45,7 @@ export function TemplatePreview({
         )}
         <div>
           <Title order={3} size="h6">
-            Input to try it with
+            Sample input
           </Title>
           <JsonView value={template.sample_input} what="the sample input" />
         </div>

@@ -20,7 +20,7 @@ export function useTemplateActs(template: Template) {
 
   const make = useAction(() => api().instantiateTemplate(template.id), {
     changes: [workflowsKey],
-    done: `‘${template.name}’ is a workflow now`,
+    done: `Workflow created from “${template.name}”`,
     onDone: toEditor,
   });
   const makeAndRun = useAction(() => instantiateAndRun(template), {
@@ -29,14 +29,14 @@ export function useTemplateActs(template: Template) {
       if (run !== undefined) {
         return void navigate({ to: '/runs/$runId', params: { runId: run.id } });
       }
-      const title = 'The workflow is made, but it was not run';
+      const title = 'The workflow was created but did not run';
       notifications.show({ color: 'red', title, message: describeError(refusal) });
       toEditor(workflow);
     },
   });
   const remove = useAction(() => api().deleteTemplate(template.id), {
     changes: [templatesQuery.queryKey],
-    done: `‘${template.name}’ is deleted`,
+    done: `Template “${template.name}” deleted`,
   });
   return {
     make: mayMake ? make : undefined,

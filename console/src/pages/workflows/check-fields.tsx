@@ -89,7 +89,7 @@ function CheckValue({ check, onChange }: { check: Check; onChange: (check: Check
       return (
         <CodeEditor
           label={label}
-          description="Over the state, and output, cost_usd and duration_ms. At most 2,000 characters."
+          description="Can use the state, output, cost_usd and duration_ms. Up to 2,000 characters."
           language="expression"
           minHeight={44}
           value={String(check.value ?? '')}
@@ -115,8 +115,8 @@ function TextFields({ check, onChange }: { check: Check; onChange: (check: Check
   return (
     <>
       <TextInput
-        label="Where"
-        description="A key of the state or a path with dots, like triage.category. Empty: the run’s output."
+        label="Field"
+        description="State key or dotted path, like triage.category. Leave empty to check the run output."
         maxLength={500}
         value={check.target ?? ''}
         onChange={(event) => {
@@ -125,7 +125,7 @@ function TextFields({ check, onChange }: { check: Check; onChange: (check: Check
         }}
       />
       <Switch
-        label="Mind upper and lower case"
+        label="Case-sensitive"
         checked={check.case_sensitive === true}
         onChange={(event) =>
           onChange({ ...check, case_sensitive: event.currentTarget.checked || undefined })

@@ -14,17 +14,21 @@ export interface Check {
 
 /** What each type looks at, in the order in which they are offered. */
 export const checkTypes: Record<CheckType, { label: string; value: string; about: Subject }> = {
-  contains: { label: 'The text contains', value: 'What it has to contain', about: 'text' },
+  contains: { label: 'Text contains', value: 'Expected text', about: 'text' },
   not_contains: {
-    label: 'The text does not contain',
-    value: 'What it may not contain',
+    label: 'Text does not contain',
+    value: 'Forbidden text',
     about: 'text',
   },
-  equals: { label: 'The text equals', value: 'What it has to be', about: 'text' },
-  regex: { label: 'The text matches', value: 'Pattern, in RE2', about: 'text' },
-  max_cost_usd: { label: 'The run costs at most', value: 'Dollars', about: 'number' },
-  max_duration_ms: { label: 'The run takes at most', value: 'Milliseconds', about: 'number' },
-  expression: { label: 'An expression holds', value: 'Expression', about: 'expression' },
+  equals: { label: 'Text equals', value: 'Expected text', about: 'text' },
+  regex: { label: 'Text matches a pattern', value: 'Pattern (RE2)', about: 'text' },
+  max_cost_usd: { label: 'Run cost is at most', value: 'Maximum cost (USD)', about: 'number' },
+  max_duration_ms: {
+    label: 'Run duration is at most',
+    value: 'Maximum duration (ms)',
+    about: 'number',
+  },
+  expression: { label: 'Expression is true', value: 'Expression', about: 'expression' },
 };
 
 /** Text checks have a target and mind the case. */
@@ -61,11 +65,11 @@ export function retyped({ name, type: old, value, ...text }: Check, type: CheckT
 
 /** What is missing; undefined when it can be saved. */
 export function checkProblem({ name, type, value }: Check): string | undefined {
-  if (name.trim() === '') return 'A name is missing';
-  if (value === undefined) return 'The value is missing';
+  if (name.trim() === '') return 'Enter a name';
+  if (value === undefined) return 'Enter a value';
   if (subjectOf(type) === 'number' && !(typeof value === 'number' && value >= 0)) {
-    return 'The value has to be a number from 0';
+    return 'Enter a number of 0 or more';
   }
-  if (subjectOf(type) === 'expression' && value === '') return 'The expression is missing';
+  if (subjectOf(type) === 'expression' && value === '') return 'Enter an expression';
   return undefined;
 }

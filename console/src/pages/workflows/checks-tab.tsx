@@ -23,13 +23,13 @@ export function ChecksTab({ workflow }: { workflow: Workflow }) {
   return (
     <Section title="Checks">
       <Text size="sm" c="dimmed">
-        They score every run that succeeds. The result is shown with the run and does not change its
-        state.
+        Checks run after every successful run. Results appear on the run and do not change its
+        status.
       </Text>
       {mayEdit ? (
         <ChecksForm workflow={workflow} />
       ) : workflow.checks.length === 0 ? (
-        <Empty title="No checks" />
+        <Empty title="No checks yet" />
       ) : (
         <JsonView value={workflow.checks} what="the checks" />
       )}
@@ -43,7 +43,7 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
   const [touched, setTouched] = useState(false);
   const save = useAction(() => api().setChecks(workflow.id, checks as Checks), {
     changes: [workflowsKey],
-    done: 'The checks are saved',
+    done: 'Checks saved',
     quiet: true,
     onDone: (answer) => {
       setSaved(answer.checks);
@@ -58,12 +58,12 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
   return (
     <Form
       action={save}
-      submit="Save the checks"
+      submit="Save checks"
       ready={touched && checks.every((check) => checkProblem(check) === undefined)}
       onSubmit={() => save.mutate(undefined)}
     >
       {elsewhere && !save.isPending && (
-        <Alert color="yellow" role="status" title="Somebody else has changed the checks">
+        <Alert color="yellow" role="status" title="Someone else changed the checks">
           <Button
             size="compact-sm"
             variant="default"
@@ -73,7 +73,7 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
               setTouched(false);
             }}
           >
-            Take theirs
+            Load their version
           </Button>
         </Alert>
       )}
@@ -97,7 +97,7 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
           disabled={checks.length >= MOST_CHECKS}
           onClick={() => set([...checks, newCheck(checks.length + 1)])}
         >
-          Add a check
+          Add check
         </Button>
       </Group>
     </Form>

@@ -59,7 +59,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
         maxRows={6}
       />
       <SegmentedControl
-        aria-label="What it begins with"
+        aria-label="Start from"
         data={[
           { value: 'empty', label: 'Empty' },
           { value: 'json', label: 'From JSON' },
@@ -70,7 +70,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
       {from === 'json' ? (
         <JsonField
           label="Graph"
-          description="An object with nodes and edges"
+          description="A JSON object with nodes and edges"
           value={graph}
           judge={aGraph}
           onBroken={setBroken}
@@ -79,7 +79,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
         />
       ) : (
         <Text size="sm" c="dimmed">
-          The editor opens on an empty drawing.
+          The editor opens with an empty graph.
         </Text>
       )}
     </Form>

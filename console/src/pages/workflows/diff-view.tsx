@@ -38,7 +38,7 @@ export function DiffView({ from, to }: { from: Graph; to: Graph }) {
     (source: string, target: string) => ends.get(JSON.stringify([source, target])),
     [ends],
   );
-  if (merged.changes.length === 0) return <Empty title="The two graphs are the same" />;
+  if (merged.changes.length === 0) return <Empty title="No differences" />;
   return (
     <Stack gap="md">
       <Group gap="xs">
@@ -48,7 +48,7 @@ export function DiffView({ from, to }: { from: Graph; to: Graph }) {
           </Badge>
         ))}
         <Text size="sm" c="dimmed">
-          New edges are thick, removed ones faded.
+          Added edges are thick. Removed edges are faded.
         </Text>
       </Group>
       <GraphView graph={merged.graph} cardOf={cardOf} takenEdge={takenEdge} height={420} />

@@ -36,7 +36,7 @@ export function EdgeFields({
         ))}
         {outgoing.length + incoming.length === 0 && (
           <Text size="sm" c="dimmed">
-            Connected with nothing yet
+            No connections yet
           </Text>
         )}
         <ConnectForm graph={graph} id={id} change={change} />
@@ -68,7 +68,7 @@ export function EdgeRow({
           <NativeSelect
             size="xs"
             w={92}
-            aria-label={`Result that takes ${name}`}
+            aria-label={`Branch of ${name}`}
             data={branchOptions}
             value={conditionValue ?? ''}
             onChange={(event) =>
@@ -79,7 +79,7 @@ export function EdgeRow({
         <ActionIcon
           variant="subtle"
           color="red"
-          aria-label={`Delete the edge ${name}`}
+          aria-label={`Delete edge ${name}`}
           onClick={() => change({ type: 'remove', nodes: [], edges: [at] })}
         >
           <IconTrash size={16} />
@@ -116,7 +116,7 @@ function ConnectForm({
         flex={1}
         miw={120}
         data={[
-          { value: '', label: 'Choose a node' },
+          { value: '', label: 'Select a node' },
           ...others.map((node) => ({ value: node.id, label: node.label })),
         ]}
         value={target}
@@ -125,7 +125,7 @@ function ConnectForm({
       {branching && (
         <NativeSelect
           size="xs"
-          label="When"
+          label="Branch"
           w={92}
           data={branchOptions}
           value={shownBranch}

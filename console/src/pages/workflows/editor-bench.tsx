@@ -56,7 +56,7 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
       title={`Edit ${workflow.name}`}
       about={
         <TextLink to="/workflows/$workflowId" params={{ workflowId: workflow.id }}>
-          Back to the workflow
+          Back to workflow
         </TextLink>
       }
       wide
@@ -149,8 +149,8 @@ function HiddenParts({ hidden }: { hidden: number }) {
   if (hidden === 0) return null;
   return (
     <Text size="sm" c="dimmed" mt="xs">
-      {hidden} of the nodes cannot be drawn: an id is missing or doubled, or the kind is unknown.
-      They are in the JSON.
+      {hidden} {hidden === 1 ? 'node is' : 'nodes are'} not shown: the ID is missing or duplicated,
+      or the kind is unknown. Fix {hidden === 1 ? 'it' : 'them'} in the JSON tab.
     </Text>
   );
 }

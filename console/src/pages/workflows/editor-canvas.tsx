@@ -140,7 +140,7 @@ export function EditorCanvas({
     onSelect((current) => ({ ...current, edges: chosenBy(changes, current.edges) }));
   };
   return (
-    <Box h={height} className="graph-frame" aria-label="Drawing" role="region" ref={frame}>
+    <Box h={height} className="graph-frame" aria-label="Graph editor" role="region" ref={frame}>
       <ReactFlow
         nodes={nodes}
         edges={edges}

@@ -78,7 +78,7 @@ export function EditorToolbar({
         tt="none"
         color={saving.unsaved ? 'yellow' : 'gray'}
       >
-        {saving.unsaved ? 'Not saved' : 'Saved'}
+        {saving.unsaved ? 'Unsaved changes' : 'Saved'}
       </Badge>
     </Group>
   );
@@ -101,7 +101,7 @@ function AddMenu({
       <Menu.Dropdown>
         {selected !== undefined && (
           <Menu.Label>
-            Connected behind <UserText>{selected}</UserText>
+            Connects after <UserText>{selected}</UserText>
           </Menu.Label>
         )}
         {nodeKinds.map((kind) => {
@@ -150,7 +150,7 @@ function LayOutButton({
       disabled={drawing.nodes.length === 0}
       onClick={() => void layOutAll()}
     >
-      Lay out
+      Auto-layout
     </Button>
   );
 }

@@ -20,19 +20,14 @@ export function EditorPage() {
   if (!mayEdit) {
     return (
       <Page title="Editor">
-        <Alert>
-          Changing workflows takes the capability create_edit_workflows, which you do not hold.
-        </Alert>
+        <Alert>You need the create_edit_workflows permission to edit workflows.</Alert>
       </Page>
     );
   }
   if (query.data?.status === 'published' && !mayPublish) {
     return (
       <Page title="Editor">
-        <Alert>
-          Changing a published workflow takes the capability publish_workflows, which you do not
-          hold.
-        </Alert>
+        <Alert>You need the publish_workflows permission to edit a published workflow.</Alert>
       </Page>
     );
   }

@@ -34,7 +34,7 @@ export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
       <Empty title="The graph is empty">
         {mayEdit && (
           <TextLink to="/workflows/$workflowId/edit" params={{ workflowId: id }}>
-            Draw it in the editor
+            Open the editor
           </TextLink>
         )}
       </Empty>
@@ -44,7 +44,7 @@ export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
   return (
     <Stack gap="md">
       {mistakes?.some(({ severity }) => severity === 'error') === true && (
-        <Alert color="red" title="It cannot run like this">
+        <Alert color="red" title="Fix these errors to run">
           <MistakeList mistakes={mistakes} onChoose={({ nodeId }) => setSelected(nodeId)} />
         </Alert>
       )}
@@ -60,7 +60,7 @@ export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
         </Box>
         {node !== undefined && (
           <Box flex="1 1 300px" miw={0}>
-            <Section title="Chosen node">
+            <Section title="Node">
               <JsonView value={node} what="the node" />
             </Section>
           </Box>
@@ -68,7 +68,7 @@ export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
       </Group>
       {node === undefined && (
         <Text size="sm" c="dimmed">
-          Choose a node to see how it is set.
+          Select a node to see its settings.
         </Text>
       )}
     </Stack>

@@ -45,4 +45,4 @@ export function JsonField({
 
 /** Only an object, or nothing. */
 export const anObject: Judge = (value) =>
-  value === undefined || isRecord(value) ? undefined : 'Has to be a JSON object';
+  value === undefined || isRecord(value) ? undefined : 'Enter a JSON object';

@@ -12,7 +12,7 @@ const TYPING = 'json';
 export const aGraph: Judge = (value) =>
   isRecord(value) && Array.isArray(value['nodes']) && Array.isArray(value['edges'])
     ? undefined
-    : 'A graph is an object with the lists `nodes` and `edges`. The drawing stays as it was.';
+    : 'A graph is an object with the lists `nodes` and `edges`. The graph has not changed.';
 
 /** The graph as JSON. What is changed here is drawn, and what is drawn is written here. */
 export function JsonPanel({
@@ -33,7 +33,7 @@ export function JsonPanel({
         onChange={(value) => change({ type: 'replace', graph: value as Graph, touched: TYPING })}
       />
       <Text size="xs" c="dimmed" mt="xs">
-        What is no JSON yet is marked and leaves the drawing as it is.
+        The graph updates once the JSON is valid.
       </Text>
     </>
   );

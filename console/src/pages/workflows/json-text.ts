@@ -41,6 +41,6 @@ function parsed(text: string, judge: Judge): { value: unknown } | { error: strin
     const error = judge(value);
     return error === undefined ? { value } : { error };
   } catch (error) {
-    return { error: `No JSON yet: ${error instanceof Error ? error.message : String(error)}` };
+    return { error: `Invalid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
 }

@@ -16,14 +16,14 @@ export function MistakeList({
   if (mistakes === undefined) {
     return (
       <Text size="sm" c="dimmed">
-        Being checked
+        Checking…
       </Text>
     );
   }
   if (mistakes.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        Nothing is wrong. It can run.
+        No problems. Ready to run.
       </Text>
     );
   }

@@ -51,7 +51,7 @@ export function countByNode(mistakes: readonly Mistake[]): Map<string, MistakeCo
 /** `2 mistakes, 1 warning`, or undefined when there is nothing to say. */
 export function countWords({ errors, warnings }: MistakeCount): string | undefined {
   const words = [
-    ...(errors === 0 ? [] : [`${errors} ${errors === 1 ? 'mistake' : 'mistakes'}`]),
+    ...(errors === 0 ? [] : [`${errors} ${errors === 1 ? 'error' : 'errors'}`]),
     ...(warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`]),
   ];
   return words.length === 0 ? undefined : words.join(', ');

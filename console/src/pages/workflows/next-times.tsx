@@ -27,15 +27,15 @@ export function NextTimes({ cron, timezone }: { cron: string; timezone: string }
   return (
     <Box aria-live="polite">
       <Text size="sm" fw={500}>
-        Next times
+        Next runs
       </Text>
       {times === undefined ? (
         <Text size="sm" c="red" role="alert">
-          This cron or time zone is not valid. Example: 0 9 * * 1-5, in Europe/Berlin.
+          Enter a valid cron expression and time zone, such as 0 9 * * 1-5 in Europe/Berlin.
         </Text>
       ) : times.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Never
+          No upcoming runs
         </Text>
       ) : (
         <Box component="ul" m={0} pl="md">

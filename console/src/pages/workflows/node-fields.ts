@@ -25,7 +25,7 @@ export interface FieldGroup {
 const outputKey: NodeField = {
   name: 'output_key',
   label: 'Output key',
-  hint: 'Where in the state the output goes. Without one it is the node’s id.',
+  hint: 'State key for the output. Default: the node ID.',
   input: 'line',
 };
 
@@ -34,20 +34,23 @@ const prompt: NodeField = { name: 'prompt', label: 'Prompt', input: 'template' }
 const expression: NodeField = {
   name: 'expression',
   label: 'Expression',
-  hint: 'Over the state, like score >= 0.8 and not blocked',
+  hint: 'Uses the state, like score >= 0.8 and not blocked',
   input: 'expression',
 };
 
 /** What the form of each kind shows at once. Id and label stand before it. */
 export const mainFields: Record<NodeKind, readonly NodeField[]> = {
   agent: [
-    { ...prompt, hint: 'With references like {ticket}. Empty: the whole state as JSON.' },
+    {
+      ...prompt,
+      hint: 'Supports references like {ticket}. Leave empty to send the whole state as JSON.',
+    },
     { name: 'system_prompt', label: 'System prompt', input: 'template' },
     { name: 'model', label: 'Model', hint: 'provider/model, or mock', input: 'line' },
     {
       name: 'fallback_models',
       label: 'Fallback models',
-      hint: 'Asked in this order when a provider fails. Enter adds one.',
+      hint: 'Tried in this order when a provider fails. Press Enter after each.',
       input: 'names',
     },
     outputKey,
@@ -57,43 +60,45 @@ export const mainFields: Record<NodeKind, readonly NodeField[]> = {
     {
       name: 'params',
       label: 'Parameters',
-      hint: 'A JSON object. Texts in it are templates.',
+      hint: 'A JSON object. Strings can contain references like {ticket}.',
       input: 'object',
     },
     outputKey,
   ],
   condition: [expression],
   loop: [
-    { ...expression, hint: 'Goes round while it holds' },
+    { ...expression, hint: 'Repeats while true' },
     {
       name: 'max_iterations',
-      label: 'Most rounds',
-      hint: '5 unless given',
+      label: 'Max iterations',
+      hint: 'Default: 5',
       input: 'number',
       least: 1,
       most: 10_000,
       whole: true,
     },
   ],
-  human_gate: [{ ...prompt, hint: 'What the approver is asked. With references like {draft}.' }],
+  human_gate: [
+    { ...prompt, hint: 'The question for the approver. Supports references like {draft}.' },
+  ],
   merge: [],
 };
 
 const seconds = { input: 'number', least: 0 } as const;
 
 const limits: FieldGroup = {
-  label: 'Time and tries',
+  label: 'Timeout and retries',
   fields: [
     {
       name: 'timeout_seconds',
-      label: 'Timeout of an attempt, seconds',
+      label: 'Timeout per attempt (seconds)',
       ...seconds,
       most: 604_800,
     },
     {
       name: 'retry.max_attempts',
-      label: 'Tries',
-      hint: '1 unless given',
+      label: 'Max attempts',
+      hint: 'Default: 1',
       input: 'number',
       least: 1,
       most: 100,
@@ -101,15 +106,15 @@ const limits: FieldGroup = {
     },
     {
       name: 'retry.initial_interval_seconds',
-      label: 'Pause before the second try, seconds',
-      hint: '1 unless given',
+      label: 'Initial retry delay (seconds)',
+      hint: 'Default: 1',
       ...seconds,
       most: 3600,
     },
     {
       name: 'retry.backoff',
-      label: 'Each pause is longer by',
-      hint: 'A factor, 2 unless given',
+      label: 'Backoff multiplier',
+      hint: 'Default: 2',
       input: 'number',
       least: 1,
       most: 10,
@@ -118,18 +123,18 @@ const limits: FieldGroup = {
 };
 
 const answer: FieldGroup = {
-  label: 'Answer',
+  label: 'Response',
   fields: [
     {
       name: 'response_schema',
       label: 'Response schema',
-      hint: 'JSON Schema of the answer. The parsed object becomes the output.',
+      hint: 'JSON Schema of the response. The parsed object becomes the output.',
       input: 'object',
     },
     { name: 'temperature', label: 'Temperature', input: 'number', least: 0, most: 2 },
     {
       name: 'max_output_tokens',
-      label: 'Most output tokens',
+      label: 'Max output tokens',
       input: 'number',
       least: 1,
       most: 10_000_000,
@@ -143,20 +148,20 @@ const mock: FieldGroup = {
   fields: [
     {
       name: 'mock.output',
-      label: 'What it answers',
-      hint: 'Any JSON. Texts in it are templates.',
+      label: 'Output',
+      hint: 'Any JSON. Strings can contain references like {ticket}.',
       input: 'json',
     },
     {
       name: 'mock.cost_usd',
-      label: 'What it costs, dollars',
+      label: 'Cost (USD)',
       input: 'number',
       least: 0,
       most: 1_000_000,
     },
     {
       name: 'mock.delay_ms',
-      label: 'How long it takes, milliseconds',
+      label: 'Delay (ms)',
       input: 'number',
       least: 0,
       most: 3_600_000,
@@ -164,7 +169,7 @@ const mock: FieldGroup = {
     },
     {
       name: 'mock.fail_times',
-      label: 'Fails this often first',
+      label: 'Failures before success',
       input: 'number',
       least: 0,
       most: 1000,

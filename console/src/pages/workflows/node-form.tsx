@@ -64,7 +64,7 @@ export function NodeForm({
       />
       <TextInput
         label="Label"
-        description="What people see. Without one it is the id."
+        description="Display name. Default: the node ID."
         data-field="label"
         value={labelOf(node)}
         error={textOf(marks.get('label'))}
@@ -98,7 +98,7 @@ export function NodeForm({
         leftSection={<IconTrash size={16} aria-hidden />}
         onClick={() => change({ type: 'remove', nodes: [id], edges: [] })}
       >
-        Delete the node
+        Delete node
       </Button>
     </Stack>
   );
@@ -124,11 +124,11 @@ function IdInput({
   };
   return (
     <TextInput
-      label="Id"
-      description="Prompts and expressions refer to the node by it"
+      label="ID"
+      description="Used in prompts and expressions"
       data-field="id"
       value={typed ?? id}
-      error={taken ? 'Another node has this id' : error}
+      error={taken ? 'Another node already has this ID' : error}
       onChange={(event) => setTyped(event.currentTarget.value)}
       onBlur={take}
       onKeyDown={(event) => {

@@ -23,7 +23,7 @@ export function RunDialog({
   onClose: () => void;
 }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Run the workflow" size="lg">
+    <Modal opened={opened} onClose={onClose} title="Run workflow" size="lg">
       <RunForm workflow={workflow} given={input} onClose={onClose} />
     </Modal>
   );

@@ -32,7 +32,7 @@ export function RunInput({
     <>
       <JsonField
         label={label}
-        description="A JSON object. Its keys can be read by prompts and expressions."
+        description="A JSON object. Prompts and expressions can use its keys."
         value={value}
         judge={anInput}
         onBroken={onBroken}
@@ -41,12 +41,12 @@ export function RunInput({
       />
       <Text size="sm" c="dimmed">
         {Object.keys(suggested).length === 0
-          ? 'The graph reads nothing that has to come with the input.'
-          : 'The keys are those that the graph reads and no node sets.'}
+          ? 'This workflow expects no inputs.'
+          : `Inputs this workflow expects: ${Object.keys(suggested).join(', ')}`}
       </Text>
     </>
   );
 }
 
 const anInput = (value: unknown): string | undefined =>
-  isRecord(value) ? undefined : 'The input has to be a JSON object, like {}';
+  isRecord(value) ? undefined : 'Enter a JSON object, like {}';

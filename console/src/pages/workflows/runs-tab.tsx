@@ -30,7 +30,7 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
           search={{ workflow_id: workflow.id, status: undefined, trigger: undefined }}
           size="sm"
         >
-          With all filters
+          View in Runs
         </TextLink>
       }
     >
@@ -38,7 +38,7 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
         {({ pages }) => {
           const runs = pages.flatMap((page) => page.runs);
           return runs.length === 0 ? (
-            <Empty title="It has not run yet" />
+            <Empty title="No runs yet" />
           ) : (
             <>
               <RunTable runs={runs} />
@@ -53,16 +53,16 @@ export function RunsTab({ workflow }: { workflow: Workflow }) {
 
 function RunTable({ runs }: { runs: readonly RunSummary[] }) {
   return (
-    <Table.ScrollContainer minWidth={640} tabIndex={0} aria-label="Runs, to be scrolled">
+    <Table.ScrollContainer minWidth={640} tabIndex={0} aria-label="Runs, scrollable">
       <Table aria-label="Runs of the workflow">
         <Table.Thead style={{ whiteSpace: 'nowrap' }}>
           <Table.Tr>
             <Table.Th>Run</Table.Th>
-            <Table.Th>State</Table.Th>
+            <Table.Th>Status</Table.Th>
             <Table.Th>Started</Table.Th>
-            <Table.Th>By</Table.Th>
+            <Table.Th>Started by</Table.Th>
             <Table.Th className="numbers">Version</Table.Th>
-            <Table.Th className="numbers">Time</Table.Th>
+            <Table.Th className="numbers">Duration</Table.Th>
             <Table.Th className="numbers">Cost</Table.Th>
           </Table.Tr>
         </Table.Thead>

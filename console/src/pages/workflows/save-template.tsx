@@ -16,9 +16,9 @@ export function SaveTemplate({ workflow }: { workflow: Workflow }) {
   return (
     <>
       <Button variant="default" onClick={open}>
-        Save as a template
+        Save as template
       </Button>
-      <Modal opened={opened} onClose={close} title="Save as a template" size="lg">
+      <Modal opened={opened} onClose={close} title="Save as template" size="lg">
         <TemplateForm workflow={workflow} onClose={close} />
       </Modal>
     </>
@@ -43,7 +43,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
       }),
     {
       changes: [templatesQuery.queryKey],
-      done: 'The template is saved',
+      done: 'Template saved',
       quiet: true,
       onDone: () => void navigate({ to: '/templates' }),
     },
@@ -51,7 +51,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
   return (
     <Form
       action={save}
-      submit="Save the template"
+      submit="Save template"
       ready={!broken && name.trim() !== ''}
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
@@ -63,7 +63,7 @@ function TemplateForm({ workflow, onClose }: { workflow: Workflow; onClose: () =
         onDescription={setDescription}
       />
       <RunInput
-        label="Input to try it with"
+        label="Sample input"
         value={sample}
         suggested={suggested}
         onChange={setTyped}

@@ -35,7 +35,7 @@ export function ScheduleDialog({
     <Modal
       opened={opened}
       onClose={onClose}
-      title={'schedule' in target ? 'Edit the schedule' : 'New schedule'}
+      title={'schedule' in target ? 'Edit schedule' : 'New schedule'}
       size="lg"
     >
       <ScheduleForm target={target} onClose={onClose} />
@@ -66,7 +66,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
         : api().updateSchedule(given.id, fields),
     {
       changes: [schedulesKey],
-      done: given === undefined ? 'The schedule is made' : 'Saved',
+      done: given === undefined ? 'Schedule created' : 'Schedule saved',
       onDone: onClose,
       quiet: true,
     },
@@ -74,7 +74,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
   return (
     <Form
       action={save}
-      submit={given === undefined ? 'Create' : 'Save'}
+      submit={given === undefined ? 'Create schedule' : 'Save changes'}
       ready={cron.trim() !== '' && !broken && (given !== undefined || workflowId !== '')}
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
@@ -84,7 +84,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
           label="Workflow"
           required
           data={[
-            { value: '', label: 'Choose a workflow' },
+            { value: '', label: 'Select a workflow' },
             ...target.workflows.map((each) => ({ value: each.id, label: each.name })),
           ]}
           value={chosen}
@@ -98,7 +98,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextInput
-        label="Cron"
+        label="Cron expression"
         description="Minute, hour, day of month, month, day of week; or @hourly, @daily, @weekly, @monthly, @yearly"
         required
         maxLength={200}
@@ -108,7 +108,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
       />
       <Autocomplete
         label="Time zone"
-        description="On whose clock the cron is read"
+        description="The schedule runs in this time zone"
         required
         data={zones()}
         limit={30}
@@ -118,13 +118,13 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
       <NextTimes cron={cron} timezone={timezone} />
       <div>
         <Text size="sm" fw={500} id="overlap-label">
-          While an earlier run goes on
+          If the previous run is still active
         </Text>
         <SegmentedControl
           aria-labelledby="overlap-label"
           data={[
-            { value: 'skip', label: 'Skip' },
-            { value: 'allow', label: 'Start another' },
+            { value: 'skip', label: 'Skip the new run' },
+            { value: 'allow', label: 'Start a new run' },
           ]}
           value={overlap}
           onChange={(value) => setOverlap(value === 'allow' ? 'allow' : 'skip')}
@@ -132,7 +132,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
       </div>
       <JsonField
         label="Input"
-        description="What each run is given, a JSON object"
+        description="A JSON object passed to each run"
         value={input}
         judge={anObject}
         onBroken={setBroken}

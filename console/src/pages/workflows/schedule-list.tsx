@@ -27,7 +27,7 @@ export function ScheduleListPage() {
   return (
     <Page
       title="Schedules"
-      about="What the clock starts"
+      about="Runs started on a schedule"
       actions={
         mayCreate && (
           <Button
@@ -51,7 +51,8 @@ export function ScheduleListPage() {
           schedules.length === 0 ? (
             <Empty title="No schedules yet">
               <Text size="sm">
-                A schedule starts runs of a workflow at given times, in a time zone of your choice.
+                A schedule starts runs of a workflow at set times. Create one to run a workflow
+                automatically.
               </Text>
             </Empty>
           ) : (

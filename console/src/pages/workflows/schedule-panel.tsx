@@ -42,10 +42,8 @@ export function SchedulePanel({ workflowId }: { workflowId: string }) {
         {(schedules) => {
           const own = schedules.filter((each) => each.workflow_id === workflowId);
           return own.length === 0 ? (
-            <Empty title="No schedule starts it">
-              <Text size="sm">
-                A schedule starts runs at given times, in a time zone of your choice.
-              </Text>
+            <Empty title="No schedules yet">
+              <Text size="sm">Create a schedule to run this workflow at set times.</Text>
             </Empty>
           ) : (
             <ScheduleTable schedules={own} />

@@ -35,15 +35,15 @@ export function ScheduleTable({
           target={{ schedule: edited }}
         />
       )}
-      <Table.ScrollContainer minWidth={860} tabIndex={0} aria-label="Schedules, to be scrolled">
+      <Table.ScrollContainer minWidth={860} tabIndex={0} aria-label="Schedules, scrollable">
         <Table aria-label="Schedules" verticalSpacing="sm">
           <Table.Thead style={{ whiteSpace: 'nowrap' }}>
             <Table.Tr>
               <Table.Th>Schedule</Table.Th>
               {workflowNames !== undefined && <Table.Th>Workflow</Table.Th>}
-              <Table.Th>When</Table.Th>
-              <Table.Th>Next</Table.Th>
-              <Table.Th>Last</Table.Th>
+              <Table.Th>Runs at</Table.Th>
+              <Table.Th>Next run</Table.Th>
+              <Table.Th>Last run</Table.Th>
               <Table.Th>Enabled</Table.Th>
               <Table.Th>Actions</Table.Th>
             </Table.Tr>
@@ -63,7 +63,7 @@ export function ScheduleTable({
                   <Code>{schedule.cron}</Code>
                   <Text size="xs" c="dimmed">
                     {schedule.timezone}
-                    {schedule.overlap === 'allow' && ', runs may overlap'}
+                    {schedule.overlap === 'allow' && ', allows overlapping runs'}
                   </Text>
                 </Table.Td>
                 <Table.Td>
@@ -113,7 +113,7 @@ function LastTick({ schedule }: { schedule: Schedule }) {
   return (
     <Stack gap={2}>
       {at === null ? (
-        <Text size="sm">never</Text>
+        <Text size="sm">Never</Text>
       ) : (
         <Text size="sm" component="div">
           <When at={at} ago />
@@ -125,9 +125,9 @@ function LastTick({ schedule }: { schedule: Schedule }) {
                 params={{ runId }}
                 search={NO_SEARCH}
                 size="sm"
-                aria-label={`The latest run of ${nameOf(schedule)}`}
+                aria-label={`Last run of ${nameOf(schedule)}`}
               >
-                run
+                View run
               </TextLink>
             </>
           )}
@@ -147,12 +147,12 @@ function EnabledSwitch({ schedule }: { schedule: Schedule }) {
   const mayRun = useMay('run_workflows');
   const set = useAction((enabled: boolean) => api().updateSchedule(schedule.id, { enabled }), {
     changes: [schedulesKey],
-    done: ({ enabled }) => (enabled ? 'The schedule is enabled' : 'The schedule is disabled'),
+    done: ({ enabled }) => (enabled ? 'Schedule enabled' : 'Schedule disabled'),
   });
   if (!mayEdit) return schedule.enabled ? 'yes' : 'no';
   return (
     <Switch
-      aria-label={`${nameOf(schedule)} is enabled`}
+      aria-label={`${nameOf(schedule)} enabled`}
       checked={set.isPending ? set.variables : schedule.enabled}
       disabled={set.isPending || (!schedule.enabled && !mayRun)}
       onChange={(event) => set.mutate(event.currentTarget.checked)}
@@ -171,7 +171,7 @@ function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => 
   });
   const remove = useAction(() => api().deleteSchedule(schedule.id), {
     changes: [schedulesKey],
-    done: 'The schedule is deleted',
+    done: 'Schedule deleted',
   });
   if (!mayEdit) return '–';
   return (
@@ -183,21 +183,21 @@ function ScheduleMenu({ schedule, onEdit }: { schedule: Schedule; onEdit: () => 
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item disabled={!mayRun} onClick={() => trigger.mutate(undefined)}>
-          Run it now
+          Run now
         </Menu.Item>
         <Menu.Item onClick={onEdit}>Edit</Menu.Item>
         <Menu.Item
           c="red"
           onClick={() =>
             confirm({
-              title: 'Delete the schedule?',
+              title: 'Delete this schedule?',
               consequence: (
                 <>
-                  <UserText>{nameOf(schedule)}</UserText> starts no more runs. Those it has started
-                  go on.
+                  <UserText>{nameOf(schedule)}</UserText> will not start any more runs. Active runs
+                  continue.
                 </>
               ),
-              confirmLabel: 'Delete',
+              confirmLabel: 'Delete schedule',
               onConfirm: () => remove.mutate(undefined),
             })
           }

@@ -43,11 +43,11 @@ export function SelectionPanel({
           : edge !== undefined
             ? 'Edge'
             : nodes.length > 1
-              ? 'Several nodes'
-              : 'Nothing chosen'}
+              ? 'Multiple selection'
+              : 'No selection'}
       </Title>
       <NativeSelect
-        label="Chosen node"
+        label="Node"
         data={[
           { value: '', label: 'None' },
           ...drawing.nodes.map(({ id, label }) => ({
@@ -81,7 +81,7 @@ export function SelectionPanel({
       {nodes.length > 1 && (
         <>
           <Text size="sm">
-            {nodes.length} nodes and {edges.length} edges are chosen.
+            {nodes.length} nodes and {edges.length} edges selected.
           </Text>
           <Button
             variant="light"
@@ -95,14 +95,14 @@ export function SelectionPanel({
               })
             }
           >
-            Delete them
+            Delete selection
           </Button>
         </>
       )}
       {nodes.length + edges.length === 0 && (
         <Text size="sm" c="dimmed">
-          Choose a node or an edge in the drawing, or add one. Drag from the right end of a node to
-          the left end of another to connect them. The delete key removes what is chosen.
+          Select a node or an edge in the graph, or add a node. To connect two nodes, drag from the
+          right side of one to the left side of the other. Press Delete to remove the selection.
         </Text>
       )}
     </Stack>

@@ -23,16 +23,16 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
   const mayDelete = useMay('delete_workflows');
   return (
     <Stack gap="xl" maw={560}>
-      <Section title="About">
+      <Section title="General">
         {mayEdit ? <AboutForm workflow={workflow} /> : <AboutText workflow={workflow} />}
         <Text size="sm" c="dimmed">
-          Its id is {workflow.id} <Copy text={workflow.id} what="the id" />
+          Workflow ID: {workflow.id} <Copy text={workflow.id} what="the workflow ID" />
         </Text>
       </Section>
       {mayEdit && (
         <Section title="Template">
           <Text size="sm">
-            Others can begin with a copy of the graph and the checks as they are now.
+            Save the current graph and checks as a template that others can start from.
           </Text>
           <Box>
             <SaveTemplate workflow={workflow} />
@@ -42,7 +42,7 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
       {mayDelete && (
         <Section title="Delete">
           <Text size="sm">
-            Deleting takes the workflow, its versions and its runs. Nothing brings them back.
+            Deletes the workflow with its versions and runs. You cannot undo this.
           </Text>
           <DeleteButton workflow={workflow} />
         </Section>
@@ -54,8 +54,8 @@ export function SettingsTab({ workflow }: { workflow: Workflow }) {
 function AboutText({ workflow: { run_cap_usd: cap } }: { workflow: Workflow }) {
   return (
     <Text size="sm">
-      {cap === null ? 'A run may cost what budgets let it.' : `A run may cost ${dollarsText(cap)}.`}{' '}
-      Changing that takes the capability create_edit_workflows, which you do not hold.
+      {cap === null ? 'Runs have no cost cap.' : `Cost cap per run: ${dollarsText(cap)}.`} You need
+      the create_edit_workflows permission to change it.
     </Text>
   );
 }
@@ -71,12 +71,12 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
         description,
         run_cap_usd: cap === '' ? null : Number(cap),
       }),
-    { changes: [workflowsKey], done: 'Saved', quiet: true },
+    { changes: [workflowsKey], done: 'Settings saved', quiet: true },
   );
   return (
     <Form
       action={save}
-      submit="Save"
+      submit="Save changes"
       ready={name.trim() !== ''}
       onSubmit={() => save.mutate(undefined)}
     >
@@ -87,8 +87,8 @@ function AboutForm({ workflow }: { workflow: Workflow }) {
         onDescription={setDescription}
       />
       <NumberInput
-        label="What one run may cost, dollars"
-        description="A run that would cost more fails. Empty: no cap."
+        label="Cost cap per run (USD)"
+        description="A run that would cost more fails. Leave empty for no cap."
         min={0}
         decimalScale={6}
         value={cap}
@@ -102,7 +102,7 @@ function DeleteButton({ workflow }: { workflow: Workflow }) {
   const navigate = useNavigate();
   const remove = useAction(() => api().deleteWorkflow(workflow.id), {
     changes: [runsKey, schedulesKey, workflowsQuery.queryKey],
-    done: 'Deleted',
+    done: 'Workflow deleted',
     onDone: () => void navigate({ to: '/workflows' }),
   });
   return (
@@ -113,19 +113,20 @@ function DeleteButton({ workflow }: { workflow: Workflow }) {
         loading={remove.isPending}
         onClick={() =>
           confirm({
-            title: 'Delete the workflow?',
+            title: 'Delete this workflow?',
             consequence: (
               <>
-                <UserText>{workflow.name}</UserText> and its {countText(workflow.stats.total)} runs
-                are deleted, with its versions, schedules and webhook. Nothing brings them back.
+                This deletes <UserText>{workflow.name}</UserText> with its{' '}
+                {countText(workflow.stats.total)} runs, its versions, schedules and webhook. You
+                cannot undo this.
               </>
             ),
-            confirmLabel: 'Delete',
+            confirmLabel: 'Delete workflow',
             onConfirm: () => remove.mutate(undefined),
           })
         }
       >
-        Delete the workflow
+        Delete workflow
       </Button>
     </Box>
   );

@@ -10,7 +10,7 @@ export function useLeaveGuard(unsaved: boolean): void {
       new Promise<boolean>((resolve) => {
         modals.openConfirmModal({
           title: 'Leave without saving?',
-          children: 'Your changes to the graph are not saved. They are lost when you leave.',
+          children: 'You have unsaved changes to the graph. If you leave, you lose them.',
           labels: { confirm: 'Leave', cancel: 'Stay' },
           confirmProps: { color: 'red' },
           onConfirm: () => resolve(false),

@@ -32,8 +32,8 @@ export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph)
       if (version <= base.version) return put.mutate(next);
       confirm({
         title: `Save over version ${version}?`,
-        consequence: `Somebody saved version ${version} after you began with version ${base.version}. Yours becomes the newest; theirs stays in the list of versions.`,
-        confirmLabel: 'Save mine',
+        consequence: `Someone saved version ${version} after you opened version ${base.version}. Your graph becomes the latest version. Theirs stays in the version list.`,
+        confirmLabel: 'Save my version',
         onConfirm: () => put.mutate(next),
       });
     },
@@ -57,9 +57,9 @@ export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph)
           onTake={() =>
             unsaved
               ? confirm({
-                  title: `Take version ${workflow.version}?`,
-                  consequence: 'Your changes are dropped.',
-                  confirmLabel: 'Drop mine',
+                  title: `Load version ${workflow.version}?`,
+                  consequence: 'You lose your unsaved changes.',
+                  confirmLabel: 'Discard my changes',
                   onConfirm: take,
                 })
               : take()
@@ -71,15 +71,15 @@ export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph)
 
 function Overtaken({ theirs, mine, onTake }: { theirs: number; mine: number; onTake: () => void }) {
   return (
-    <Alert color="yellow" role="status" title="Somebody else has saved">
+    <Alert color="yellow" role="status" title="Someone else saved this workflow">
       <Stack gap="xs">
         <Text size="sm">
-          You began with version {mine}; the newest is version {theirs}. Saving yours makes another
-          version and drops nothing.
+          You opened version {mine}. The latest is version {theirs}. If you save, your graph becomes
+          a new version and theirs is kept.
         </Text>
         <Group>
           <Button size="compact-sm" variant="default" onClick={onTake}>
-            Take version {theirs}
+            Load version {theirs}
           </Button>
         </Group>
       </Stack>

@@ -65,7 +65,7 @@ function VersionTable({
   const params = { workflowId: workflow.id };
   const to = '/workflows/$workflowId';
   return (
-    <Table.ScrollContainer minWidth={560} tabIndex={0} aria-label="Versions, to be scrolled">
+    <Table.ScrollContainer minWidth={560} tabIndex={0} aria-label="Versions, scrollable">
       <Table aria-label="Versions of the workflow">
         <Table.Thead style={{ whiteSpace: 'nowrap' }}>
           <Table.Tr>
@@ -73,7 +73,7 @@ function VersionTable({
             <Table.Th>Saved</Table.Th>
             <Table.Th className="numbers">Nodes</Table.Th>
             <Table.Th className="numbers">Edges</Table.Th>
-            <Table.Th>Look at</Table.Th>
+            <Table.Th>View</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -84,7 +84,8 @@ function VersionTable({
                   {version}
                   {version === workflow.version && (
                     <Badge size="sm" variant="light" c="bright" tt="none">
-                      newest
+                      {' '}
+                      Latest{' '}
                     </Badge>
                   )}
                 </Group>
@@ -146,10 +147,10 @@ function ShownVersion({
   });
   const others = [...new Set([...known, ...(against === undefined ? [] : [against])])]
     .filter((each) => each !== version)
-    .map((each) => ({ value: String(each), label: `version ${each}` }));
+    .map((each) => ({ value: String(each), label: `Version ${each}` }));
   return (
     <Section
-      title={against === undefined ? `Version ${version}` : `From version ${against} to ${version}`}
+      title={against === undefined ? `Version ${version}` : `Version ${against} to ${version}`}
       actions={<Restore workflow={workflow} version={version} graph={query.data?.graph} />}
     >
       {others.length > 0 && (
@@ -185,7 +186,7 @@ function ShownVersion({
 }
 
 function OneGraph({ graph }: { graph: Graph }) {
-  if (graph.nodes.length === 0) return <Empty title="The graph of this version is empty" />;
+  if (graph.nodes.length === 0) return <Empty title="This version has an empty graph" />;
   return (
     <>
       <GraphView graph={graph} height={380} />
@@ -208,7 +209,7 @@ function Restore({
     useMay('create_edit_workflows') && (workflow.status !== 'published' || mayPublish);
   const restore = useAction((old: Graph) => api().updateWorkflow(workflow.id, { graph: old }), {
     changes: [workflowsKey],
-    done: (saved) => `Version ${version} is restored as version ${saved.version}`,
+    done: (saved) => `Version ${version} restored as version ${saved.version}`,
   });
   if (!mayEdit || graph === undefined || version === workflow.version) return null;
   return (
@@ -218,7 +219,7 @@ function Restore({
       onClick={() =>
         confirm({
           title: `Restore version ${version}?`,
-          consequence: `Its graph is saved as the newest version. Version ${workflow.version} stays in the list.`,
+          consequence: `Its graph becomes the latest version. Version ${workflow.version} stays in the list.`,
           confirmLabel: 'Restore',
           dangerous: false,
           onConfirm: () => restore.mutate(graph),

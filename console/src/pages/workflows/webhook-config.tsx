@@ -23,26 +23,26 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
         dedup_window_seconds: Number(window),
         event_id_field: field,
       }),
-    { changes: [webhooksKey], done: 'Saved', quiet: true },
+    { changes: [webhooksKey], done: 'Webhook settings saved', quiet: true },
   );
   return (
     <Fieldset legend="Settings" maw={560}>
       <Form
         action={save}
-        submit="Save the settings"
+        submit="Save settings"
         ready={tolerance !== '' && window !== '' && field !== ''}
         onSubmit={() => save.mutate(undefined)}
       >
         <Stack gap="sm">
           <Switch
             label="Require signatures"
-            description="What is not signed with the secret is refused"
+            description="Reject requests that are not signed with the secret"
             checked={requireSignature}
             onChange={(event) => setRequireSignature(event.currentTarget.checked)}
           />
           <NumberInput
-            label="A signature may be this old, seconds"
-            description="Or this far ahead"
+            label="Signature tolerance (seconds)"
+            description="Maximum clock difference, past or future"
             min={1}
             max={MOST_TOLERANCE_SECONDS}
             allowDecimal={false}
@@ -51,7 +51,7 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
             onChange={setTolerance}
           />
           <NumberInput
-            label="An event starts no second run for, seconds"
+            label="Deduplication window (seconds)"
             description="0: everything that is sent starts a run"
             min={0}
             max={MOST_WINDOW_SECONDS}
@@ -60,8 +60,8 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
             onChange={setWindow}
           />
           <TextInput
-            label="Field that names the event"
-            description="Where no X-Service-Event-Id is sent"
+            label="Event ID field"
+            description="Used when the request has no X-Service-Event-Id header"
             maxLength={200}
             value={field}
             onChange={(event) => setField(event.currentTarget.value)}

@@ -51,30 +51,30 @@ function Address({ workflow, webhook }: { workflow: Workflow; webhook: Webhook }
   if (webhook.url === null) {
     return (
       <Text size="sm">
-        Once it is enabled, programs without an API key can start runs by sending JSON to an address
-        of its own.
+        Enable webhook to get a URL. Programs without an API key can start runs by sending JSON to
+        it.
       </Text>
     );
   }
   if (webhook.url.endsWith('*')) {
     return (
       <Text size="sm">
-        Its address starts runs, so it is shown only to those who hold create_edit_workflows and
-        run_workflows.
+        You need the create_edit_workflows and run_workflows permissions to see the URL, because it
+        starts runs.
       </Text>
     );
   }
   const signed = webhook.require_signature;
   return (
     <>
-      <Snippet text={webhook.url} what="the address" />
+      <Snippet text={webhook.url} what="the URL" />
       <Text size="sm" c="dimmed">
-        Whoever knows the address can start runs
+        Anyone with this URL can start runs
         {signed
-          ? ', if they sign what they send with its last part.'
-          : '. Keep it like a password.'}
+          ? ' with requests signed with the last part of the URL.'
+          : '. Keep it secret, like a password.'}
       </Text>
-      <Text size="sm">{signed ? 'Signed and sent from a shell:' : 'Sent from a shell:'}</Text>
+      <Text size="sm">{signed ? 'Example signed request:' : 'Example request:'}</Text>
       <Snippet
         text={signed ? signedCurlOf(webhook.url, body) : curlOf(webhook.url, body)}
         what="the command"
@@ -87,11 +87,11 @@ function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Web
   const mayRun = useMay('run_workflows');
   const enable = useAction(() => api().enableWebhook(workflowId), {
     changes: [webhooksKey],
-    done: webhook.enabled ? 'The webhook has a new address' : 'The webhook is enabled',
+    done: webhook.enabled ? 'Webhook URL changed' : 'Webhook enabled',
   });
   const disable = useAction(() => api().disableWebhook(workflowId), {
     changes: [webhooksKey],
-    done: 'The webhook is disabled',
+    done: 'Webhook disabled',
   });
   if (!webhook.enabled) {
     return (
@@ -101,7 +101,7 @@ function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Web
           loading={enable.isPending}
           onClick={() => enable.mutate(undefined)}
         >
-          Enable the webhook
+          Enable webhook
         </Button>
       </Group>
     );
@@ -114,15 +114,15 @@ function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Web
         loading={enable.isPending}
         onClick={() =>
           confirm({
-            title: 'Change the address?',
+            title: 'Change the webhook URL?',
             consequence:
-              'The webhook gets another secret. Whoever still sends to the old address gets 404 at once.',
-            confirmLabel: 'Change it',
+              'The webhook gets a new secret. Requests to the old URL return 404 immediately.',
+            confirmLabel: 'Change webhook URL',
             onConfirm: () => enable.mutate(undefined),
           })
         }
       >
-        Change the address
+        Change URL{' '}
       </Button>
       <Button
         variant="light"
@@ -130,10 +130,10 @@ function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Web
         loading={disable.isPending}
         onClick={() =>
           confirm({
-            title: 'Disable the webhook?',
+            title: 'Disable this webhook?',
             consequence:
-              'The address answers 404 from then on, and its secret is forgotten. Enabling it again makes another address.',
-            confirmLabel: 'Disable',
+              'Requests to the URL return 404, and the secret is deleted. If you enable the webhook again, it gets a new URL.',
+            confirmLabel: 'Disable webhook',
             onConfirm: () => disable.mutate(undefined),
           })
         }

@@ -15,6 +15,7 @@ import { When } from '../../parts/time.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 import { CreateWorkflow } from './create-workflow.tsx';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 const READ_EVERY_MS = 10_000;
 const SHOWN_AT_FIRST = 100;
@@ -29,7 +30,7 @@ export function WorkflowListPage() {
   return (
     <Page
       title="Workflows"
-      about="What runs, and how it has been going"
+      about="All workflows and their recent results"
       actions={
         mayEdit && (
           <Button
@@ -50,7 +51,7 @@ export function WorkflowListPage() {
             <>
               <TextInput
                 label="Search"
-                placeholder="Name, description or id"
+                placeholder="Name, description or ID"
                 leftSection={<IconSearch size={16} aria-hidden />}
                 maw={360}
                 value={q ?? ''}
@@ -76,11 +77,11 @@ function NoWorkflows({ mayEdit }: { mayEdit: boolean }) {
     <Empty title="No workflows yet">
       <Text size="sm">
         {mayEdit
-          ? 'Begin with a template, which runs at once, or draw one of your own.'
-          : 'Somebody who may edit workflows has to make the first one.'}
+          ? 'Start from a template, or create a workflow from scratch.'
+          : 'You need the create_edit_workflows permission to create one.'}
       </Text>
       <ButtonLink to="/templates" variant="default">
-        Look at the templates
+        Browse templates
       </ButtonLink>
     </Empty>
   );
@@ -95,19 +96,19 @@ function found(workflows: readonly Workflow[], q: string | undefined): Workflow[
 
 function WorkflowTable({ workflows }: { workflows: readonly Workflow[] }) {
   const [shown, setShown] = useState(SHOWN_AT_FIRST);
-  if (workflows.length === 0) return <Empty title="Nothing matches the search" />;
+  if (workflows.length === 0) return <Empty title="No matching workflows" />;
   return (
     <>
-      <Table.ScrollContainer minWidth={820} tabIndex={0} aria-label="Workflows, to be scrolled">
+      <Table.ScrollContainer minWidth={820} tabIndex={0} aria-label="Workflows, scrollable">
         <Table aria-label="Workflows" verticalSpacing="sm">
           <Table.Thead style={{ whiteSpace: 'nowrap' }}>
             <Table.Tr>
               <Table.Th>Workflow</Table.Th>
-              <Table.Th>State</Table.Th>
+              <Table.Th>Status</Table.Th>
               <Table.Th className="numbers">Runs</Table.Th>
-              <Table.Th className="numbers">Success</Table.Th>
+              <Table.Th className="numbers">Success rate</Table.Th>
               <Table.Th className="numbers">Average cost</Table.Th>
-              <Table.Th className="numbers">Average time</Table.Th>
+              <Table.Th className="numbers">Average duration</Table.Th>
               <Table.Th>Last run</Table.Th>
             </Table.Tr>
           </Table.Thead>
@@ -178,7 +179,7 @@ export function WorkflowState({ status }: { status: Workflow['status'] }) {
       miw="max-content"
       color={status === 'published' ? 'teal' : 'gray'}
     >
-      {status}
+      {sentenceCase(status)}
     </Badge>
   );
 }

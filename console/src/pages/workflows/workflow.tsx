@@ -71,7 +71,7 @@ function OneWorkflow({ workflow }: { workflow: Workflow }) {
           <Group gap="xs">
             <WorkflowState status={status} />
             <Badge variant="default" tt="none">
-              version {version}
+              Version {version}
             </Badge>
           </Group>
         </>
@@ -116,7 +116,7 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
   const invalid = mistakes?.some(({ severity }) => severity === 'error') === true;
   const publish = useAction(() => api().publishWorkflow(workflow.id), {
     changes: [workflowsKey],
-    done: 'Published',
+    done: 'Workflow published',
   });
   return (
     <>
@@ -141,7 +141,7 @@ function WorkflowActions({ workflow }: { workflow: Workflow }) {
         </Button>
       )}
       {mayRun && (
-        <Tooltip label="Fix the errors of the graph to run it" disabled={!invalid}>
+        <Tooltip label="Fix the errors in the graph to run it" disabled={!invalid}>
           <Button
             leftSection={<IconPlayerPlay size={16} aria-hidden />}
             disabled={invalid}
