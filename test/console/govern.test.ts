@@ -24,16 +24,16 @@ describeConsole(
     test('a budget is made, fills up, is changed and goes', async () => {
       const { open, call, engine } = stage();
       const { page, problems } = await open('/budgets');
-      await page.getByText('No budget yet').waitFor();
+      await page.getByText('No budgets yet').waitFor();
       await button(page, 'New budget').first().click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill('Letters');
-      await dialog.getByLabel('Limit in dollars').fill('2');
-      await dialog.getByRole('switch', { name: 'Hold money for runs in flight' }).check();
-      await dialog.getByLabel('Estimate per run in dollars').fill('0.5');
-      await pressInDialog(page, 'Create');
+      await dialog.getByLabel('Limit (USD)').fill('2');
+      await dialog.getByRole('switch', { name: 'Reserve an estimate for active runs' }).check();
+      await dialog.getByLabel('Estimate per run (USD)').fill('0.5');
+      await pressInDialog(page, 'Create budget');
       const card = page.getByRole('article', { name: 'Letters' });
-      await card.getByText('0 % used').waitFor();
+      await card.getByText('0% used').waitFor();
       expect((await call('GET', '/api/budgets')).body).toMatchObject([
         { name: 'Letters', limit_usd: 2, reservation_estimate_usd: 0.5, window: 'month' },
       ]);
@@ -44,19 +44,21 @@ describeConsole(
       });
       await engine.until(await engine.trigger(workflowId), ['success']);
       await page.reload();
-      await card.getByRole('img', { name: /^Settled \$0.75, held \$0.00, Free \$1.25/ }).waitFor();
-      await button(card, 'Day by day').click();
+      await card
+        .getByRole('img', { name: /^Spent \$0.75, reserved \$0.00, Remaining \$1.25/ })
+        .waitFor();
+      await button(card, 'Show daily spend').click();
       const today = new Date().toISOString().slice(0, 10);
       await card.getByRole('row', { name: `${today} $0.75 $1.25` }).waitFor();
 
       await button(card, 'Edit').click();
-      await dialog.getByLabel('Limit in dollars').fill('0.5');
-      await pressInDialog(page, 'Save');
+      await dialog.getByLabel('Limit (USD)').fill('0.5');
+      await pressInDialog(page, 'Save changes');
       await card.getByText('Over limit').waitFor();
-      await card.getByText(/new runs are refused until/).waitFor();
+      await card.getByText(/New runs are refused until/).waitFor();
       await button(card, 'Delete').click();
-      await pressInDialog(page, 'Delete');
-      await page.getByText('No budget yet').waitFor();
+      await pressInDialog(page, 'Delete budget');
+      await page.getByText('No budgets yet').waitFor();
       expect((await call('GET', '/api/budgets')).body).toEqual([]);
       expect(problems).toEqual([]);
     });
@@ -71,12 +73,12 @@ describeConsole(
         .waitFor();
       await page.getByText('90 days').click();
       await page.waitForURL(/days=90/);
-      await button(page, 'Add a price').click();
+      await button(page, 'Add price').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Model').fill('home/grown');
-      await dialog.getByLabel('Dollars per million tokens in').fill('1.5');
-      await dialog.getByLabel('Dollars per million tokens out').fill('3');
-      await pressInDialog(page, 'Save');
+      await dialog.getByLabel('Input price (USD per million tokens)').fill('1.5');
+      await dialog.getByLabel('Output price (USD per million tokens)').fill('3');
+      await pressInDialog(page, 'Save price');
       await page.getByRole('row', { name: /home\/grown \$1.50 \$3.00/ }).waitFor();
       expect((await call('GET', '/api/workspace/prices')).body.prices).toEqual([
         { model: 'home/grown', input_usd_per_million: 1.5, output_usd_per_million: 3 },
@@ -87,8 +89,8 @@ describeConsole(
     test('policies are edited as forms and tried before they are saved, without sending anything', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/policies');
-      await page.getByLabel('E-mail addresses').check();
-      await button(page, 'Add a pattern').click();
+      await page.getByLabel('Email addresses').check();
+      await button(page, 'Add pattern').click();
       await page.getByLabel('Name').fill('employee');
       await page.getByLabel('RE2 pattern').fill('EMP-\\d{6}');
 
@@ -96,17 +98,17 @@ describeConsole(
       page.on('request', (request) => {
         if (request.method() !== 'GET' || request.url().includes('ann@')) sent.push(request.url());
       });
-      await page.getByLabel('Text to try').fill('Write to ann@example.com about EMP-123456.');
+      await page.getByLabel('Sample text').fill('Write to ann@example.com about EMP-123456.');
       await page.getByText('Write to [REDACTED:email] about [REDACTED:employee].').waitFor();
       expect(sent).toEqual([]);
 
-      await button(page, 'Add a tool').click();
+      await button(page, 'Add tool').click();
       await page
         .getByRole('group', { name: /^Rules for/ })
         .getByLabel(/^Tool/)
         .fill('http_request');
       await page.keyboard.press('Escape');
-      await button(page, 'Block an argument').click();
+      await button(page, 'Block argument').click();
       await page.getByLabel('Blocked argument').fill('method');
       await page.getByLabel('Values').fill('DELETE');
       await button(page, 'Save policies').click();
@@ -130,13 +132,13 @@ describeConsole(
     test('an expression is evaluated as it is typed, and says where it cannot be read', async () => {
       const { open } = stage();
       const { page, problems } = await open('/policies');
-      await page.getByText('A condition takes it as true').waitFor();
+      await page.getByText('Evaluates to true in a condition').waitFor();
       const expression = page.getByRole('textbox', { name: 'Expression' });
       await rewrite(expression, 'amount > ');
       await page.getByText('At position').waitFor();
       await page.locator('.cm-lintRange-error').waitFor();
       await rewrite(expression, 'amount > 500');
-      await page.getByText('A condition takes it as false').waitFor();
+      await page.getByText('Evaluates to false in a condition').waitFor();
       expect(problems).toEqual([]);
     });
 
@@ -155,14 +157,14 @@ describeConsole(
       const { page, problems } = await open('/governance');
       const card = page.getByRole('article', { name: 'Data redacted' });
       await card.getByRole('link', { name: 'Letters' }).waitFor();
-      await button(card, 'Evidence').click();
+      await button(card, 'Show evidence').click();
       await card.getByLabel('the evidence', { exact: true }).waitFor();
       expect(await card.getByRole('link', { name: runId }).getAttribute('href')).toBe(
         `/runs/${runId}?step=write`,
       );
       await page.getByLabel('Decision', { exact: true }).selectOption('denied');
       await page.waitForURL(/decision=denied/);
-      await page.getByText('No decision passes these filters').waitFor();
+      await page.getByText('No matching decisions').waitFor();
       expect(problems).toEqual([]);
     });
 
@@ -173,12 +175,12 @@ describeConsole(
       await button(page, 'Show details of policy_update').click();
       await page.getByLabel('the details', { exact: true }).waitFor();
       await page.getByLabel('Action').fill('no_such_act');
-      await page.getByText('No entry passes these filters').waitFor();
-      await button(page, 'Clear').click();
+      await page.getByText('No matching entries').waitFor();
+      await button(page, 'Clear filters').click();
       await page.getByText(/of \d+ entries/).waitFor();
-      await button(page, 'Check the chain').click();
-      await page.getByText('The log is as it was written').waitFor();
-      const head = (await page.getByLabel('the newest seal', { exact: true }).textContent()) ?? '';
+      await button(page, 'Verify chain').click();
+      await page.getByText('The log is intact').waitFor();
+      const head = (await page.getByLabel('the latest hash', { exact: true }).textContent()) ?? '';
       expect(head).toMatch(new RegExp(`^${engine.actor.workspaceId}:\\d+:[0-9a-f]{64}$`));
       expect(problems).toEqual([]);
     });
@@ -186,12 +188,12 @@ describeConsole(
     test('somebody is invited, and one of their capabilities is overridden', async () => {
       const { open, call } = stage();
       const { page, problems } = await open('/members');
-      await button(page, 'Invite').click();
+      await button(page, 'Invite member').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill('Grace');
-      await dialog.getByLabel('E-mail').fill('grace@example.com');
+      await dialog.getByLabel('Email').fill('grace@example.com');
       await dialog.getByLabel('Role').selectOption('viewer');
-      await button(dialog, 'Invite').click();
+      await button(dialog, 'Send invitation').click();
       const link =
         (await dialog.getByLabel('the invitation link', { exact: true }).textContent()) ?? '';
       const code = new URL(link).searchParams.get('code');
@@ -204,13 +206,13 @@ describeConsole(
 
       await page.getByRole('link', { name: 'Grace' }).click();
       await page.getByRole('heading', { name: 'Grace', level: 1 }).waitFor();
-      const override = page.getByLabel('Override of run_workflows');
+      const override = page.getByLabel('Override run_workflows');
       const row = page.getByRole('row').filter({ has: override });
       const identity = async () => (await call('GET', '/api/auth/me', undefined, body.token)).body;
       for (const [choice, held] of [
-        ['allow', 'may'],
-        ['deny', 'may not'],
-        ['inherit', 'may not'],
+        ['allow', 'Allowed'],
+        ['deny', 'Not allowed'],
+        ['inherit', 'Not allowed'],
       ] as const) {
         const read = page.waitForResponse(
           (answer) =>
@@ -221,11 +223,11 @@ describeConsole(
         await read;
         await row.getByText(held, { exact: true }).waitFor();
         await eventually(
-          async () => (await identity()).capabilities.run_workflows === (held === 'may'),
+          async () => (await identity()).capabilities.run_workflows === (held === 'Allowed'),
         );
       }
       await button(page, 'Remove').click();
-      await pressInDialog(page, 'Remove');
+      await pressInDialog(page, 'Remove member');
       await page.waitForURL(/\/members$/);
       expect((await call('GET', '/api/auth/me', undefined, body.token)).status).toBe(401);
       expect(problems).toEqual([]);
@@ -234,9 +236,9 @@ describeConsole(
     test('the secret of a key is shown once, works, and ends when the key is revoked', async () => {
       const { open, url } = stage();
       const { page, problems } = await open('/keys');
-      await button(page, 'New key').click();
+      await button(page, 'New API key').click();
       await page.getByRole('dialog').getByLabel('Name').fill('Nightly import');
-      await button(page.getByRole('dialog'), 'Create').click();
+      await button(page.getByRole('dialog'), 'Create key').click();
       const secret = (await page.getByLabel('the secret', { exact: true }).textContent()) ?? '';
       await page.getByRole('dialog', { name: 'New API key' }).waitFor({ state: 'detached' });
       const asked = async (): Promise<number> =>
@@ -246,8 +248,8 @@ describeConsole(
       await page.getByText('Nightly import').waitFor();
       expect(await page.content()).not.toContain(secret);
       await button(page, 'Revoke Nightly import').click();
-      await pressInDialog(page, 'Revoke');
-      await page.getByText('No key').waitFor();
+      await pressInDialog(page, 'Revoke key');
+      await page.getByText('No API keys yet').waitFor();
       expect(await asked()).toBe(401);
       expect(problems).toEqual([]);
     });
@@ -258,29 +260,29 @@ describeConsole(
       await button(page, 'New tool').click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill('crm');
-      await dialog.getByLabel('Address').fill('http://127.0.0.1:9/crm');
-      await button(dialog, 'Add a header').click();
+      await dialog.getByLabel('URL').fill('http://127.0.0.1:9/crm');
+      await button(dialog, 'Add header').click();
       await dialog.getByLabel('Header', { exact: true }).fill('Authorization');
       await dialog.getByLabel('Value', { exact: true }).fill('Bearer a-secret-of-ours');
-      await pressInDialog(page, 'Register');
+      await pressInDialog(page, 'Create tool');
       const card = page.getByRole('article', { name: 'custom:crm' });
       await card.getByText('Authorization').waitFor();
 
       await button(card, 'Edit crm').click();
       await dialog.getByLabel('Description').fill('Looks customers up');
-      await pressInDialog(page, 'Save');
+      await pressInDialog(page, 'Save changes');
       await card.getByText('Looks customers up').waitFor();
       expect((await call('GET', '/api/tools')).body).toMatchObject([
         { name: 'crm', description: 'Looks customers up', headers: { Authorization: '***' } },
       ]);
       expect(await page.content()).not.toContain('a-secret-of-ours');
 
-      await button(card, 'Schema and trial').click();
-      await button(card, 'Call it once').click();
-      await card.getByText('A step would fail').waitFor();
+      await button(card, 'Show schema and test').click();
+      await button(card, 'Test tool').click();
+      await card.getByText('Test failed').waitFor();
       await button(card, 'Delete crm').click();
-      await pressInDialog(page, 'Delete');
-      await page.getByText('No tool of your own yet').waitFor();
+      await pressInDialog(page, 'Delete tool');
+      await page.getByText('No custom tools yet').waitFor();
       expect(problems).toEqual([]);
     });
 
@@ -290,9 +292,9 @@ describeConsole(
       const { page } = await set.open('/account', { token: ada.token });
       await page.getByLabel('Current password').fill('correct horse battery');
       await page.getByLabel(/^New password( \*)?$/).fill('staple of horses');
-      await page.getByLabel('New password again').fill('staple of horses');
+      await page.getByLabel('Confirm new password').fill('staple of horses');
       await button(page, 'Change password').click();
-      await page.getByText('The password is changed').waitFor();
+      await page.getByText('Password changed').waitFor();
       expect((await set.call('GET', '/api/auth/me', undefined, ada.token)).status).toBe(401);
       await page.goto(`${set.url}/members`);
       await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();

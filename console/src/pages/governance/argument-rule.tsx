@@ -17,7 +17,7 @@ export function ArgumentRule({
       <Group align="flex-end" gap="xs">
         <TextInput
           label="Blocked argument"
-          description="A path into the parameters, like body.country"
+          description="Path to the parameter, like body.country"
           value={rule.argument}
           onChange={(event) => onChange({ argument: event.currentTarget.value })}
           flex={1}
@@ -26,7 +26,7 @@ export function ArgumentRule({
           required
         />
         <NativeSelect
-          label="When it"
+          label="Condition"
           value={rule.by}
           onChange={(event) => onChange({ by: event.currentTarget.value as RuleDraft['by'] })}
           data={[
@@ -38,7 +38,7 @@ export function ArgumentRule({
           variant="subtle"
           color="red"
           onClick={onRemove}
-          aria-label={`Remove the block of ${name}`}
+          aria-label={`Remove rule for ${name}`}
         >
           Remove
         </Button>
@@ -46,7 +46,7 @@ export function ArgumentRule({
       {rule.by === 'values' ? (
         <Textarea
           label="Values"
-          description="One a line. Numbers, true, false, null, lists and objects as JSON; with quotes they are texts."
+          description="One per line. Numbers, true, false, null, lists and objects are read as JSON. Put quotes around them to match text."
           value={rule.values}
           onChange={(event) => onChange({ values: event.currentTarget.value })}
           autosize
@@ -56,7 +56,7 @@ export function ArgumentRule({
       ) : (
         <TextInput
           label="Pattern"
-          description="RE2, found anywhere in the value. Begin with (?i) to ignore case."
+          description="RE2. Matches anywhere in the value. Start with (?i) to ignore case."
           value={rule.pattern}
           onChange={(event) => onChange({ pattern: event.currentTarget.value })}
           maxLength={500}

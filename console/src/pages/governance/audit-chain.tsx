@@ -20,7 +20,7 @@ export function AuditChain() {
   });
   return (
     <Section
-      title="Chain"
+      title="Integrity"
       actions={
         <Button
           size="compact-sm"
@@ -29,13 +29,13 @@ export function AuditChain() {
           loading={check.isPending}
           onClick={() => check.mutate(undefined)}
         >
-          Check the chain
+          Verify chain
         </Button>
       }
     >
       <Text size="sm" c="dimmed">
-        Each entry is sealed with the hash of the one before. An entry that was changed, removed or
-        slipped in breaks the chain.
+        Each entry includes the hash of the previous entry. Any changed, removed or inserted entry
+        breaks the chain.
       </Text>
       {check.error !== null && <Failure error={check.error} />}
       {check.data !== undefined && <Outcome found={check.data} />}
@@ -47,25 +47,25 @@ function Outcome({ found }: { found: AuditVerification }) {
   return (
     <Stack gap="sm" role="status">
       {found.valid ? (
-        <Alert color="teal" title="The log is as it was written">
-          {countText(found.sealed)} entries hold together.
-          <Waiting count={found.unsealed} />
+        <Alert color="teal" title="The log is intact">
+          {countText(found.sealed)} entries verified.
+          <Unsealed count={found.unsealed} />
         </Alert>
       ) : (
         <Alert color="red" title="The log was tampered with">
           {found.first_problem === undefined ? (
-            'The chain does not hold.'
+            'The chain is broken.'
           ) : (
             <>
               {found.first_problem.position === null
-                ? 'An entry without a place in the chain: '
+                ? 'An entry is not part of the chain: '
                 : `At position ${countText(found.first_problem.position)}: `}
               {found.first_problem.problem}
               {found.first_problem.audit_id !== undefined &&
                 ` (entry ${found.first_problem.audit_id})`}
             </>
           )}
-          <Waiting count={found.unsealed} />
+          <Unsealed count={found.unsealed} />
         </Alert>
       )}
       {found.head !== null && <Head head={found.head} />}
@@ -73,9 +73,9 @@ function Outcome({ found }: { found: AuditVerification }) {
   );
 }
 
-function Waiting({ count }: { count: number }) {
+function Unsealed({ count }: { count: number }) {
   if (count === 0) return null;
-  return ` ${countText(count)} wait for their seal, which takes about a second.`;
+  return ` ${countText(count)} not sealed yet. This takes about a second.`;
 }
 
 function Head({ head }: { head: NonNullable<AuditVerification['head']> }) {
@@ -83,12 +83,12 @@ function Head({ head }: { head: NonNullable<AuditVerification['head']> }) {
   return (
     <Stack gap={4}>
       <Text size="sm" fw={600}>
-        Newest seal, at position {countText(head.position)}
+        Latest hash, at position {countText(head.position)}
       </Text>
-      <Snippet text={`${workspace_id}:${head.position}:${head.hash}`} what="the newest seal" />
+      <Snippet text={`${workspace_id}:${head.position}:${head.hash}`} what="the latest hash" />
       <Text size="xs" c="dimmed">
-        Keep this line somewhere else. Whoever owns the database could write the whole log anew; a
-        seal kept elsewhere tells, with npm run audit:verify -- --head followed by this line.
+        Store this line outside the database. Someone with full database access could rewrite the
+        whole log. To detect that, run npm run audit:verify -- --head followed by this line.
       </Text>
     </Stack>
   );

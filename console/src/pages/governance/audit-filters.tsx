@@ -60,28 +60,28 @@ export function AuditFilters() {
         onChange={(action) => set({ action })}
       />
       <NamedFilter
-        label="Who"
-        all="Anybody"
+        label="Actor"
+        all="Anyone"
         named={members}
         value={search.actor_id}
         onChange={(actor_id) => set({ actor_id })}
       />
       <Suggested
-        label="Kind of target"
+        label="Target type"
         suggestions={targets}
         value={search.target_type}
         onChange={(target_type) => set({ target_type })}
       />
       <FilterText
-        label="Target id"
+        label="Target ID"
         value={search.target_id}
         onChange={(target_id) => set({ target_id })}
       />
-      <Instant label="Since" value={search.since} onChange={(since) => set({ since })} />
-      <Instant label="Until" value={search.until} onChange={(until) => set({ until })} />
+      <Instant label="From" value={search.since} onChange={(since) => set({ since })} />
+      <Instant label="To" value={search.until} onChange={(until) => set({ until })} />
       {Object.values(search).some(Boolean) && (
         <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
-          Clear
+          Clear filters
         </Button>
       )}
     </Group>

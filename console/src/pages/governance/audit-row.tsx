@@ -51,7 +51,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 }
 
 function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
-  if (actor_name === null) return 'The service';
+  if (actor_name === null) return 'System';
   // Who has been removed has no page any more; following the link says so.
   if (actor_id === null) return <UserText>{actor_name}</UserText>;
   return (

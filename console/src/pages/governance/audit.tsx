@@ -21,7 +21,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      about="Every change leaves an entry, in the same transaction. Nothing is changed without one."
+      about="Every change is logged in the same transaction as the change itself."
     >
       <AuditChain />
       <Section title="Entries">
@@ -29,7 +29,7 @@ export function AuditPage() {
         <Loaded query={log}>
           {({ entries, total }) =>
             entries.length === 0 ? (
-              <Empty title="No entry passes these filters" />
+              <Empty title="No matching entries" />
             ) : (
               <>
                 <Text size="sm" c="dimmed" role="status">
@@ -37,7 +37,7 @@ export function AuditPage() {
                 </Text>
                 <RowTable
                   label="Audit entries"
-                  columns={['When', 'Who', 'Action', 'On', 'Details']}
+                  columns={['Time', 'Actor', 'Action', 'Target', 'Details']}
                 >
                   {entries.map((entry) => (
                     <AuditRow key={entry.id} entry={entry} />

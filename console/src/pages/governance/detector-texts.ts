@@ -2,23 +2,29 @@ import type { DetectorName } from './policy-draft.ts';
 
 /** What each detector takes out, in the words of the form. */
 export const detectorTexts = {
-  email: { label: 'E-mail addresses', finds: 'Addresses with a top-level domain, also with %40.' },
+  email: {
+    label: 'Email addresses',
+    finds: 'Addresses with a top-level domain, including %40 instead of @.',
+  },
   phone: {
     label: 'Phone numbers',
     finds:
-      'International, North American and grouped national ones, and digits called a phone number.',
+      'International, North American and grouped national numbers, and digits labeled as a phone number.',
   },
-  credit_card: { label: 'Payment cards', finds: 'By issuer, length, grouping and check digit.' },
+  credit_card: {
+    label: 'Payment cards',
+    finds: 'Matched by issuer, length, grouping and check digit.',
+  },
   ssn: {
     label: 'US social security numbers',
-    finds: 'In groups, or nine digits called so, of areas that are given out.',
+    finds: 'Grouped numbers, or nine digits labeled as an SSN, with an assigned area number.',
   },
-  iban: { label: 'Bank accounts (IBAN)', finds: 'By country, its length and the check digits.' },
-  ip: { label: 'IP addresses', finds: 'IPv4 and IPv6; not what is called a version.' },
+  iban: { label: 'Bank accounts (IBAN)', finds: 'Matched by country, length and check digits.' },
+  ip: { label: 'IP addresses', finds: 'IPv4 and IPv6. Version numbers are ignored.' },
   api_key: {
     label: 'Keys and secrets',
     finds:
-      'Keys by their usual beginnings, web tokens, private keys, and values called key, token, secret or password.',
+      'Keys with known prefixes, web tokens, private keys, and values labeled key, token, secret or password.',
   },
 } as const satisfies Record<DetectorName, { label: string; finds: string }>;
 

@@ -10,6 +10,7 @@ import { When } from '../../parts/time.tsx';
 import { membersQuery } from '../../queries/members.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 import { decisionColours, eventTexts } from './event-texts.ts';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 /** One decision: what, why, where it was made, and the evidence when asked for. */
 export function EventCard({ event }: { event: GovernanceEvent }) {
@@ -20,7 +21,7 @@ export function EventCard({ event }: { event: GovernanceEvent }) {
       <Stack gap={6}>
         <Group justify="space-between" gap="xs">
           <Group gap="xs">
-            <Tag color={decisionColours[event.decision]}>{event.decision}</Tag>
+            <Tag color={decisionColours[event.decision]}>{sentenceCase(event.decision)}</Tag>
             <Text fw={600} size="sm">
               {what}
             </Text>
@@ -42,7 +43,7 @@ export function EventCard({ event }: { event: GovernanceEvent }) {
             aria-expanded={opened}
             onClick={() => setOpened(!opened)}
           >
-            {opened ? 'Hide evidence' : 'Evidence'}
+            {opened ? 'Hide evidence' : 'Show evidence'}
           </Button>
         </Group>
         {opened && <JsonView value={event.evidence} what="the evidence" />}

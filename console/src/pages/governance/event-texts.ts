@@ -5,7 +5,7 @@ export const eventTexts = {
   policy_denied: 'Policy denied',
   tool_argument_blocked: 'Argument blocked',
   data_redacted: 'Data redacted',
-  budget_blocked: 'Budget refused',
+  budget_blocked: 'Budget blocked',
   model_fallback_blocked: 'Fallback blocked',
   approval_override_granted: 'Override granted',
 } as const satisfies Record<GovernanceEvent['type'], string>;

@@ -12,6 +12,7 @@ import { workflowsQuery } from '../../queries/workflows.ts';
 import { EventCard } from './event-card.tsx';
 import { decisionColours, eventTexts, isDecision, isEventType } from './event-texts.ts';
 import { NamedFilter } from './named-filter.tsx';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 const route = getRouteApi('/inside/governance');
 const DECISIONS_EVERY_MS = 10_000;
@@ -27,7 +28,7 @@ export function EventsPage() {
   return (
     <Page
       title="Decisions"
-      about="What policies and budgets refused, what was redacted, and what overrides let pass. Evidence holds counts and names, never what was found."
+      about="Actions that policies and budgets blocked, redacted or allowed by override. Evidence contains counts and names, never the data found."
     >
       <Filters />
       <Loaded query={events}>
@@ -80,7 +81,10 @@ function Filters() {
         label="Decision"
         value={search.decision ?? ''}
         onChange={(event) => set({ decision: event.currentTarget.value || undefined })}
-        data={[{ value: '', label: 'All decisions' }, ...Object.keys(decisionColours)]}
+        data={[
+          { value: '', label: 'All decisions' },
+          ...Object.keys(decisionColours).map((value) => ({ value, label: sentenceCase(value) })),
+        ]}
       />
       <NamedFilter
         label="Workflow"
@@ -91,13 +95,13 @@ function Filters() {
       />
       <FilterText
         label="Run"
-        placeholder="Its id"
+        placeholder="Run ID"
         value={search.run_id}
         onChange={(run_id) => set({ run_id })}
       />
       {Object.values(search).some(Boolean) && (
         <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
-          Clear
+          Clear filters
         </Button>
       )}
     </Group>
@@ -105,11 +109,11 @@ function Filters() {
 }
 
 function Nothing({ filtered }: { filtered: boolean }) {
-  if (filtered) return <Empty title="No decision passes these filters" />;
+  if (filtered) return <Empty title="No matching decisions" />;
   return (
-    <Empty title="Nothing had to be decided yet">
+    <Empty title="No decisions yet">
       <Text size="sm" c="dimmed">
-        Decisions come from{' '}
+        Decisions appear when runs are subject to{' '}
         <TextLink to="/policies" underline="always">
           policies
         </TextLink>{' '}

@@ -47,7 +47,7 @@ export function ExpressionBench({
 }
 
 const titleOf = ({ position }: { position: number | undefined }): string =>
-  position === undefined ? 'The state cannot be read' : `At position ${position + 1}`;
+  position === undefined ? 'Invalid state' : `Error at position ${position + 1}`;
 
 function Value({ value, roots }: { value: Json; roots: string[] }) {
   return (
@@ -57,7 +57,7 @@ function Value({ value, roots }: { value: Json; roots: string[] }) {
           Value
         </Text>
         <Tag color={truthy(value) ? 'teal' : 'gray'}>
-          A condition takes it as {truthy(value) ? 'true' : 'false'}
+          Evaluates to {truthy(value) ? 'true' : 'false'} in a condition
         </Tag>
       </Group>
       <JsonView value={value === '' ? '""' : value} what="the value" />
@@ -94,7 +94,7 @@ function parsedState(text: string): { state: JsonObject } | { problem: string } 
   try {
     const state = JSON.parse(text) as unknown;
     if (typeof state !== 'object' || state === null || Array.isArray(state)) {
-      return { problem: 'A state is a JSON object.' };
+      return { problem: 'Enter a JSON object.' };
     }
     return { state: state as JsonObject };
   } catch (error) {

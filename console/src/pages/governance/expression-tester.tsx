@@ -19,8 +19,8 @@ export function ExpressionTester() {
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        What a condition or a loop would make of a state. This runs in your browser and sends
-        nothing.
+        Evaluate an expression of a condition or loop against a state. This runs in your browser and
+        sends no data.
       </Text>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <CodeEditor

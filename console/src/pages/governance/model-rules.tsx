@@ -16,7 +16,7 @@ export function ModelRules({
   return (
     <Stack gap="sm">
       <Radio.Group
-        aria-label="Which models agents may ask"
+        aria-label="Models that agents can use"
         value={draft.restrictModels ? 'listed' : 'all'}
         onChange={(value) => change({ restrictModels: value === 'listed' })}
       >
@@ -25,14 +25,14 @@ export function ModelRules({
           <Radio
             value="listed"
             label="Only listed models"
-            description="A step that asks another one fails at once. A fallback that is not listed is skipped."
+            description="A step that uses another model fails immediately. Fallback models that are not listed are skipped."
           />
         </Stack>
       </Radio.Group>
       {draft.restrictModels && (
         <TagsInput
           label="Allowed models"
-          description="As provider/model. Press Enter after each."
+          description="Use provider/model. Press Enter after each."
           value={draft.models}
           onChange={(models) => change({ models })}
           data={suggestions}
@@ -40,7 +40,9 @@ export function ModelRules({
           acceptValueOnBlur
           clearable
           clearButtonProps={{ 'aria-label': 'Remove all models' }}
-          error={draft.models.length === 0 ? 'With none listed, no agent can run.' : undefined}
+          error={
+            draft.models.length === 0 ? 'Add at least one model, or no agent can run.' : undefined
+          }
         />
       )}
     </Stack>

@@ -31,7 +31,7 @@ export function PoliciesForm({ loaded }: { loaded: Policies }) {
 
   const save = useAction((policies: Policies) => api().setPolicies(policies), {
     changes: [policiesKey],
-    done: 'The policies are saved',
+    done: 'Policies saved',
     onDone: take,
     quiet: true,
   });
@@ -92,12 +92,12 @@ function SaveBar({
       <Group justify="space-between" gap="xs">
         <Text size="sm">
           {overwrites
-            ? 'Somebody else saved meanwhile. Saving replaces that.'
-            : 'There are changes that are not saved.'}
+            ? 'Someone else saved the policies. Saving overwrites their changes.'
+            : 'You have unsaved changes.'}
         </Text>
         <Group gap="xs">
           <Button variant="default" size="compact-sm" onClick={onDiscard}>
-            Discard
+            Discard changes
           </Button>
           <Button size="compact-sm" loading={saving} onClick={onSave}>
             Save policies

@@ -15,13 +15,11 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
     <Stack gap="lg">
       <Section title="Models">
         {models === null ? (
-          <Text size="sm">Agents may ask all models.</Text>
+          <Text size="sm">Agents can use all models.</Text>
         ) : (
           <>
             <Text size="sm">
-              {models.length === 0
-                ? 'No model is allowed.'
-                : 'Agents may ask these models and no other:'}
+              {models.length === 0 ? 'No model is allowed.' : 'Agents can only use these models:'}
             </Text>
             <List size="sm">
               {models.map((model) => (
@@ -35,7 +33,7 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
       </Section>
       <Section title="Tools">
         {tools.length === 0 ? (
-          <Text size="sm">Every workflow may use every tool.</Text>
+          <Text size="sm">Every workflow can use every tool.</Text>
         ) : (
           <List size="sm">
             {tools.map((tool) => (
@@ -48,7 +46,7 @@ export function PoliciesSummary({ policies }: { policies: Policies }) {
       </Section>
       <Section title="Redaction">
         {redaction.detectors.length + redaction.patterns.length === 0 ? (
-          <Text size="sm">Nothing is taken out.</Text>
+          <Text size="sm">No data is redacted.</Text>
         ) : (
           <List size="sm">
             {redaction.detectors.map((name) => (

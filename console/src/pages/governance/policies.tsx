@@ -16,7 +16,7 @@ export function PoliciesPage() {
   return (
     <Page
       title="Policies"
-      about="What agents and tools may do, and what is taken out before anything leaves. A change holds from the next step on, also in runs under way."
+      about="Which models and tools workflows can use, and which data is redacted before it leaves the service. Changes apply from the next step, including in active runs."
     >
       <Loaded query={policies}>
         {(loaded) =>
@@ -24,14 +24,14 @@ export function PoliciesPage() {
             <PoliciesForm loaded={loaded} />
           ) : (
             <>
-              <Alert>You may read the policies. Changing them takes manage_workspace.</Alert>
+              <Alert>You need the manage_workspace permission to change policies.</Alert>
               <PoliciesSummary policies={loaded} />
               <RedactionTester redaction={loaded.redaction} />
             </>
           )
         }
       </Loaded>
-      <Section title="Try an expression">
+      <Section title="Test an expression">
         <ExpressionTester />
       </Section>
     </Page>

@@ -12,7 +12,7 @@ export function RedactionOutcome({ redaction, text }: { redaction: Redaction; te
   const outcome = useMemo(() => redacted(redaction, text), [redaction, text]);
   if ('problem' in outcome) {
     return (
-      <Alert color="red" title="This could not be redacted" role="alert">
+      <Alert color="red" title="Redaction failed" role="alert">
         {outcome.problem}
       </Alert>
     );
@@ -21,7 +21,7 @@ export function RedactionOutcome({ redaction, text }: { redaction: Redaction; te
     <Stack gap="xs" aria-live="polite">
       <Group gap="xs">
         <Text size="sm" fw={600}>
-          What would leave
+          Redacted text
         </Text>
         {outcome.counts.length === 0 ? (
           <Tag color="gray">Nothing found</Tag>

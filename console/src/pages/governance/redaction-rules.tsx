@@ -22,8 +22,8 @@ export function RedactionRules({
   return (
     <Stack gap="md">
       <Text size="sm" c="dimmed">
-        What is found in prompts and parameters becomes [REDACTED:name] before it leaves. Where
-        finds overlap, the longest names them.
+        Matches in prompts and parameters are replaced with [REDACTED:name] before they leave the
+        service. If matches overlap, the longest one gives the name.
       </Text>
       <Checkbox.Group
         label="Detectors"
@@ -56,7 +56,7 @@ export function RedactionRules({
           variant="default"
           onClick={() => change({ patterns: [...draft.patterns, newPattern()] })}
         >
-          Add a pattern
+          Add pattern
         </Button>
       </Group>
     </Stack>

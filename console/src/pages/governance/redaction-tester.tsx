@@ -14,14 +14,14 @@ export function RedactionTester({ redaction }: { redaction: Redaction }) {
   const [text, setText] = useState('');
   const settled = useDeferredValue(text);
   return (
-    <Section title="Try the redaction">
+    <Section title="Test redaction">
       <Text size="sm" c="dimmed">
-        With the rules as they stand above, saved or not. This runs in your browser and sends
-        nothing.
+        Uses the rules above, including unsaved changes. This runs in your browser and sends no
+        data.
       </Text>
       <Textarea
-        label="Text to try"
-        placeholder="Paste a prompt, or an e-mail"
+        label="Sample text"
+        placeholder="Paste a prompt or an email"
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
         maxLength={MOST_CHARACTERS}

@@ -36,9 +36,10 @@ export function ToolRules({
   return (
     <Stack gap="sm" align="stretch">
       {draft.tools.length === 0 && (
-        <Empty title="Every workflow may use every tool">
+        <Empty title="No tool rules yet">
           <Text size="sm" c="dimmed">
-            Name a tool to bound which workflows use it, or what it is given.
+            Every workflow can use every tool. Add a tool to limit the workflows that can use it or
+            the arguments it accepts.
           </Text>
         </Empty>
       )}
@@ -56,7 +57,7 @@ export function ToolRules({
       ))}
       <Group>
         <Button variant="default" onClick={() => change({ tools: [...draft.tools, newTool()] })}>
-          Add a tool
+          Add tool
         </Button>
       </Group>
     </Stack>
@@ -88,7 +89,7 @@ function ToolCard({
             value={tool.tool}
             onChange={(value) => onChange({ tool: value })}
             data={known}
-            error={taken ? 'This tool has rules already' : undefined}
+            error={taken ? 'This tool already has rules' : undefined}
             flex={1}
             miw={200}
             maxLength={200}
@@ -98,7 +99,7 @@ function ToolCard({
             variant="light"
             color="red"
             onClick={onRemove}
-            aria-label={`Remove the rules for ${name}`}
+            aria-label={`Remove rules for ${name}`}
           >
             Remove
           </Button>
@@ -121,7 +122,7 @@ function ToolCard({
             variant="subtle"
             onClick={() => onChange({ rules: [...tool.rules, newRule()] })}
           >
-            Block an argument
+            Block argument
           </Button>
         </Group>
       </Stack>
@@ -142,13 +143,13 @@ function AllowedWorkflows({
   return (
     <>
       <Switch
-        label="Only in some workflows"
+        label="Limit to selected workflows"
         checked={workflowIds !== undefined}
         onChange={(event) => onChange(event.currentTarget.checked ? [] : undefined)}
       />
       {workflowIds !== undefined && (
         <MultiSelect
-          label="Workflows that may use it"
+          label="Allowed workflows"
           value={workflowIds}
           onChange={onChange}
           searchable
@@ -156,7 +157,9 @@ function AllowedWorkflows({
             ...workflows.map(({ id, name }) => ({ value: id, label: name })),
             ...gone.map((id) => ({ value: id, label: id })),
           ]}
-          {...(workflowIds.length === 0 && { description: 'With none listed, no workflow may.' })}
+          {...(workflowIds.length === 0 && {
+            description: 'With no workflow selected, no workflow can use it.',
+          })}
         />
       )}
     </>

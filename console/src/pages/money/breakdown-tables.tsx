@@ -63,7 +63,7 @@ export function ModelTable({ rows }: { rows: UsageBreakdown['by_model'] }) {
                 {row.model === null ? 'Failed attempts' : <UserText>{row.model}</UserText>}
                 {row.unpriced_steps > 0 && (
                   <Tag size="sm" color="orange">
-                    {countText(row.unpriced_steps)} without a price
+                    {countText(row.unpriced_steps)} unpriced
                   </Tag>
                 )}
               </Group>
@@ -83,8 +83,8 @@ function Unpriced({ rows }: { rows: UsageBreakdown['by_model'] }) {
   const named = rows.flatMap(({ model }) => (model === null ? [] : [model]));
   return (
     <Alert color="orange" title="Some steps have no price">
-      What they cost is unknown, which is not zero: the figures here are too low, and under a budget
-      or a cap such steps are refused. {named.length > 0 && 'Give these models a price below: '}
+      Their cost is unknown, so the totals here are too low. Budgets and caps refuse steps without a
+      price. {named.length > 0 && 'Add prices for these models below: '}
       {named.map((model, index) => (
         <span key={model}>
           {index > 0 && ', '}
@@ -98,6 +98,6 @@ function Unpriced({ rows }: { rows: UsageBreakdown['by_model'] }) {
 
 const Nothing = () => (
   <Text size="sm" c="dimmed">
-    Nothing in these days.
+    No usage in this period.
   </Text>
 );

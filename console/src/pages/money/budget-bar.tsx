@@ -12,7 +12,7 @@ export function BudgetBar({ limit, status }: { limit: number; status: BudgetStat
   const share = (dollars: number): number => (whole === 0 ? 0 : (100 * dollars) / whole);
   const { spent_usd, reserved_usd, remaining_usd, projected_usd } = status;
   const summary =
-    `Settled ${dollarsText(spent_usd)}, held ${dollarsText(reserved_usd)}, ${rest(remaining_usd)}, ` +
+    `Spent ${dollarsText(spent_usd)}, reserved ${dollarsText(reserved_usd)}, ${rest(remaining_usd)}, ` +
     `projected ${dollarsText(projected_usd)} of ${dollarsText(limit)}`;
   return (
     <Box>
@@ -27,8 +27,10 @@ export function BudgetBar({ limit, status }: { limit: number; status: BudgetStat
         )}
       </Box>
       <Group gap="2px var(--mantine-spacing-md)" aria-hidden>
-        <Entry swatch="var(--mantine-color-indigo-filled)">Settled {dollarsText(spent_usd)}</Entry>
-        <Entry swatch="var(--mantine-color-cyan-filled)">Held {dollarsText(reserved_usd)}</Entry>
+        <Entry swatch="var(--mantine-color-indigo-filled)">Spent {dollarsText(spent_usd)}</Entry>
+        <Entry swatch="var(--mantine-color-cyan-filled)">
+          Reserved {dollarsText(reserved_usd)}
+        </Entry>
         <Entry swatch="var(--mantine-color-default-border)">{rest(remaining_usd)}</Entry>
         <Entry line="2px dashed var(--mantine-color-text)">
           Projected {dollarsText(projected_usd)}
@@ -40,7 +42,7 @@ export function BudgetBar({ limit, status }: { limit: number; status: BudgetStat
 }
 
 const rest = (remaining: number): string =>
-  remaining >= 0 ? `Free ${dollarsText(remaining)}` : `Over by ${dollarsText(-remaining)}`;
+  remaining >= 0 ? `Remaining ${dollarsText(remaining)}` : `Over by ${dollarsText(-remaining)}`;
 
 function Mark({ at, line }: { at: number; line: string }) {
   return (

@@ -20,7 +20,7 @@ const windowNames = {
   day: 'per day',
   week: 'per week',
   month: 'per month',
-  total: 'in all',
+  total: 'in total',
 } as const satisfies Record<Budget['window'], string>;
 
 /** One budget: how full it is, what it is about, its burn-down, and what can be done. */
@@ -42,14 +42,14 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
         <Text size="sm">
           {dollarsText(budget.limit_usd)} {windowNames[budget.window]}, <Scope budget={budget} />
           {budget.reservation_estimate_usd === null
-            ? ' · counts settled cost only'
-            : ` · each run holds ${dollarsText(budget.reservation_estimate_usd)}`}
+            ? ' · no reservations'
+            : ` · reserves ${dollarsText(budget.reservation_estimate_usd)} per run`}
         </Text>
         <BudgetBar limit={budget.limit_usd} status={status} />
         {status.over && (
           <Text size="sm">
-            The limit is reached: new runs are refused until{' '}
-            {status.window_end === null ? 'it is raised' : 'the window ends or it is raised'}.
+            Limit reached. New runs are refused until you raise the limit
+            {status.window_end === null ? '' : ' or the window ends'}.
           </Text>
         )}
         <Group justify="space-between" gap="xs">
@@ -60,7 +60,7 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
               </>
             ) : (
               <>
-                Counts since <When at={budget.created_at} />
+                Counting since <When at={budget.created_at} />
               </>
             )}
           </Text>
@@ -70,7 +70,7 @@ export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => v
             aria-expanded={opened}
             onClick={() => setOpened(!opened)}
           >
-            {opened ? 'Hide the days' : 'Day by day'}
+            {opened ? 'Hide daily spend' : 'Show daily spend'}
           </Button>
         </Group>
         <Collapse expanded={opened}>{opened && <BurnDown budget={budget} />}</Collapse>
@@ -84,7 +84,7 @@ function Pressure({ budget: { status, limit_usd } }: { budget: Budget }) {
     return <Tag color="red">Over limit</Tag>;
   }
   if (status.projected_usd > limit_usd) {
-    return <Tag color="orange">Heading over</Tag>;
+    return <Tag color="orange">On track to exceed</Tag>;
   }
   return <Tag color="gray">{percentText(status.pct)} used</Tag>;
 }
@@ -95,7 +95,7 @@ function Scope({ budget: { workflow_id } }: { budget: Budget }) {
   const name = data?.find(({ id }) => id === workflow_id)?.name ?? workflow_id;
   return (
     <>
-      only{' '}
+      workflow{' '}
       <TextLink
         to="/workflows/$workflowId"
         params={{ workflowId: workflow_id }}
@@ -111,7 +111,7 @@ function Actions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
   const remove = useAction((id: string) => api().deleteBudget(id), {
     // Its history is still in view, and no longer there to be read.
     changes: [budgetsQuery.queryKey],
-    done: 'The budget is deleted',
+    done: 'Budget deleted',
   });
   if (!useMay('manage_workspace')) return null;
   const ask = (): void =>
@@ -119,11 +119,11 @@ function Actions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
       title: 'Delete this budget?',
       consequence: (
         <>
-          <UserText>{budget.name}</UserText> no longer bounds what runs cost. What was spent stays
-          counted in the usage.
+          <UserText>{budget.name}</UserText> will no longer limit the cost of runs. Past spend stays
+          in usage.
         </>
       ),
-      confirmLabel: 'Delete',
+      confirmLabel: 'Delete budget',
       onConfirm: () => remove.mutate(budget.id),
     });
   return (

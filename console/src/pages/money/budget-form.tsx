@@ -32,7 +32,7 @@ export function BudgetForm({
       budget === undefined ? api().createBudget(body) : api().updateBudget(budget.id, body),
     {
       changes: [budgetsKey],
-      done: budget === undefined ? 'The budget is set' : 'The budget is changed',
+      done: budget === undefined ? 'Budget created' : 'Budget saved',
       onDone: onClose,
       quiet: true,
     },
@@ -52,7 +52,7 @@ export function BudgetForm({
   return (
     <Form
       action={save}
-      submit={budget === undefined ? 'Create' : 'Save'}
+      submit={budget === undefined ? 'Create budget' : 'Save changes'}
       onSubmit={send}
       onCancel={onClose}
       ready={ready}
@@ -70,7 +70,7 @@ export function BudgetForm({
         {...{ window, setWindow, workflowId, setWorkflowId }}
       />
       <NumberInput
-        label="Limit in dollars"
+        label="Limit (USD)"
         value={limit}
         onChange={setLimit}
         min={LEAST}
@@ -80,14 +80,14 @@ export function BudgetForm({
         required
       />
       <Switch
-        label="Hold money for runs in flight"
-        description="Each run holds an estimate until it ends, so that several at once cannot pass the limit together."
+        label="Reserve an estimate for active runs"
+        description="Each run reserves an estimate until it ends, so concurrent runs cannot exceed the limit together."
         checked={holds}
         onChange={(event) => setHolds(event.currentTarget.checked)}
       />
       {holds && (
         <NumberInput
-          label="Estimate per run in dollars"
+          label="Estimate per run (USD)"
           value={estimate}
           onChange={setEstimate}
           min={LEAST}
@@ -118,7 +118,7 @@ function WindowAndScope({
     <>
       <NativeSelect
         label="Window"
-        description="In UTC; weeks begin on Monday."
+        description="In UTC. Weeks start on Monday."
         value={window}
         onChange={(event) => setWindow(event.currentTarget.value as Budget['window'])}
         disabled={fixed}
@@ -126,7 +126,7 @@ function WindowAndScope({
           { value: 'day', label: 'Day' },
           { value: 'week', label: 'Week' },
           { value: 'month', label: 'Month' },
-          { value: 'total', label: 'Total, without end' },
+          { value: 'total', label: 'Total (never resets)' },
         ]}
       />
       <Select
@@ -142,7 +142,7 @@ function WindowAndScope({
       />
       {fixed && (
         <Text size="xs" c="dimmed">
-          Window and workflow are what the counters are about. For others, make another budget.
+          You cannot change the window or the workflow. Create another budget instead.
         </Text>
       )}
     </>

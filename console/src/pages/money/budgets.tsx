@@ -25,17 +25,17 @@ export function BudgetsPage() {
   return (
     <Page
       title="Budgets"
-      about="Dollars that runs may cost in a window. A run that does not fit is refused before it costs anything."
+      about="Spending limits for runs. A run that would exceed a limit is refused before it costs anything."
       actions={create}
     >
       <Loaded query={budgets}>
         {(list) =>
           list.length === 0 ? (
-            <Empty title="No budget yet">
+            <Empty title="No budgets yet">
               <Text size="sm" c="dimmed">
                 {mayManage
-                  ? 'Nothing but the plan bounds what runs cost. A budget does.'
-                  : 'Whoever manages the workspace can set one.'}
+                  ? 'Create a budget to limit what runs can cost per day, week or month.'
+                  : 'You need the manage_workspace permission to create one.'}
               </Text>
               {create}
             </Empty>

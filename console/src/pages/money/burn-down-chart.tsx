@@ -7,14 +7,17 @@ import type { BurnDownDay } from './burn-down-days.ts';
 /** What was left at the end of each day against an even pace. Loaded when it is shown. */
 export function BurnDownChart({ days }: { days: BurnDownDay[] }) {
   return (
-    <Box role="img" aria-label="What was left day by day, as lines; the table tells the same">
+    <Box
+      role="img"
+      aria-label="Chart of the remaining budget per day. The table has the same data."
+    >
       <LineChart
         h={220}
         data={days}
         dataKey="date"
         curveType="linear"
         series={[
-          { name: 'left', label: 'Left', color: 'indigo.6' },
+          { name: 'left', label: 'Remaining', color: 'indigo.6' },
           { name: 'pace', label: 'Even pace', color: 'gray.6', strokeDasharray: '4 4' },
         ]}
         referenceLines={[{ y: 0, color: 'red.6' }]}

@@ -30,7 +30,7 @@ function Days({ budget, history }: { budget: Budget; history: BudgetHistory }) {
       )}
       {budget.window === 'total' && (
         <Text size="xs" c="dimmed">
-          The last 90 days. What was spent before is taken off at the start.
+          Last 90 days. Earlier spend is deducted at the start.
         </Text>
       )}
       <DaysTable days={past} name={budget.name} />
@@ -48,8 +48,8 @@ function DaysTable({ days, name }: { days: BurnDownDay[]; name: string }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th>Day (UTC)</Table.Th>
-            <Table.Th className="numbers">Settled</Table.Th>
-            <Table.Th className="numbers">Left</Table.Th>
+            <Table.Th className="numbers">Spent</Table.Th>
+            <Table.Th className="numbers">Remaining</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

@@ -21,7 +21,7 @@ export function PriceForm({
   const [output, setOutput] = useState<number | string>(price?.output_usd_per_million ?? '');
   const save = useAction((prices: Price[]) => api().setPrices({ prices }), {
     changes: [pricesKey],
-    done: 'The price is set. It counts for steps from now on',
+    done: 'Price saved. It applies to steps from now on',
     onDone: onClose,
     quiet: true,
   });
@@ -38,31 +38,31 @@ export function PriceForm({
     ]);
   const dollars = { min: 0, max: 10_000_000, decimalScale: 6, hideControls: true, required: true };
   return (
-    <Form action={save} submit="Save" onSubmit={send} onCancel={onClose} ready={ready}>
+    <Form action={save} submit="Save price" onSubmit={send} onCancel={onClose} ready={ready}>
       <TextInput
         label="Model"
-        description="As workflows name it: provider/model"
+        description="Use the same name as in workflows: provider/model"
         value={model}
         onChange={(event) => setModel(event.currentTarget.value)}
-        error={taken ? 'This model has a price already' : undefined}
+        error={taken ? 'This model already has a price' : undefined}
         maxLength={200}
         required
         data-autofocus
       />
       <NumberInput
-        label="Dollars per million tokens in"
+        label="Input price (USD per million tokens)"
         value={input}
         onChange={setInput}
         {...dollars}
       />
       <NumberInput
-        label="Dollars per million tokens out"
+        label="Output price (USD per million tokens)"
         value={output}
         onChange={setOutput}
         {...dollars}
       />
       <Text size="xs" c="dimmed">
-        Costs already recorded stay as they are.
+        Recorded costs do not change.
       </Text>
     </Form>
   );

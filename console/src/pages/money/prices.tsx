@@ -23,11 +23,11 @@ export function Prices() {
   const [builtIn, setBuiltIn] = useState(false);
   return (
     <Section
-      title="Prices of models"
+      title="Model prices"
       actions={
         mayManage && (
           <Button size="compact-sm" onClick={() => setEdited({ price: undefined })}>
-            Add a price
+            Add price{' '}
           </Button>
         )
       }
@@ -37,11 +37,11 @@ export function Prices() {
           <>
             {own.prices.length === 0 ? (
               <Text size="sm" c="dimmed">
-                No price of your own: the built-in ones hold.
+                No custom prices. Built-in prices apply.
               </Text>
             ) : (
               <PriceTable
-                label="Prices of the workspace"
+                label="Workspace prices"
                 prices={own.prices}
                 {...(mayManage && { onEdit: (price: Price) => setEdited({ price }) })}
               />
@@ -49,7 +49,7 @@ export function Prices() {
             <Modal
               opened={edited !== undefined}
               onClose={() => setEdited(undefined)}
-              title={edited?.price === undefined ? 'Add a price' : 'Change a price'}
+              title={edited?.price === undefined ? 'Add price' : 'Edit price'}
             >
               {edited !== undefined && (
                 <PriceForm
@@ -75,7 +75,7 @@ export function Prices() {
           {builtIn && (
             <Stack gap="xs">
               <Text size="xs" c="dimmed">
-                List prices of {priceTable.date}. A price of your own goes before them.
+                List prices as of {priceTable.date}. Custom prices override them.
               </Text>
               <PriceTable label="Built-in prices" prices={builtInPrices()} />
             </Stack>
@@ -109,8 +109,8 @@ function PriceTable({
       minWidth={380}
       columns={[
         'Model',
-        { label: 'In, per million', numbers: true },
-        { label: 'Out, per million', numbers: true },
+        { label: 'Input, per million', numbers: true },
+        { label: 'Output, per million', numbers: true },
         ...(onEdit === undefined ? [] : ['Actions']),
       ]}
     >
@@ -135,18 +135,18 @@ function PriceTable({
 function PriceActions({ price, all, onEdit }: { price: Price; all: Price[]; onEdit: () => void }) {
   const remove = useAction(
     (model: string) => api().setPrices({ prices: all.filter((each) => each.model !== model) }),
-    { changes: [pricesKey], done: 'The price is taken away' },
+    { changes: [pricesKey], done: 'Price removed' },
   );
   const ask = (): void =>
     confirm({
-      title: 'Take this price away?',
+      title: 'Remove this price?',
       consequence: (
         <>
-          Steps of <UserText>{price.model}</UserText> then cost what the built-in table says, or
-          nothing that is known. Costs already recorded stay.
+          Steps of <UserText>{price.model}</UserText> will use the built-in price, or have an
+          unknown cost if there is none. Recorded costs do not change.
         </>
       ),
-      confirmLabel: 'Take away',
+      confirmLabel: 'Remove price',
       onConfirm: () => remove.mutate(price.model),
     });
   return (
@@ -155,7 +155,7 @@ function PriceActions({ price, all, onEdit }: { price: Price; all: Price[]; onEd
         size="compact-xs"
         variant="default"
         onClick={onEdit}
-        aria-label={`Edit the price of ${price.model}`}
+        aria-label={`Edit price of ${price.model}`}
       >
         Edit
       </Button>
@@ -165,9 +165,9 @@ function PriceActions({ price, all, onEdit }: { price: Price; all: Price[]; onEd
         color="red"
         onClick={ask}
         loading={remove.isPending}
-        aria-label={`Take away the price of ${price.model}`}
+        aria-label={`Remove price of ${price.model}`}
       >
-        Take away
+        Remove
       </Button>
     </Group>
   );

@@ -6,6 +6,7 @@ import { DayBars } from '../../parts/day-bars.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 import { Page, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/time.tsx';
 import { breakdownQuery } from '../../queries/usage.ts';
@@ -20,7 +21,7 @@ const CLOSE_PERCENT = 80;
 
 export function UsagePage() {
   return (
-    <Page title="Usage" about="What runs have used, and what they cost.">
+    <Page title="Usage" about="Runs, tokens and cost of this workspace.">
       <Quota />
       <LastDays />
       <Prices />
@@ -44,7 +45,7 @@ function Month({ usage }: { usage: Usage }) {
     <Stack gap="xs">
       <Text>
         {countText(runs_used)} {runs_limit === null ? 'runs' : `of ${countText(runs_limit)} runs`}{' '}
-        on the {plan} plan · {dollarsText(usage.cost_usd)}
+        on the {sentenceCase(plan)} plan · {dollarsText(usage.cost_usd)}
       </Text>
       {runs_limit !== null && (
         <Progress
@@ -55,7 +56,7 @@ function Month({ usage }: { usage: Usage }) {
       )}
       {runs_limit !== null && runs_used >= runs_limit && (
         <Alert color="red">
-          The quota is used up: new runs are refused until the month ends or the plan changes.
+          Quota used up. New runs are refused until the month ends or you change the plan.
         </Alert>
       )}
       <Text size="xs" c="dimmed">
@@ -78,7 +79,7 @@ function LastDays() {
         actions={
           <SegmentedControl
             size="xs"
-            aria-label="How many days"
+            aria-label="Period"
             value={String(days)}
             onChange={choose}
             data={[7, 30, 90].map((each) => ({ value: String(each), label: `${each} days` }))}
@@ -106,9 +107,9 @@ function Days({ data }: { data: UsageBreakdown }) {
   const cost = data.by_day.reduce((sum, day) => sum + day.cost_usd, 0);
   if (runs === 0) {
     return (
-      <Empty title="No run in these days">
+      <Empty title="No runs in this period">
         <Text size="sm" c="dimmed">
-          Start a workflow, or look at more days.
+          Run a workflow, or select a longer period.
         </Text>
       </Empty>
     );

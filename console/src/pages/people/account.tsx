@@ -7,12 +7,13 @@ import { Tag } from '../../parts/tag.tsx';
 import { useIdentity } from '../../queries/identity.ts';
 import { capabilityNames, capabilityTexts } from './capability-texts.ts';
 import { PasswordForm } from './password-form.tsx';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 /** Who I am to the service, what I may do, and my password. */
 export function AccountPage() {
   const identity = useIdentity();
   return (
-    <Page title="Account" about="Who you are here, and what you may do.">
+    <Page title="Account" about="Your profile, permissions and password.">
       <Section title="Profile">
         <Facts
           of={[
@@ -21,29 +22,29 @@ export function AccountPage() {
               identity.name === null ? undefined : <UserText key="name">{identity.name}</UserText>,
             ],
             [
-              'E-mail',
+              'Email',
               identity.email === null ? undefined : (
                 <UserText key="email">{identity.email}</UserText>
               ),
             ],
-            ['Role', identity.role],
+            ['Role', sentenceCase(identity.role)],
           ]}
         />
         {identity.id !== null && (
           <Text size="sm">
             <TextLink to="/members/$memberId" params={{ memberId: identity.id }}>
-              What you did
+              View your activity
             </TextLink>
           </Text>
         )}
         {identity.credential === 'none' && (
           <Alert title="Open mode">
-            Nobody signs in here: whoever reaches the service acts as its owner. With
-            AUTH_MODE=required everybody is asked who they are.
+            Sign-in is off: everyone who can reach the service acts as the owner. To require
+            sign-in, set AUTH_MODE=required.
           </Alert>
         )}
       </Section>
-      <Section title="What you may do">
+      <Section title="Permissions">
         <Held />
       </Section>
       {identity.credential === 'session' && (
@@ -62,8 +63,8 @@ function Held() {
       <List size="sm" spacing={6} listStyleType="none">
         {capabilityNames.map((name) => (
           <List.Item key={name}>
-            <Tag color={capabilities[name] ? 'teal' : 'gray'} w={72} mr="xs">
-              {capabilities[name] ? 'may' : 'may not'}
+            <Tag color={capabilities[name] ? 'teal' : 'gray'} w={104} mr="xs">
+              {capabilities[name] ? 'Allowed' : 'Not allowed'}
             </Tag>
             {capabilityTexts[name]} <Code>{name}</Code>
           </List.Item>
@@ -71,7 +72,8 @@ function Held() {
       </List>
       {Object.values(capabilities).includes(false) && (
         <Text size="xs" c="dimmed">
-          What you may not do is not offered. A member with manage_members can change that.
+          The console hides actions that you are not allowed to use. A member with the
+          manage_members permission can change your permissions.
         </Text>
       )}
     </>

@@ -16,7 +16,7 @@ const overrideOf = { inherit: null, allow: true, deny: false } as const satisfie
   boolean | null
 >;
 const choiceTexts = {
-  inherit: 'As the role',
+  inherit: 'Same as role',
   allow: 'Allow',
   deny: 'Deny',
 } as const satisfies Record<Choice, string>;
@@ -29,20 +29,20 @@ export function CapabilityMatrix({ member }: { member: MemberDetail }) {
       api().changePermissions(member.id, overrides),
     {
       changes: [membersKey, identityQuery.queryKey],
-      done: 'Saved. It counts from the next request on',
+      done: 'Permission saved. It applies from the next request',
     },
   );
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
         {mayManage
-          ? 'An override goes before the role. You can give only what you hold yourself.'
-          : 'An override goes before the role. Changing it takes manage_members.'}
+          ? 'An override takes precedence over the role. You can only grant permissions that you have.'
+          : 'An override takes precedence over the role. You need the manage_members permission to change overrides.'}
       </Text>
       <RowTable
-        label="Capabilities"
+        label="Permissions"
         minWidth={560}
-        columns={['Capability', `Role: ${member.role}`, 'Override', 'Counts']}
+        columns={['Permission', `Role: ${member.role}`, 'Override', 'Result']}
       >
         {capabilityNames.map((name) => (
           <Table.Tr key={name}>
@@ -93,7 +93,7 @@ function Override({
   return (
     <NativeSelect
       size="xs"
-      aria-label={`Override of ${name}`}
+      aria-label={`Override ${name}`}
       value={choiceOf(setting)}
       disabled={busy}
       onChange={(event) => onChoose(event.currentTarget.value as Choice)}
@@ -110,5 +110,5 @@ const choiceOf = ({ override }: Setting): Choice =>
   override === null ? 'inherit' : override ? 'allow' : 'deny';
 
 const Effective = ({ held }: { held: boolean }) => (
-  <Tag color={held ? 'teal' : 'gray'}>{held ? 'may' : 'may not'}</Tag>
+  <Tag color={held ? 'teal' : 'gray'}>{held ? 'Allowed' : 'Not allowed'}</Tag>
 );

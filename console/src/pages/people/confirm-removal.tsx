@@ -2,23 +2,31 @@ import type { Member } from '../../../../client/index.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { UserText } from '../../parts/user-text.tsx';
 
-/** Asks before a member goes, an invitation is withdrawn or a sign-up is refused. */
-export function confirmRemoval(member: Member, verb: string, onConfirm: () => void): void {
+/** How the removal of a member is called, by their status. */
+export const removalTexts = {
+  active: { verb: 'Remove', noun: 'member', done: 'Member removed' },
+  invited: { verb: 'Revoke', noun: 'invitation', done: 'Invitation revoked' },
+  pending: { verb: 'Reject', noun: 'request', done: 'Request rejected' },
+} as const satisfies Record<Member['status'], object>;
+
+/** Asks before a member goes, an invitation is revoked or a sign-up is rejected. */
+export function confirmRemoval(member: Member, onConfirm: () => void): void {
+  const { verb, noun } = removalTexts[member.status];
   const name = <UserText>{member.name}</UserText>;
   const consequences = {
     active: (
       <>
-        {name} is signed out at once, and the API keys linked to them are revoked. Their name stays
+        This signs {name} out immediately and revokes the API keys linked to them. Their name stays
         in the audit log.
       </>
     ),
-    invited: <>The invitation of {name} no longer works.</>,
-    pending: <>{name} is not let in. They can ask again.</>,
+    invited: <>The invitation for {name} stops working.</>,
+    pending: <>This rejects the request of {name}. They can sign up again.</>,
   };
   confirm({
-    title: `${verb} this member?`,
+    title: `${verb} this ${noun}?`,
     consequence: consequences[member.status],
-    confirmLabel: verb,
+    confirmLabel: `${verb} ${noun}`,
     onConfirm,
   });
 }

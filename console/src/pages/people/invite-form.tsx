@@ -24,7 +24,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
   return (
     <Form
       action={invite}
-      submit="Invite"
+      submit="Send invitation"
       onSubmit={() => invite.mutate({ name, email, role })}
       onCancel={onClose}
       ready={name.trim() !== '' && email.includes('@')}
@@ -40,7 +40,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
       />
       <TextInput
         type="email"
-        label="E-mail"
+        label="Email"
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
         maxLength={254}
@@ -49,7 +49,7 @@ export function InviteForm({ onClose }: { onClose: () => void }) {
       />
       <NativeSelect
         label="Role"
-        description="You cannot give more than you hold yourself."
+        description="You can only assign roles up to your own permissions."
         value={role}
         onChange={(event) => setRole(event.currentTarget.value as Role)}
         data={roleOptions}
@@ -62,17 +62,17 @@ function Invited({ member, onClose }: { member: Member; onClose: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        <UserText>{member.name}</UserText> is invited. Send them this link; where the service has an
-        e-mail provider, it is mailed too.
+        Send <UserText>{member.name}</UserText> this link. If an email provider is configured, they
+        also get it by email.
       </Text>
       {member.invite_code !== null && (
         <>
           <Snippet text={inviteUrl(member.invite_code)} what="the invitation link" />
-          <Text size="sm">Or the code alone:</Text>
+          <Text size="sm">Or send only the code:</Text>
           <Snippet text={member.invite_code} what="the invitation code" />
           <Text size="xs" c="dimmed">
-            Whoever has the code can come in as them. It works once, for some days. The list shows
-            until when, and makes another one.
+            Anyone with the code can join as this member. It works once and expires after a few
+            days. The member list shows the expiry date and can create a new code.
           </Text>
         </>
       )}

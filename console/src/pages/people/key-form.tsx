@@ -30,14 +30,14 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
   return (
     <Form
       action={create}
-      submit="Create"
+      submit="Create key"
       onSubmit={send}
       onCancel={onClose}
       ready={name.trim() !== ''}
     >
       <TextInput
         label="Name"
-        description="What will use it"
+        description="The program that will use this key"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         maxLength={200}
@@ -46,8 +46,8 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
       />
       <Select
         label="Member"
-        description="A linked key may do what its member may at that moment, and ends with them."
-        placeholder="Nobody: the key acts in its own name"
+        description="The key always has the permissions of its member and is revoked when the member is removed."
+        placeholder="None (use a role instead)"
         value={memberId}
         onChange={setMemberId}
         data={members
@@ -55,7 +55,7 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
           .map((member) => ({ value: member.id, label: `${member.name}, ${member.role}` }))}
         searchable
         clearable
-        clearButtonProps={{ 'aria-label': 'Nobody' }}
+        clearButtonProps={{ 'aria-label': 'Clear member' }}
       />
       {memberId === null && (
         <NativeSelect
@@ -71,7 +71,7 @@ export function KeyForm({ onClose }: { onClose: () => void }) {
 
 function showKey({ name, secret }: CreatedApiKey): void {
   showSecretOnce({
-    title: `The key of ${name}`,
+    title: `API key for ${name}`,
     secret,
     use: `curl -s ${apiUrl}/api/auth/me -H 'X-API-Key: ${secret}'`,
   });

@@ -29,13 +29,13 @@ export function KeysPage() {
   const [withRevoked, setWithRevoked] = useState(false);
   const create = mayManage && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      New key
+      New API key
     </Button>
   );
   return (
     <Page
       title="API keys"
-      about="Credentials of programs, sent in the header X-API-Key. Only a hash is kept."
+      about="Credentials for programs, sent in the X-API-Key header. Only a hash is stored."
       actions={create}
     >
       <Loaded query={keys}>
@@ -51,11 +51,11 @@ export function KeysPage() {
                 />
               )}
               {shown.length === 0 ? (
-                <Empty title="No key">
+                <Empty title="No API keys yet">
                   <Text size="sm" c="dimmed">
                     {mayManage
-                      ? 'A program that starts runs or reads results needs one.'
-                      : 'Making keys takes manage_api_keys.'}
+                      ? 'Create an API key so that programs can start runs and read results.'
+                      : 'You need the manage_api_keys permission to create one.'}
                   </Text>
                 </Empty>
               ) : (
@@ -76,7 +76,7 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
   return (
     <RowTable
       label="API keys"
-      columns={['Name', 'Begins with', 'Acts as', 'Created', 'Last used', 'Actions']}
+      columns={['Name', 'Prefix', 'Acts as', 'Created', 'Last used', 'Actions']}
     >
       {keys.map((key) => (
         <Table.Tr key={key.id}>
@@ -96,7 +96,7 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
             {key.last_used_at === null ? 'never' : <When at={key.last_used_at} ago />}
           </Table.Td>
           <Table.Td>
-            {key.revoked ? <Tag color="gray">revoked</Tag> : <Revoke apiKey={key} />}
+            {key.revoked ? <Tag color="gray">Revoked</Tag> : <Revoke apiKey={key} />}
           </Table.Td>
         </Table.Tr>
       ))}
@@ -121,19 +121,19 @@ function ActsAs({ apiKey: { member_id, role } }: { apiKey: ApiKey }) {
 function Revoke({ apiKey }: { apiKey: ApiKey }) {
   const revoke = useAction((id: string) => api().revokeApiKey(id), {
     changes: [keysKey, membersKey],
-    done: 'The key is revoked',
+    done: 'API key revoked',
   });
   if (!useMay('manage_api_keys')) return null;
   const ask = (): void =>
     confirm({
-      title: 'Revoke this key?',
+      title: 'Revoke this API key?',
       consequence: (
         <>
-          Programs that use <UserText>{apiKey.name}</UserText> are refused from the next request on.
-          This cannot be taken back.
+          Requests with <UserText>{apiKey.name}</UserText> will fail immediately. You cannot undo
+          this.
         </>
       ),
-      confirmLabel: 'Revoke',
+      confirmLabel: 'Revoke key',
       onConfirm: () => revoke.mutate(apiKey.id),
     });
   return (

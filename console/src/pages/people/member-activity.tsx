@@ -23,7 +23,7 @@ function Stats({ stats }: { stats: MemberStats }) {
       <Facts
         of={[
           ['Runs started', countText(stats.runs_triggered)],
-          ['Cost of these runs', dollarsText(stats.total_cost_usd)],
+          ['Run cost', dollarsText(stats.total_cost_usd)],
           ['Approved', countText(stats.approvals)],
           ['Rejected', countText(stats.rejections)],
           ['Workflows created', countText(stats.workflows_created)],
@@ -43,13 +43,13 @@ function Recent({ stats }: { stats: MemberStats }) {
   if (stats.recent_actions.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        Nothing that the audit log tells of.
+        No activity in the audit log.
       </Text>
     );
   }
   return (
     <>
-      <RowTable label="Newest actions" minWidth={420} columns={['When', 'Action', 'On']}>
+      <RowTable label="Recent actions" minWidth={420} columns={['Time', 'Action', 'Target']}>
         {stats.recent_actions.map((entry) => (
           <Table.Tr key={entry.id}>
             <Table.Td>
@@ -65,7 +65,7 @@ function Recent({ stats }: { stats: MemberStats }) {
         ))}
       </RowTable>
       <TextLink size="sm" to="/audit" search={{ actor_id: stats.member_id }}>
-        All their actions in the audit log
+        View all actions in the audit log
       </TextLink>
     </>
   );

@@ -17,9 +17,10 @@ import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
 import { memberQuery, membersKey } from '../../queries/members.ts';
 import { workspaceQuery } from '../../queries/workspace.ts';
 import { CapabilityMatrix } from './capability-matrix.tsx';
-import { confirmRemoval } from './confirm-removal.tsx';
+import { confirmRemoval, removalTexts } from './confirm-removal.tsx';
 import { MemberActivity } from './member-activity.tsx';
 import { roleOptions, statusColours } from './roles.ts';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 const route = getRouteApi('/inside/members/$memberId');
 
@@ -31,17 +32,17 @@ export function MemberPage() {
   return (
     <Page
       title={name}
-      about={<TextLink to="/members">All members</TextLink>}
+      about={<TextLink to="/members">Back to members</TextLink>}
       actions={member.data !== undefined && <MemberActions member={member.data} />}
     >
       <Loaded query={member}>
         {(loaded) => (
           <>
             <Profile member={loaded} />
-            <Section title="What they may do">
+            <Section title="Permissions">
               <CapabilityMatrix member={loaded} />
             </Section>
-            <Section title="What they did">
+            <Section title="Activity">
               <MemberActivity memberId={loaded.id} />
             </Section>
           </>
@@ -57,21 +58,21 @@ function Profile({ member }: { member: MemberDetail }) {
     <Section title="Profile">
       <Facts
         of={[
-          ['E-mail', <UserText key="email">{member.email}</UserText>],
+          ['Email', <UserText key="email">{member.email}</UserText>],
           [
             'Status',
             <Tag key="status" color={statusColours[member.status]}>
-              {member.status}
+              {sentenceCase(member.status)}
             </Tag>,
           ],
-          ['Role', mayManage ? undefined : member.role],
+          ['Role', mayManage ? undefined : sentenceCase(member.role)],
           ['API keys', countText(member.api_key_count)],
-          ['Since', <When key="since" at={member.created_at} />],
+          ['Joined', <When key="since" at={member.created_at} />],
         ]}
       />
       {member.is_owner && (
         <Alert>
-          The owner of the workspace: in open mode, whoever brings no credential acts as them.
+          Workspace owner. In open mode, requests without credentials act as this member.
         </Alert>
       )}
       {mayManage && <RoleChange key={member.role} member={member} />}
@@ -83,7 +84,7 @@ function RoleChange({ member }: { member: MemberDetail }) {
   const [role, setRole] = useState(member.role);
   const change = useAction((next: Role) => api().changeRole(member.id, next), {
     changes: [membersKey, identityQuery.queryKey],
-    done: 'The role is changed. It counts from the next request on',
+    done: 'Role changed. It applies from the next request',
   });
   return (
     <Group align="flex-end" gap="xs">
@@ -108,16 +109,16 @@ function MemberActions({ member }: { member: MemberDetail }) {
   const changes = [membersKey, workspaceQuery.queryKey];
   const approve = useAction((memberId: string) => api().approveMember(memberId), {
     changes,
-    done: 'They may come in',
+    done: 'Member approved',
   });
   const remove = useAction((memberId: string) => api().removeMember(memberId), {
     changes: [],
-    done: 'The member is removed',
-    // Only from the list on: what is shown here is gone, and reading it anew would fail.
+    done: removalTexts[member.status].done,
+    // The list alone is refetched: the member shown here is gone, and reading it again would fail.
     onDone: () => void navigate({ to: '/members' }),
   });
   if (!useMay('manage_members')) return null;
-  const verb = { active: 'Remove', invited: 'Withdraw', pending: 'Refuse' }[member.status];
+  const { verb } = removalTexts[member.status];
   return (
     <>
       {member.status === 'pending' && (
@@ -129,7 +130,7 @@ function MemberActions({ member }: { member: MemberDetail }) {
         variant="light"
         color="red"
         loading={remove.isPending}
-        onClick={() => confirmRemoval(member, verb, () => remove.mutate(member.id))}
+        onClick={() => confirmRemoval(member, () => remove.mutate(member.id))}
       >
         {verb}
       </Button>

@@ -15,10 +15,11 @@ import { When } from '../../parts/time.tsx';
 import { useIdentity, useMay } from '../../queries/identity.ts';
 import { membersKey, membersQuery } from '../../queries/members.ts';
 import { workspaceQuery } from '../../queries/workspace.ts';
-import { confirmRemoval } from './confirm-removal.tsx';
+import { confirmRemoval, removalTexts } from './confirm-removal.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { InviteLink } from './invite-link.tsx';
 import { statusColours } from './roles.ts';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 const MEMBERS_EVERY_MS = 10_000;
 
@@ -30,11 +31,11 @@ export function MembersPage() {
   return (
     <Page
       title="Members"
-      about="Who may come in, and as what. Open one to see what they may do, and what they did."
+      about="People with access to this workspace. Select a member to see their permissions and activity."
       actions={
         mayManage && (
           <Button leftSection={<IconUserPlus size={16} />} onClick={() => setInviting(true)}>
-            Invite
+            Invite member
           </Button>
         )
       }
@@ -47,7 +48,7 @@ export function MembersPage() {
           </>
         )}
       </Loaded>
-      <Modal opened={inviting} onClose={() => setInviting(false)} title="Invite a member">
+      <Modal opened={inviting} onClose={() => setInviting(false)} title="Invite member">
         <InviteForm onClose={() => setInviting(false)} />
       </Modal>
     </Page>
@@ -57,15 +58,15 @@ export function MembersPage() {
 function Pending({ members }: { members: Member[] }) {
   if (members.length === 0) return null;
   return (
-    <Section title="Asking to be let in">
+    <Section title="Pending requests">
       <Text size="sm" c="dimmed">
-        Anybody can sign up with any address. Unless the service has an e-mail provider, nobody
-        checks that it is theirs: approve only people whom you expect.
+        Anyone can sign up with any email address. Without an email provider, addresses are not
+        verified. Only approve people you expect.
       </Text>
       <RowTable
         label="Members to approve"
         minWidth={480}
-        columns={['Name', 'E-mail', 'Since', 'Actions']}
+        columns={['Name', 'Email', 'Requested', 'Actions']}
       >
         {members.map((member) => (
           <Table.Tr key={member.id}>
@@ -91,7 +92,7 @@ function Pending({ members }: { members: Member[] }) {
 function PendingActions({ member }: { member: Member }) {
   const approve = useAction((id: string) => api().approveMember(id), {
     changes: [membersKey, workspaceQuery.queryKey],
-    done: `${member.name} may come in, as a ${member.role}`,
+    done: `Approved ${member.name} as ${member.role}`,
   });
   if (!useMay('manage_members')) return null;
   return (
@@ -104,7 +105,7 @@ function PendingActions({ member }: { member: Member }) {
       >
         Approve
       </Button>
-      <Remove member={member} verb="Refuse" />
+      <Remove member={member} />
     </Group>
   );
 }
@@ -112,7 +113,7 @@ function PendingActions({ member }: { member: Member }) {
 function MemberTable({ members }: { members: Member[] }) {
   return (
     <Section title="Members and invitations">
-      <RowTable label="Members" columns={['Name', 'E-mail', 'Role', 'Status', 'Since', 'Actions']}>
+      <RowTable label="Members" columns={['Name', 'Email', 'Role', 'Status', 'Added', 'Actions']}>
         {members.map((member) => (
           <Table.Tr key={member.id}>
             <Table.Td>
@@ -121,14 +122,14 @@ function MemberTable({ members }: { members: Member[] }) {
             <Table.Td>
               <UserText>{member.email}</UserText>
             </Table.Td>
-            <Table.Td>{member.role}</Table.Td>
+            <Table.Td>{sentenceCase(member.role)}</Table.Td>
             <Table.Td>
               <Stack gap={4} align="flex-start">
-                <Tag color={statusColours[member.status]}>{member.status}</Tag>
+                <Tag color={statusColours[member.status]}>{sentenceCase(member.status)}</Tag>
                 {member.invite_code !== null && <InviteLink code={member.invite_code} />}
                 {member.invite_expires_at !== null && (
                   <Text size="xs" c="dimmed" component="div">
-                    The code expires <When at={member.invite_expires_at} ago />
+                    Code expires <When at={member.invite_expires_at} ago />
                   </Text>
                 )}
               </Stack>
@@ -139,10 +140,7 @@ function MemberTable({ members }: { members: Member[] }) {
             <Table.Td>
               <Group gap={4} wrap="nowrap">
                 {member.status === 'invited' && <Renew member={member} />}
-                <Remove
-                  member={member}
-                  verb={member.status === 'invited' ? 'Withdraw' : 'Remove'}
-                />
+                <Remove member={member} />
               </Group>
             </Table.Td>
           </Table.Tr>
@@ -161,12 +159,12 @@ function MemberName({ member }: { member: Member }) {
       </TextLink>
       {member.is_owner && (
         <Tag size="sm" variant="default">
-          owner
+          Owner
         </Tag>
       )}
       {member.id === id && (
         <Text size="xs" c="dimmed">
-          you
+          You
         </Text>
       )}
     </Group>
@@ -176,8 +174,7 @@ function MemberName({ member }: { member: Member }) {
 function Renew({ member }: { member: Member }) {
   const renew = useAction((id: string) => api().renewInvite(id), {
     changes: [membersKey],
-    done: ({ invite_code: code }) =>
-      code === null ? 'There is a new code' : `The new code is ${code}`,
+    done: ({ invite_code: code }) => (code === null ? 'New code created' : `New code: ${code}`),
   });
   if (!useMay('manage_members')) return null;
   return (
@@ -193,10 +190,11 @@ function Renew({ member }: { member: Member }) {
   );
 }
 
-function Remove({ member, verb }: { member: Member; verb: string }) {
+function Remove({ member }: { member: Member }) {
+  const { verb, done } = removalTexts[member.status];
   const remove = useAction((id: string) => api().removeMember(id), {
     changes: [membersKey, workspaceQuery.queryKey],
-    done: 'Done',
+    done,
   });
   if (!useMay('manage_members')) return null;
   return (
@@ -205,7 +203,7 @@ function Remove({ member, verb }: { member: Member; verb: string }) {
       variant="light"
       color="red"
       loading={remove.isPending}
-      onClick={() => confirmRemoval(member, verb, () => remove.mutate(member.id))}
+      onClick={() => confirmRemoval(member, () => remove.mutate(member.id))}
       aria-label={`${verb} ${member.name}`}
     >
       {verb}

@@ -19,7 +19,7 @@ export function PasswordForm() {
     (body: { current_password: string; new_password: string }) => api().changePassword(body),
     {
       changes: [],
-      done: 'The password is changed. Other sessions have ended',
+      done: 'Password changed. You are signed out everywhere else',
       onDone: ({ token }) => {
         signIn(token);
         setCurrent('');
@@ -40,7 +40,7 @@ export function PasswordForm() {
         ready={current !== '' && next.length >= LEAST_CHARACTERS && again === next}
       >
         <Text size="sm" c="dimmed">
-          All your other sessions end.
+          This signs you out of all other sessions.
         </Text>
         {/* Password managers ask whose password this is. */}
         <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
@@ -63,11 +63,11 @@ export function PasswordForm() {
           required
         />
         <PasswordInput
-          label="New password again"
+          label="Confirm new password"
           autoComplete="new-password"
           value={again}
           onChange={(event) => setAgain(event.currentTarget.value)}
-          error={differs ? 'This is another one' : undefined}
+          error={differs ? 'The passwords do not match' : undefined}
           maxLength={MOST_CHARACTERS}
           required
         />

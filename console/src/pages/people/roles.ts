@@ -1,9 +1,9 @@
 import type { Member, Role } from '../../../../client/index.ts';
 
 export const roleTexts = {
-  viewer: 'Viewer: sees everything, changes nothing',
-  editor: 'Editor: builds, runs and approves workflows',
-  admin: 'Admin: everything, members and money too',
+  viewer: 'Viewer: can view everything, cannot change anything',
+  editor: 'Editor: can build, run and approve workflows',
+  admin: 'Admin: can do everything, including managing members and budgets',
 } as const satisfies Record<Role, string>;
 
 /** For a select, the least first. */

@@ -11,23 +11,23 @@ import { useMay } from '../../queries/identity.ts';
 
 const channelNames = {
   chat: 'Chat message',
-  email: 'E-mail',
+  email: 'Email',
 } as const satisfies Record<AlertChannel['channel'], string>;
 
 const eventTexts = {
-  failed: 'a run that failed',
-  paused: 'a run that waits at a gate',
+  failed: 'failed runs',
+  paused: 'runs waiting at a gate',
 } as const satisfies Record<AlertChannel['events'][number], string>;
 
-/** How people are told of runs that need them. What is set up is a matter of whoever runs the service. */
+/** Alerts about runs that need a person. The operator of the service configures the channels. */
 export function Alerts() {
   const alerts = useQuery(alertsQuery);
   const configured = alerts.data?.channels.filter((channel) => channel.configured) ?? [];
   return (
     <Section title="Alerts" actions={configured.length > 0 && <SendTest />}>
       <Text size="sm" c="dimmed">
-        Sent when a run fails or waits for a person, with a link to the page where one acts.
-        Addresses and keys are settings of the service, not of the workspace.
+        Sent when a run fails or waits for approval, with a link to the run. Addresses and
+        credentials are part of the service configuration.
       </Text>
       <Loaded query={alerts}>
         {({ channels }) => (
@@ -54,10 +54,12 @@ function ChannelCard({
           <Title order={3} size="h6">
             {channelNames[channel]}
           </Title>
-          <Tag color={configured ? 'teal' : 'gray'}>{configured ? 'set up' : 'not set up'}</Tag>
+          <Tag color={configured ? 'teal' : 'gray'}>
+            {configured ? 'Configured' : 'Not configured'}
+          </Tag>
         </Group>
         <Text size="sm">
-          {configured ? 'Tells of' : 'Would tell of'}{' '}
+          {configured ? 'Sends alerts for' : 'Can send alerts for'}{' '}
           {events.map((event) => eventTexts[event]).join(' and ')}.
         </Text>
         <Text size="xs" c="dimmed">
@@ -72,7 +74,7 @@ function SendTest() {
   const test = useAction(() => api().testAlerts(), {
     changes: [],
     done: ({ channels }) =>
-      `A test is on its way: ${channels.map((channel) => channelNames[channel]).join(', ')}`,
+      `Test alert sent: ${channels.map((channel) => channelNames[channel]).join(', ')}`,
   });
   if (!useMay('manage_workspace')) return null;
   return (
@@ -82,7 +84,7 @@ function SendTest() {
       loading={test.isPending}
       onClick={() => test.mutate(undefined)}
     >
-      Send a test
+      Send test alert
     </Button>
   );
 }

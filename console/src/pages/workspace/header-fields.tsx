@@ -26,7 +26,7 @@ export function HeaderFields({
     <Fieldset legend="Headers" variant="default">
       <Stack gap="sm">
         <Text size="xs" c="dimmed">
-          For credentials. Values are kept sealed and never shown again.
+          Use headers for credentials. Values are encrypted and never shown again.
         </Text>
         {headers.map((header) => (
           <Group key={header.key} align="flex-end" gap="xs">
@@ -41,7 +41,7 @@ export function HeaderFields({
             />
             <PasswordInput
               label="Value"
-              placeholder={header.value === undefined ? 'Stays as it is' : ''}
+              placeholder={header.value === undefined ? 'Unchanged' : ''}
               autoComplete="off"
               value={header.value ?? ''}
               onChange={(event) => replace(header.key, { value: event.currentTarget.value })}
@@ -53,7 +53,7 @@ export function HeaderFields({
               variant="light"
               color="red"
               onClick={() => onChange(headers.filter(({ key }) => key !== header.key))}
-              aria-label={`Remove the header ${header.name}`}
+              aria-label={`Remove header ${header.name}`}
             >
               Remove
             </Button>
@@ -66,7 +66,7 @@ export function HeaderFields({
             variant="subtle"
             onClick={() => onChange([...headers, newHeader()])}
           >
-            Add a header
+            Add header
           </Button>
         </Group>
       </Stack>

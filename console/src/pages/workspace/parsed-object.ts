@@ -9,6 +9,6 @@ export function parsedObject(text: string): { value: JsonObject } | { problem: s
     }
     return { value: value as JsonObject };
   } catch {
-    return { problem: 'is not JSON yet' };
+    return { problem: 'is not valid JSON' };
   }
 }

@@ -5,6 +5,7 @@ import { useAction } from '../../parts/action.ts';
 import { confirm } from '../../parts/confirm.tsx';
 import { countText } from '../../parts/numbers.ts';
 import { Section } from '../../parts/page.tsx';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 import { RowTable } from '../../parts/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { useMay } from '../../queries/identity.ts';
@@ -23,22 +24,22 @@ export function Plans({ plan: current }: { plan: Workspace['plan'] }) {
         minWidth={640}
         columns={[
           'Plan',
-          { label: 'Runs a month', numbers },
-          { label: 'Runs kept', numbers },
-          { label: 'Audit kept', numbers },
-          { label: 'Data calls a month', numbers },
+          { label: 'Runs per month', numbers },
+          { label: 'Run retention', numbers },
+          { label: 'Audit log retention', numbers },
+          { label: 'Data API calls per month', numbers },
           ...(mayManage ? ['Actions'] : []),
         ]}
       >
         {planNames.map((name) => (
           <Table.Tr key={name} aria-current={name === current ? 'true' : undefined}>
             <Table.Td>
-              {name} {name === current && <Tag size="sm">yours</Tag>}
+              {sentenceCase(name)} {name === current && <Tag size="sm">Current</Tag>}
             </Table.Td>
-            <Table.Td className="numbers">{bound(plans[name].runsPerMonth)}</Table.Td>
+            <Table.Td className="numbers">{limitText(plans[name].runsPerMonth)}</Table.Td>
             <Table.Td className="numbers">{days(plans[name].runsKeptDays)}</Table.Td>
             <Table.Td className="numbers">{days(plans[name].auditKeptDays)}</Table.Td>
-            <Table.Td className="numbers">{bound(plans[name].dataRequestsPerMonth)}</Table.Td>
+            <Table.Td className="numbers">{limitText(plans[name].dataRequestsPerMonth)}</Table.Td>
             {mayManage && (
               <Table.Td>{name !== current && <Change from={current} to={name} />}</Table.Td>
             )}
@@ -46,7 +47,7 @@ export function Plans({ plan: current }: { plan: Workspace['plan'] }) {
         ))}
       </RowTable>
       <Text size="xs" c="dimmed">
-        Months are those of UTC. Runs under way are never stopped by a plan.
+        Months are in UTC. A plan limit never stops an active run.
       </Text>
     </Section>
   );
@@ -55,14 +56,14 @@ export function Plans({ plan: current }: { plan: Workspace['plan'] }) {
 function Change({ from, to }: { from: PlanName; to: PlanName }) {
   const change = useAction((plan: PlanName) => api().setPlan(plan), {
     changes: [workspaceQuery.queryKey, usageQuery.queryKey],
-    done: `The plan is ${to} now`,
+    done: `Plan changed to ${sentenceCase(to)}`,
   });
   const ask = (): void =>
     confirm({
-      title: `Change the plan to ${to}?`,
+      title: `Change to the ${sentenceCase(to)} plan?`,
       consequence: losesRecords(from, to)
-        ? `Runs are kept for ${days(plans[to].runsKeptDays)} and audit entries for ${days(plans[to].auditKeptDays)}: older ones are deleted for good at the next sweep, within a day.`
-        : 'The new bounds hold at once.',
+        ? `Runs are kept for ${days(plans[to].runsKeptDays)} and audit entries for ${days(plans[to].auditKeptDays)}. Older ones are permanently deleted within a day.`
+        : 'The new limits apply immediately.',
       confirmLabel: 'Change plan',
       dangerous: losesRecords(from, to),
       onConfirm: () => change.mutate(to),
@@ -73,9 +74,9 @@ function Change({ from, to }: { from: PlanName; to: PlanName }) {
       variant="default"
       loading={change.isPending}
       onClick={ask}
-      aria-label={`Change to ${to}`}
+      aria-label={`Change plan to ${sentenceCase(to)}`}
     >
-      Change
+      Change plan
     </Button>
   );
 }
@@ -90,6 +91,7 @@ function losesRecords(from: PlanName, to: PlanName): boolean {
   );
 }
 
-const bound = (count: number | null): string => (count === null ? 'no limit' : countText(count));
+const limitText = (count: number | null): string =>
+  count === null ? 'Unlimited' : countText(count);
 const days = (count: number | null): string =>
-  count === null ? 'without end' : `${countText(count)} days`;
+  count === null ? 'Unlimited' : `${countText(count)} days`;

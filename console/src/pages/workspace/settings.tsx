@@ -18,11 +18,11 @@ import { workspaceQuery } from '../../queries/workspace.ts';
 import { Alerts } from './alerts.tsx';
 import { Plans } from './plans.tsx';
 
-/** The workspace itself: its name, its plan, and how people are told of runs that need them. */
+/** The settings of the workspace: its name, its plan, and its alerts. */
 export function SettingsPage() {
   const workspace = useQuery(workspaceQuery);
   return (
-    <Page title="Settings" about="The workspace itself.">
+    <Page title="Settings" about="Name, plan and alerts of this workspace.">
       <Loaded query={workspace}>
         {(loaded) => (
           <>
@@ -44,9 +44,9 @@ function General({ workspace }: { workspace: Workspace }) {
         of={[
           ['Name', mayManage ? undefined : <UserText key="name">{workspace.name}</UserText>],
           [
-            'Id',
+            'ID',
             <span key="id">
-              {workspace.id} <Copy text={workspace.id} what="the id of the workspace" />
+              {workspace.id} <Copy text={workspace.id} what="the workspace ID" />
             </span>,
           ],
           [
@@ -55,14 +55,14 @@ function General({ workspace }: { workspace: Workspace }) {
               {countText(workspace.member_count)}
             </TextLink>,
           ],
-          ['Since', <When key="since" at={workspace.created_at} />],
+          ['Created', <When key="since" at={workspace.created_at} />],
         ]}
       />
       {mayManage ? (
         <NameForm key={workspace.name} name={workspace.name} />
       ) : (
         <Text size="xs" c="dimmed">
-          Changing settings takes manage_workspace.
+          You need the manage_workspace permission to change settings.
         </Text>
       )}
     </Section>
@@ -73,7 +73,7 @@ function NameForm({ name: current }: { name: string }) {
   const [name, setName] = useState(current);
   const rename = useAction((next: string) => api().updateWorkspace({ name: next }), {
     changes: [workspaceQuery.queryKey],
-    done: 'The name is changed',
+    done: 'Workspace renamed',
     quiet: true,
   });
   return (

@@ -36,23 +36,24 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
           </Text>
         )}
         <Text size="sm" component="div">
-          <Code>{called}</Code> <Copy text={called} what="the name of the tool" /> calls{' '}
+          <Code>{called}</Code> <Copy text={called} what="the tool name" /> calls{' '}
           <UserText>{tool.endpoint_url}</UserText>
           {tool.mcp_tool !== null && (
             <>
-              , its tool <UserText>{tool.mcp_tool}</UserText>
+              , tool <UserText>{tool.mcp_tool}</UserText>
             </>
           )}
         </Text>
         <Text size="xs" c="dimmed">
-          {tool.timeout_seconds} s for a call, tried {tool.retry_count + 1} times at most
+          Timeout {tool.timeout_seconds} s · up to {tool.retry_count}{' '}
+          {tool.retry_count === 1 ? 'retry' : 'retries'}
           {headers.length > 0 && (
             <>
               {' '}
               · sends <UserText>{headers.join(', ')}</UserText>
             </>
           )}{' '}
-          · changed <When at={tool.updated_at} ago />
+          · updated <When at={tool.updated_at} ago />
         </Text>
         <Group>
           <Button
@@ -61,7 +62,7 @@ export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => voi
             aria-expanded={opened}
             onClick={() => setOpened(!opened)}
           >
-            {opened ? 'Less' : 'Schema and trial'}
+            {opened ? 'Hide details' : 'Show schema and test'}
           </Button>
         </Group>
         <Collapse expanded={opened}>{opened && <Details tool={tool} />}</Collapse>
@@ -76,7 +77,7 @@ function Details({ tool }: { tool: CustomTool }) {
     <Stack gap="sm">
       {tool.input_schema === null ? (
         <Text size="sm" c="dimmed">
-          Without a schema: any arguments are taken.
+          No schema. The tool accepts any arguments.
         </Text>
       ) : (
         <JsonView value={tool.input_schema} what={`the schema of ${tool.name}`} />
@@ -89,7 +90,7 @@ function Details({ tool }: { tool: CustomTool }) {
 function ToolActions({ tool, onEdit }: { tool: CustomTool; onEdit: () => void }) {
   const remove = useAction((id: string) => api().deleteTool(id), {
     changes: [toolsKey],
-    done: 'The tool is deleted',
+    done: 'Tool deleted',
   });
   if (!useMay('create_edit_workflows')) return null;
   const ask = (): void =>
@@ -97,11 +98,11 @@ function ToolActions({ tool, onEdit }: { tool: CustomTool; onEdit: () => void })
       title: 'Delete this tool?',
       consequence: (
         <>
-          Workflows that call <UserText>custom:{tool.name}</UserText> can no longer be started, and
-          runs that come to it fail. A new tool of the same name mends both.
+          Workflows that call <UserText>custom:{tool.name}</UserText> can no longer start, and runs
+          that reach it fail. To fix them, create a tool with the same name.
         </>
       ),
-      confirmLabel: 'Delete',
+      confirmLabel: 'Delete tool',
       onConfirm: () => remove.mutate(tool.id),
     });
   return (

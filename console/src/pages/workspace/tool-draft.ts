@@ -87,15 +87,15 @@ export type ToolProblems = Partial<
 export function toolProblems(draft: ToolDraft): ToolProblems {
   const problems: ToolProblems = {};
   if (draft.name !== '' && !NAME.test(draft.name)) {
-    problems.name = 'Begin with a letter; a-z, 0-9, _ and - only';
+    problems.name = 'Start with a letter. Use only a-z, 0-9, _ and -';
   }
   if (draft.url !== '' && !/^https?:\/\/./.test(draft.url.trim())) {
-    problems.url = 'Begin with https:// or http://';
+    problems.url = 'Start with https:// or http://';
   }
-  if (draft.kind === 'mcp' && draft.mcpTool.trim() === '') problems.mcpTool = 'is needed';
+  if (draft.kind === 'mcp' && draft.mcpTool.trim() === '') problems.mcpTool = 'Enter the tool name';
   const names = draft.headers.map(({ name }) => name.trim().toLowerCase());
-  if (names.includes('')) problems.headers = 'A header needs a name';
-  if (new Set(names).size < names.length) problems.headers = 'A header is named twice';
+  if (names.includes('')) problems.headers = 'Enter a name for each header';
+  if (new Set(names).size < names.length) problems.headers = 'Use each header name once';
   const schema = draft.schema.trim() === '' ? { value: {} } : parsedObject(draft.schema);
   if ('problem' in schema) problems.schema = `The schema ${schema.problem}`;
   return problems;

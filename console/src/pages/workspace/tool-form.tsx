@@ -19,7 +19,7 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
       tool === undefined ? api().registerTool(body) : api().updateTool(tool.id, body),
     {
       changes: [toolsKey],
-      done: tool === undefined ? 'The tool is registered' : 'The tool is changed',
+      done: tool === undefined ? 'Tool created' : 'Tool saved',
       onDone: onClose,
       quiet: true,
     },
@@ -27,7 +27,7 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
   return (
     <Form
       action={save}
-      submit={tool === undefined ? 'Register' : 'Save'}
+      submit={tool === undefined ? 'Create tool' : 'Save changes'}
       onSubmit={() => save.mutate(toolOf(draft))}
       onCancel={onClose}
       ready={Object.keys(problems).length === 0 && draft.name !== '' && draft.url !== ''}
@@ -46,7 +46,7 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
         />
         <TextInput
           label="Label"
-          description="For people"
+          description="Display name"
           value={draft.label}
           onChange={(event) => change({ label: event.currentTarget.value })}
           maxLength={200}
@@ -67,7 +67,7 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
       />
       <CodeEditor
         label="Input schema (JSON Schema)"
-        description="Arguments are held to it before each call. Empty: any are taken."
+        description="Arguments are validated against it before each call. Leave empty to accept any arguments."
         language="json"
         value={draft.schema}
         onChange={(schema) => change({ schema })}
@@ -77,7 +77,7 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
       />
       <Group grow align="flex-start">
         <NumberInput
-          label="Seconds for a call"
+          label="Timeout (seconds)"
           value={draft.timeout}
           onChange={(value) => change({ timeout: Number(value) })}
           min={1}
@@ -85,7 +85,7 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
           allowDecimal={false}
         />
         <NumberInput
-          label="Tries after the first"
+          label="Retries"
           value={draft.retries}
           onChange={(value) => change({ retries: Number(value) })}
           min={0}
@@ -115,7 +115,7 @@ function Target({
           onChange={(event) => change({ kind: event.currentTarget.value as ToolDraft['kind'] })}
           data={[
             { value: 'http', label: 'HTTP endpoint' },
-            { value: 'mcp', label: 'Tool of an MCP server' },
+            { value: 'mcp', label: 'MCP server tool' },
           ]}
         />
         {draft.kind === 'http' ? (
@@ -129,7 +129,7 @@ function Target({
           />
         ) : (
           <TextInput
-            label="Tool on the server"
+            label="Tool name on the server"
             value={draft.mcpTool}
             onChange={(event) => change({ mcpTool: event.currentTarget.value })}
             maxLength={200}
@@ -139,8 +139,8 @@ function Target({
       </Group>
       <TextInput
         type="url"
-        label="Address"
-        description="Called as it stands. It is no place for a secret: use headers."
+        label="URL"
+        description="Called exactly as entered. Do not put secrets in the URL: use headers."
         placeholder="https://tools.example.com/crm/lookup"
         value={draft.url}
         onChange={(event) => change({ url: event.currentTarget.value })}

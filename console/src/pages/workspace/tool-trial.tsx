@@ -25,7 +25,7 @@ export function ToolTrial({ tool }: { tool: CustomTool }) {
     <Stack gap="sm">
       <Form
         action={trial}
-        submit="Call it once"
+        submit="Test tool"
         onSubmit={() => {
           if ('value' in parsed) trial.mutate(parsed.value);
         }}
@@ -33,7 +33,7 @@ export function ToolTrial({ tool }: { tool: CustomTool }) {
       >
         <CodeEditor
           label="Arguments (JSON)"
-          description="One real call with these, without retries. It is audited, and the policies hold."
+          description="Makes one real call without retries. Policies apply, and the call is logged in the audit log."
           language="json"
           value={text}
           onChange={setText}
@@ -51,14 +51,14 @@ function Outcome({ test }: { test: ToolTest }) {
   const took = `${durationText(test.duration_ms)}${status}`;
   if (!test.ok) {
     return (
-      <Alert color="red" title="A step would fail" role="status">
-        <UserText>{test.error ?? 'No reason was given'}</UserText>
+      <Alert color="red" title="Test failed" role="status">
+        <UserText>{test.error ?? 'No error message'}</UserText>
         <Text size="xs">{took}</Text>
       </Alert>
     );
   }
   return (
-    <Alert color="teal" title="A step would get this" role="status">
+    <Alert color="teal" title="Test succeeded" role="status">
       <Text size="xs" mb="xs">
         {took}
       </Text>

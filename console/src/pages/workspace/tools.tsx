@@ -27,18 +27,18 @@ export function ToolsPage() {
   return (
     <Page
       title="Tools"
-      about="Endpoints of your own that workflows call as custom:name, beside the built-in tools."
+      about="Custom tools that workflows call as custom:name, in addition to the built-in tools."
       actions={create}
     >
       <Section title="Custom tools">
         <Loaded query={tools}>
           {(list) =>
             list.length === 0 ? (
-              <Empty title="No tool of your own yet">
+              <Empty title="No custom tools yet">
                 <Text size="sm" c="dimmed">
                   {mayEdit
-                    ? 'Register an HTTP endpoint, or a tool of an MCP server. Its secrets are kept sealed.'
-                    : 'Registering tools takes create_edit_workflows.'}
+                    ? 'Add an HTTP endpoint or an MCP server tool. Its secrets are encrypted.'
+                    : 'You need the create_edit_workflows permission to add one.'}
                 </Text>
               </Empty>
             ) : (
@@ -69,12 +69,12 @@ function McpAddress() {
   const { credential } = useIdentity();
   const url = `${apiUrl}/api/mcp`;
   return (
-    <Section title="For models">
+    <Section title="MCP server">
       <Text size="sm" c="dimmed">
-        Over the Model Context Protocol a model can find, run and follow the workflows of this
-        workspace. Any client that speaks streamable HTTP will do.
+        Models can find, run and monitor the workflows of this workspace with the Model Context
+        Protocol. Use any MCP client that supports streamable HTTP.
       </Text>
-      <Snippet text={url} what="the MCP address" />
+      <Snippet text={url} what="the MCP URL" />
       <Snippet
         text={JSON.stringify(
           {
@@ -93,11 +93,11 @@ function McpAddress() {
       />
       {credential !== 'none' && (
         <Text size="sm">
-          It takes an{' '}
+          Use an{' '}
           <TextLink to="/keys" underline="always">
             API key
           </TextLink>
-          , whose role bounds what the model may do.
+          . Its role limits what the model can do.
         </Text>
       )}
     </Section>
