@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type FakeServer, startHttpServer } from '../fakes/http-server.ts';
 import { eventually } from '../support/engine.ts';
-import { describeConsole } from './browser.ts';
+import { describeConsole, pressInDialog } from './browser.ts';
 
 /** Eight attempts are over in a few seconds. */
 const env = { DELIVERY_BACKOFF_SECONDS: '0.02', ENCRYPTION_KEY: 'a key for the tests alone' };
@@ -58,9 +58,9 @@ describeConsole(
     test('make a feed and show, as it comes, what is sent with the command they give', async () => {
       const { open, call, url } = stage();
       const { page, problems } = await open('/data');
-      await page.getByRole('button', { name: 'Make the first feed' }).click();
+      await page.getByRole('button', { name: 'Create feed' }).click();
       await page.getByRole('textbox', { name: 'Name' }).fill('Permits');
-      await page.getByRole('button', { name: 'Make it' }).click();
+      await pressInDialog(page, 'Create feed');
       await heading(page, 'Permits').waitFor();
       const marked = page.getByRole('navigation').locator('[aria-current="page"]');
       expect(await marked.allTextContents()).toEqual(['Feeds']);
@@ -75,9 +75,9 @@ describeConsole(
       await page.getByRole('link', { name: 'Riverside Tower' }).waitFor();
 
       await page.getByRole('button', { name: 'Archive' }).click();
-      await page.getByRole('button', { name: 'Take up again' }).waitFor();
+      await page.getByRole('button', { name: 'Reactivate' }).waitFor();
       await page.getByRole('button', { name: 'Delete' }).click();
-      await page.getByRole('button', { name: 'Delete it all' }).click();
+      await pressInDialog(page, 'Delete feed');
       await heading(page, 'Feeds').waitFor();
       const after = await call('GET', `/api/data/feeds/${feedId}`);
       expect([after.status, problems]).toEqual([404, []]);
@@ -91,7 +91,7 @@ describeConsole(
       expect(await current.allTextContents()).toEqual(['Records']);
       const attributes = page.getByRole('table', { name: 'Attributes' });
       await attributes.getByRole('row', { name: 'stage granted' }).waitFor();
-      const changed = page.getByRole('table', { name: 'What version 2 changed' });
+      const changed = page.getByRole('table', { name: 'Changes in version 2' });
       await changed.getByRole('row', { name: 'stage filed granted' }).waitFor();
       expect(await changed.getByRole('row').count()).toBe(2);
       await page.getByText('Permit A-1 was filed').waitFor();
@@ -109,12 +109,12 @@ describeConsole(
       await page.getByRole('link', { name: 'Permit B-2' }).waitFor();
       expect(await rows.count()).toBe(3);
       await page.getByRole('combobox', { name: 'Confidence' }).click();
-      await page.getByRole('option', { name: 'at least 80 %' }).click();
+      await page.getByRole('option', { name: 'At least 80%' }).click();
       await page.getByRole('link', { name: 'Permit B-2' }).waitFor({ state: 'detached' });
       await eventually(async () => (await rows.count()) === 2);
       expect(new URL(page.url()).searchParams.get('confidence_min')).toBe('0.8');
       await page.getByRole('textbox', { name: 'Type' }).fill('no_such_type');
-      await page.getByText('No records like that').waitFor();
+      await page.getByText('No matching records').waitFor();
       const again = await stage().open(
         `/data/entities?feed_id=${feedId}&confidence_min=0.8&geography=austin`,
       );
@@ -128,12 +128,12 @@ describeConsole(
       const { page } = await stage().open(`/data/changes?feed_id=${feedId}`);
       const row = (name: RegExp) =>
         page.getByRole('table', { name: 'Changes' }).getByRole('row', { name });
-      await row(/stage was filed is now granted/).waitFor();
+      await row(/stage from filed to granted/).waitFor();
       await stage().call('POST', '/api/data/ingest', {
         feed_id: feedId,
         records: [permit('built')],
       });
-      await row(/stage was granted is now built/).waitFor();
+      await row(/stage from granted to built/).waitFor();
     });
 
     test('take reports of sources, and show the last', async () => {
@@ -141,13 +141,13 @@ describeConsole(
       await stage().call('POST', '/api/data/sources', source);
       const { page } = await stage().open('/data');
       await page.getByRole('button', { name: 'Actions for City portal' }).click();
-      await page.getByRole('menuitem', { name: 'Report a look' }).click();
+      await page.getByRole('menuitem', { name: 'Report check result' }).click();
       await page.getByRole('radio', { name: 'failed' }).check();
-      await page.getByRole('textbox', { name: 'Why' }).fill('The portal answered 503');
-      await page.getByRole('button', { name: 'Report it' }).click();
+      await page.getByRole('textbox', { name: 'Error' }).fill('The portal returned 503');
+      await pressInDialog(page, 'Report result');
       const row = page.getByRole('row', { name: /City portal/ });
-      await row.getByText('The portal answered 503').waitFor();
-      expect(await row.innerText()).toMatch(/failed[\s\S]*daily/);
+      await row.getByText('The portal returned 503').waitFor();
+      expect(await row.innerText()).toMatch(/Failed[\s\S]*daily/);
     });
 
     test('make a data key that reads what its scopes say, show its secret once, and revoke it', async () => {
@@ -157,8 +157,8 @@ describeConsole(
       await page.getByRole('button', { name: 'New data key' }).click();
       await page.getByRole('textbox', { name: 'Name' }).fill('Warehouse');
       await page.getByRole('checkbox', { name: 'feeds:read' }).uncheck();
-      await page.getByRole('textbox', { name: 'Credits a month' }).fill('100');
-      await page.getByRole('button', { name: 'Make it' }).click();
+      await page.getByRole('textbox', { name: 'Credits per month' }).fill('100');
+      await page.getByRole('button', { name: 'Create key' }).click();
       const secret = await page.getByLabel('the secret', { exact: true }).innerText();
       expect(secret).toMatch(/^svc_live_/);
       const ask = (path: string) =>
@@ -171,7 +171,7 @@ describeConsole(
       await row.getByText('2 of 100').waitFor();
       expect(await page.content()).not.toContain(secret);
       await page.getByRole('button', { name: 'Revoke Warehouse' }).click();
-      await page.getByRole('button', { name: 'Revoke it' }).click();
+      await pressInDialog(page, 'Revoke key');
       await row.waitFor({ state: 'detached' });
       expect((await ask('/v1/entities')).status).toBe(401);
       expect(problems).toEqual([]);
@@ -180,29 +180,29 @@ describeConsole(
     test('register an endpoint, show why deliveries failed, and redeliver all of them', async () => {
       const { open } = stage();
       const { page, problems } = await open('/data/endpoints');
-      await page.getByRole('button', { name: 'Register the first endpoint' }).click();
-      await page.getByRole('textbox', { name: 'Address' }).fill(`${receiver.url}/hooks`);
-      await page.getByRole('button', { name: 'Register it' }).click();
+      await page.getByRole('button', { name: 'Add endpoint' }).first().click();
+      await page.getByRole('textbox', { name: 'URL' }).fill(`${receiver.url}/hooks`);
+      await page.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).click();
       expect(await page.getByLabel('the secret', { exact: true }).innerText()).toMatch(/^whsec_/);
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByRole('link', { name: `${receiver.url}/hooks` }).click();
 
       answer = 500;
-      await page.getByRole('button', { name: 'Send a ping' }).click();
+      await page.getByRole('button', { name: 'Send test event' }).click();
       const row = page.getByRole('row', { name: /^(?!.*Attempt ).*ping/ });
-      await row.getByText('given up').waitFor({ timeout: 20_000 });
-      await row.getByRole('button', { name: /^Attempts at/ }).click();
-      const attempts = page.getByRole('table', { name: /^Attempts at/ }).getByRole('row');
+      await row.getByText('Failed').waitFor({ timeout: 20_000 });
+      await row.getByRole('button', { name: /^Show attempts of/ }).click();
+      const attempts = page.getByRole('table', { name: /^Attempts of/ }).getByRole('row');
       expect(await attempts.count()).toBe(1 + 8);
       expect(await attempts.nth(1).innerText()).toContain('500');
 
       answer = 200;
-      await page.getByRole('button', { name: 'Redeliver all given up' }).click();
-      await page.getByRole('button', { name: 'Redeliver it all' }).click();
-      await row.getByText('delivered', { exact: true }).waitFor({ timeout: 20_000 });
+      await page.getByRole('button', { name: 'Retry all failed' }).click();
+      await pressInDialog(page, 'Retry all');
+      await row.getByText('Delivered', { exact: true }).waitFor({ timeout: 20_000 });
       await page.getByRole('combobox', { name: 'Status' }).click();
-      await page.getByRole('option', { name: 'given up' }).click();
-      await page.getByText('Nothing is given up').waitFor();
+      await page.getByRole('option', { name: 'Failed' }).click();
+      await page.getByText('No failed deliveries').waitFor();
       expect(new URL(page.url()).searchParams.get('status')).toBe('dead');
       expect(problems).toEqual([]);
     });
@@ -219,9 +219,9 @@ describeConsole(
         const { page, problems, context } = await stage().open(path, { token });
         await heading(page, title).waitFor();
         await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
-        const offered = page
-          .getByRole('main')
-          .getByRole('button', { name: /new|make|edit|delete|revoke|archive|register|actions/i });
+        const offered = page.getByRole('main').getByRole('button', {
+          name: /new|create|add|edit|delete|revoke|archive|roll|send|retry|report|actions/i,
+        });
         expect([path, await offered.count(), problems]).toEqual([path, 0, []]);
         await context.close();
       }

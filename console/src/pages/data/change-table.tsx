@@ -18,7 +18,7 @@ export function ChangeTable({ changes }: { changes: readonly NamedChange[] }) {
   return (
     <RowTable
       label="Changes"
-      columns={['When', 'Record', 'Feed', 'Attribute', 'Change', 'Source']}
+      columns={['Time', 'Record', 'Feed', 'Attribute', 'Change', 'Source']}
       minWidth={860}
     >
       {changes.map((change) => (

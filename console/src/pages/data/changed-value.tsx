@@ -6,12 +6,12 @@ export function ChangedValue({ before, after }: { before: ReactNode; after: Reac
   return (
     <>
       <Text component="del" inherit c="dimmed">
-        <VisuallyHidden>was </VisuallyHidden>
+        <VisuallyHidden>from </VisuallyHidden>
         {before}
       </Text>{' '}
       <span aria-hidden>→</span>{' '}
       <Text component="ins" inherit td="none">
-        <VisuallyHidden>is now </VisuallyHidden>
+        <VisuallyHidden>to </VisuallyHidden>
         {after}
       </Text>
     </>

@@ -21,11 +21,7 @@ export function ChangesPage() {
   const narrow = (by: Partial<typeof search>): void =>
     void navigate({ search: { ...search, ...by }, replace: true });
   return (
-    <Page
-      title="Changes"
-      about="What changed in records, attribute by attribute, newest first. New records are no changes."
-      wide
-    >
+    <Page title="Changes" about="Attribute changes in existing records, newest first." wide>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm" role="search">
         <FeedSelect value={search.feed_id} onChange={(feed_id) => narrow({ feed_id })} />
         <FilterText
@@ -36,7 +32,7 @@ export function ChangesPage() {
           onChange={(entity_type) => narrow({ entity_type })}
         />
         <FilterText
-          label="Record id"
+          label="Record ID"
           maxLength={100}
           value={search.entity_id}
           onChange={(entity_id) => narrow({ entity_id })}
@@ -66,11 +62,11 @@ function Freshness({ paused, onReset }: { paused: boolean; onReset: () => void }
   return (
     <Group gap="sm" role="status">
       <Text size="sm" c="dimmed">
-        {paused ? 'Newer changes wait while older ones are read.' : 'Read anew every five seconds.'}
+        {paused ? 'Paused while you read older changes.' : 'Refreshes every 5 s.'}
       </Text>
       {paused && (
         <Button size="compact-sm" variant="default" onClick={onReset}>
-          Back to the newest
+          Back to latest
         </Button>
       )}
     </Group>
@@ -79,13 +75,13 @@ function Freshness({ paused, onReset }: { paused: boolean; onReset: () => void }
 
 function NoChanges() {
   return (
-    <Empty title="No changes">
+    <Empty title="No changes yet">
       <Text size="sm" c="dimmed">
-        A change is recorded when a record is sent again with another attribute.{' '}
+        A change appears when you send an existing record with a different attribute. See{' '}
         <TextLink inherit to="/data">
-          Feeds
+          Feeds{' '}
         </TextLink>{' '}
-        show how.
+        for instructions.
       </Text>
     </Empty>
   );

@@ -20,14 +20,14 @@ import { FormModal } from './form-modal.tsx';
 type Scope = DataKey['scopes'][number];
 
 const scopes: Record<Scope, string> = {
-  'feeds:read': 'Feeds and their specifications',
-  'entities:read': 'Records and their changes',
-  'events:read': 'Intelligence events',
-  'sources:read': 'Sources and their health',
-  'usage:read': 'Usage of the month and allowances',
-  'exports:create': 'Exports',
-  'webhooks:read': 'Webhook endpoints',
-  'webhooks:write': 'Making, changing and deleting webhook endpoints',
+  'feeds:read': 'Read feeds and their specifications',
+  'entities:read': 'Read records and their changes',
+  'events:read': 'Read intelligence events',
+  'sources:read': 'Read sources and their health',
+  'usage:read': 'Read monthly usage and allowances',
+  'exports:create': 'Create exports',
+  'webhooks:read': 'Read webhook endpoints',
+  'webhooks:write': 'Create, change and delete webhook endpoints',
 };
 
 /** What a scope's key asks first, to see that it works. */
@@ -70,21 +70,21 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
       quiet: true,
       onDone: ({ secret, scopes: granted }) => {
         onClose();
-        showSecretOnce({ title: 'The new data key', secret, use: commandOf(secret, granted) });
+        showSecretOnce({ title: `Data key for ${name}`, secret, use: commandOf(secret, granted) });
       },
     },
   );
   return (
     <FormModal
       title="New data key"
-      submit="Make it"
+      submit="Create key"
       action={create}
       onSubmit={() => create.mutate(undefined)}
       onClose={onClose}
     >
       <TextInput
         label="Name"
-        description="Who or what it is for."
+        description="The person or program that will use this key."
         required
         data-autofocus
         maxLength={200}
@@ -97,13 +97,13 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
         onChange={(value) => setMode(value as DataKey['mode'])}
       >
         <Group mt={4}>
-          <Radio value="live" label="live: reads what is real" />
-          <Radio value="test" label="test: reads what is made up" />
+          <Radio value="live" label="Live: reads live data" />
+          <Radio value="test" label="Test: reads demo data" />
         </Group>
       </Radio.Group>
       <Checkbox.Group
         label="Scopes"
-        description="What it is for. It may do nothing else."
+        description="The key can only do what you select here."
         value={chosen}
         onChange={(value) => setChosen(value as Scope[])}
       >
@@ -115,8 +115,8 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
       </Checkbox.Group>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NumberInput
-          label="Requests a month"
-          description="Empty: only the plan's."
+          label="Requests per month"
+          description="Leave empty to use the plan limit."
           min={0}
           allowDecimal={false}
           thousandSeparator=","
@@ -124,8 +124,8 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
           onChange={setRequests}
         />
         <NumberInput
-          label="Credits a month"
-          description="Empty: only the plan's."
+          label="Credits per month"
+          description="Leave empty to use the plan limit."
           min={0}
           allowDecimal={false}
           thousandSeparator=","
@@ -136,13 +136,13 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
       <TextInput
         type="datetime-local"
         label="Expires"
-        description="From then on it lets nobody in. Empty: never."
+        description="The key stops working at this time. Leave empty for no expiry."
         value={expires}
         onChange={(event) => setExpires(event.currentTarget.value)}
       />
       <TagsInput
-        label="Addresses"
-        description="IP addresses and CIDRs that it may be used from; empty for anywhere. Enter adds one."
+        label="Allowed IP addresses"
+        description="IP addresses and CIDR ranges that can use the key. Leave empty to allow any. Press Enter after each."
         placeholder="192.0.2.0/24"
         value={addresses}
         onChange={setAddresses}

@@ -10,6 +10,7 @@ import { countText } from '../../parts/numbers.ts';
 import { When } from '../../parts/time.tsx';
 import { dataKeysKey, dataUsageQuery } from '../../queries/data.ts';
 import { RowTable } from '../../parts/row-table.tsx';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 type KeyUsage = WorkspaceDataUsage['keys'][number];
 
@@ -60,7 +61,7 @@ function DataKeyRow({
         <KeyBounds of={key} />
       </Table.Td>
       <Table.Td>
-        <Tag color={key.mode === 'live' ? 'teal' : 'grape'}>{key.mode}</Tag>
+        <Tag color={key.mode === 'live' ? 'teal' : 'grape'}>{sentenceCase(key.mode)}</Tag>
       </Table.Td>
       <Table.Td>
         <Group gap={4} maw={260}>
@@ -74,7 +75,7 @@ function DataKeyRow({
       <Table.Td>{allowanceText(usage?.requests.used, key.monthly_request_allowance)}</Table.Td>
       <Table.Td>{allowanceText(usage?.credits.used, key.monthly_credit_allowance)}</Table.Td>
       <Table.Td>
-        {key.last_used_at === null ? 'never' : <When at={key.last_used_at} ago />}
+        {key.last_used_at === null ? 'Never' : <When at={key.last_used_at} ago />}
       </Table.Td>
       {mayRevoke && <Table.Td>{!key.revoked && <Revoke of={key} />}</Table.Td>}
     </Table.Tr>
@@ -87,7 +88,7 @@ const allowanceText = (used = 0, allowance: number | null): string =>
 function KeyBounds({ of: { revoked, expires_at, ip_allowlist } }: { of: DataKey }) {
   return (
     <Stack gap={0}>
-      {revoked && <Tag color="gray">revoked</Tag>}
+      {revoked && <Tag color="gray">Revoked</Tag>}
       {expires_at !== null && (
         <Text size="xs" c="dimmed">
           {Date.parse(expires_at) < Date.now() ? 'Expired' : 'Expires'} <When at={expires_at} ago />
@@ -105,7 +106,7 @@ function KeyBounds({ of: { revoked, expires_at, ip_allowlist } }: { of: DataKey 
 function Revoke({ of: key }: { of: DataKey }) {
   const revoke = useAction(() => api().revokeDataKey(key.id), {
     changes: [dataKeysKey],
-    done: 'Key revoked',
+    done: 'Data key revoked',
   });
   return (
     <Button
@@ -116,14 +117,14 @@ function Revoke({ of: key }: { of: DataKey }) {
       loading={revoke.isPending}
       onClick={() =>
         confirm({
-          title: 'Revoke the key?',
+          title: 'Revoke this data key?',
           consequence: (
             <>
-              Whatever uses <UserText>{key.name}</UserText> is refused with its next request. This
-              cannot be taken back.
+              Requests with <UserText>{key.name}</UserText> will fail immediately. You cannot undo
+              this.
             </>
           ),
-          confirmLabel: 'Revoke it',
+          confirmLabel: 'Revoke key',
           onConfirm: () => revoke.mutate(undefined),
         })
       }

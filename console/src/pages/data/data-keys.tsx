@@ -21,7 +21,7 @@ export function DataKeysPage() {
   return (
     <Page
       title="Data keys"
-      about="With these, programs read records under /v1, and nothing else. API keys do not open it."
+      about="Credentials for the data API under /v1. API keys do not work there, and data keys work nowhere else."
       actions={
         mayChange && (
           <Button leftSection={<IconPlus size={16} />} onClick={open}>
@@ -51,10 +51,10 @@ export function DataKeysPage() {
               <Empty title="No data keys yet">
                 <Text size="sm" c="dimmed">
                   {mayChange
-                    ? 'A live key reads what is real, a test key what is made up.'
-                    : 'Whoever may manage API keys can make one.'}
+                    ? 'Create a live key to read live data, or a test key to read demo data.'
+                    : 'You need the manage_api_keys permission to create one.'}
                 </Text>
-                {mayChange && <Button onClick={open}>Make the first data key</Button>}
+                {mayChange && <Button onClick={open}>Create data key</Button>}
               </Empty>
             );
           }}

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { WorkspaceDataUsage } from '../../../../client/index.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { countText, percentText } from '../../parts/numbers.ts';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 import { Section } from '../../parts/page.tsx';
 import { When } from '../../parts/time.tsx';
 import { dataUsageQuery } from '../../queries/data.ts';
@@ -24,11 +25,11 @@ export function DataUsage() {
             </SimpleGrid>
             <Facts
               of={[
-                ['Plan', month.plan],
-                ['Rows paid for', countText(month.records)],
+                ['Plan', sentenceCase(month.plan)],
+                ['Billed rows', countText(month.records)],
                 ['Webhook deliveries', countText(month.webhook_deliveries)],
                 ['Source checks', countText(month.source_checks)],
-                ['Ends', <When key="end" at={month.period_end} />],
+                ['Resets', <When key="end" at={month.period_end} />],
               ]}
             />
           </>
@@ -47,7 +48,7 @@ function Meter({ name, of: { used, limit } }: { name: string; of: Metered }) {
           {name}
         </Text>
         <Text size="sm">
-          {countText(used)} of {limit === null ? 'any number' : countText(limit)}
+          {countText(used)} {limit === null ? '(unlimited)' : `of ${countText(limit)}`}
           {share !== undefined && ` (${percentText(share)})`}
         </Text>
       </Group>

@@ -10,10 +10,10 @@ import { deliveriesQuery } from '../../queries/data.ts';
 import { useMay } from '../../queries/identity.ts';
 import { DeliveryRow } from './delivery-row.tsx';
 import { deliveryStatuses, deliveryStatusText } from './endpoint-status.tsx';
-import { RedeliverAll } from './redeliver-all.tsx';
+import { RetryAllFailed } from './redeliver-all.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 
-const columns = ['Delivery', 'Event', 'Status', 'Attempts', 'Made'];
+const columns = ['Delivery', 'Event', 'Status', 'Attempts', 'Created'];
 
 /** What was sent to an endpoint, newest first, with the attempts at each. */
 export function DeliveryLog({ endpointId }: { endpointId: string }) {
@@ -23,12 +23,12 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
   const deliveries = useInfiniteQuery(deliveriesQuery(endpointId, { status }));
   const mayChange = useMay('manage_workspace');
   return (
-    <Section title="Deliveries" actions={mayChange && <RedeliverAll endpointId={endpointId} />}>
+    <Section title="Deliveries" actions={mayChange && <RetryAllFailed endpointId={endpointId} />}>
       <Select
         label="Status"
         placeholder="All"
         clearable
-        clearButtonProps={{ 'aria-label': 'Of any status' }}
+        clearButtonProps={{ 'aria-label': 'All statuses' }}
         maw={220}
         data={deliveryStatuses.map((value) => ({ value, label: deliveryStatusText(value) }))}
         value={status ?? null}
@@ -62,7 +62,7 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
         }}
       </Loaded>
       <Text size="xs" c="dimmed">
-        Kept for 30 days.
+        Deliveries are kept for 30 days.
       </Text>
     </Section>
   );
@@ -70,12 +70,12 @@ export function DeliveryLog({ endpointId }: { endpointId: string }) {
 
 function NoDeliveries({ status }: { status: WebhookDelivery['status'] | undefined }) {
   if (status !== undefined) {
-    return <Empty title={`Nothing is ${deliveryStatusText(status)}`} />;
+    return <Empty title={`No ${deliveryStatusText(status).toLowerCase()} deliveries`} />;
   }
   return (
-    <Empty title="Nothing sent yet">
+    <Empty title="No deliveries yet">
       <Text size="sm" c="dimmed">
-        A ping shows whether the address can be reached.
+        Send a test event to check that the URL is reachable.
       </Text>
     </Empty>
   );

@@ -52,14 +52,14 @@ export function DeliveryRow({
               variant="default"
               aria-expanded={opened}
               aria-controls={id}
-              aria-label={`Attempts at ${delivery.id}`}
+              aria-label={`${opened ? 'Hide' : 'Show'} attempts of ${delivery.id}`}
               disabled={delivery.log.length === 0}
               onClick={toggle}
             >
-              {opened ? 'Hide' : 'Attempts'}
+              {opened ? 'Hide attempts' : 'Show attempts'}
             </Button>
             {mayRedeliver && delivery.status !== 'pending' && (
-              <Redeliver endpointId={endpointId} of={delivery} />
+              <Retry endpointId={endpointId} of={delivery} />
             )}
           </Group>
         </Table.Td>
@@ -77,7 +77,7 @@ function Outlook({ of: { next_attempt_at, reason } }: { of: WebhookDelivery }) {
     <Text size="xs" c="dimmed" component="div">
       {next_attempt_at !== null && (
         <>
-          next <When at={next_attempt_at} ago />
+          Next attempt <When at={next_attempt_at} ago />
         </>
       )}
       {reason !== null && <UserText>{reason}</UserText>}
@@ -89,8 +89,8 @@ function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
   const rounds = (log.at(-1)?.round ?? 1) > 1;
   return (
     <RowTable
-      label={`Attempts at ${id}`}
-      columns={['Attempt', 'Begun', 'Answer', 'Took', 'What went wrong']}
+      label={`Attempts of ${id}`}
+      columns={['Attempt', 'Started', 'Response', 'Duration', 'Error']}
       minWidth={600}
     >
       {log.map(({ round, attempt, started_at, status_code, duration_ms, error }) => (
@@ -102,7 +102,7 @@ function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
           <Table.Td>
             <When at={started_at} />
           </Table.Td>
-          <Table.Td>{status_code ?? 'none'}</Table.Td>
+          <Table.Td>{status_code ?? 'None'}</Table.Td>
           <Table.Td>{durationText(duration_ms)}</Table.Td>
           <Table.Td>{error !== null && <UserText>{error}</UserText>}</Table.Td>
         </Table.Tr>
@@ -111,20 +111,20 @@ function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
   );
 }
 
-function Redeliver({ endpointId, of: { id } }: { endpointId: string; of: WebhookDelivery }) {
+function Retry({ endpointId, of: { id } }: { endpointId: string; of: WebhookDelivery }) {
   const redeliver = useAction(() => api().redeliverDelivery(endpointId, id), {
     changes: [endpointsKey],
-    done: 'It is delivered once more',
+    done: 'Delivery scheduled for retry',
   });
   return (
     <Button
       size="compact-sm"
       variant="default"
-      aria-label={`Redeliver ${id}`}
+      aria-label={`Retry ${id}`}
       loading={redeliver.isPending}
       onClick={() => redeliver.mutate(undefined)}
     >
-      Redeliver
+      Retry
     </Button>
   );
 }

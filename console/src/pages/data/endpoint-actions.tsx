@@ -15,13 +15,13 @@ export function EndpointActions({ endpoint }: { endpoint: DataEndpoint }) {
   const [editing, { open, close }] = useDisclosure(false);
   const ping = useAction(() => api().pingEndpoint(endpoint.id), {
     changes: [endpointsKey],
-    done: 'A ping is on its way',
+    done: 'Test event sent',
   });
   if (!mayChange) return null;
   return (
     <>
       <Button variant="default" loading={ping.isPending} onClick={() => ping.mutate(undefined)}>
-        Send a ping
+        Send test event
       </Button>
       <Button variant="default" onClick={open}>
         Edit
@@ -44,16 +44,16 @@ function Rotate({ endpoint }: { endpoint: DataEndpoint }) {
       loading={rotate.isPending}
       onClick={() =>
         confirm({
-          title: 'Replace the secret?',
+          title: 'Roll this secret?',
           consequence:
-            'Deliveries are signed with the new secret from now on, and for 24 hours with the one before, too. The new one is shown once.',
-          confirmLabel: 'Replace it',
+            'Deliveries are signed with the new secret immediately, and also with the current one for 24 hours. The new secret is shown once.',
+          confirmLabel: 'Roll secret',
           dangerous: false,
           onConfirm: () => rotate.mutate(undefined),
         })
       }
     >
-      Replace secret
+      Roll secret
     </Button>
   );
 }
@@ -72,14 +72,14 @@ function Delete({ endpoint }: { endpoint: DataEndpoint }) {
       loading={remove.isPending}
       onClick={() =>
         confirm({
-          title: 'Delete the endpoint?',
+          title: 'Delete this endpoint?',
           consequence: (
             <>
-              <UserText>{endpoint.url}</UserText> is told of nothing any more. What is still to be
-              delivered, and the log, go with it.
+              <UserText>{endpoint.url}</UserText> will receive no more events. Pending deliveries
+              and the delivery log are deleted.
             </>
           ),
-          confirmLabel: 'Delete it',
+          confirmLabel: 'Delete endpoint',
           onConfirm: () => remove.mutate(undefined),
         })
       }

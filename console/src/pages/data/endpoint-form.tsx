@@ -30,7 +30,7 @@ export function EndpointForm({
         : api().updateEndpoint(endpoint.id, { url, events }),
     {
       changes: [endpointsKey],
-      ...(endpoint !== undefined && { done: 'Endpoint changed' }),
+      ...(endpoint !== undefined && { done: 'Endpoint saved' }),
       quiet: true,
       onDone: (saved) => {
         onClose();
@@ -40,15 +40,15 @@ export function EndpointForm({
   );
   return (
     <FormModal
-      title={endpoint === undefined ? 'New endpoint' : 'Edit the endpoint'}
-      submit={endpoint === undefined ? 'Register it' : 'Save'}
+      title={endpoint === undefined ? 'New endpoint' : 'Edit endpoint'}
+      submit={endpoint === undefined ? 'Add endpoint' : 'Save changes'}
       action={save}
       onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
     >
       <TextInput
-        label="Address"
-        description="Where events are sent to. It must be reachable from the service."
+        label="URL"
+        description="Events are sent to this URL. The service must be able to reach it."
         placeholder="https://example.com/hooks"
         type="url"
         required
@@ -58,8 +58,8 @@ export function EndpointForm({
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
       <Checkbox.Group
-        label="Events"
-        description="What it is told of."
+        label="Subscribed events"
+        description="Select the events to send."
         value={events}
         onChange={(value) => setEvents(value as Events)}
       >
@@ -71,8 +71,8 @@ export function EndpointForm({
       </Checkbox.Group>
       {endpoint === undefined && (
         <Checkbox
-          label="It hears of made-up records instead of real ones"
-          description="This cannot be changed later."
+          label="Demo mode: send events of demo records instead of live records"
+          description="You cannot change this later."
           checked={isDemo}
           onChange={(event) => setIsDemo(event.currentTarget.checked)}
         />
@@ -83,5 +83,5 @@ export function EndpointForm({
 
 /** The secret with which the receiver checks that a delivery comes from here. */
 export function showEndpointSecret(secret: string): void {
-  showSecretOnce({ title: 'The secret that signs deliveries', secret });
+  showSecretOnce({ title: 'Signing secret', secret });
 }

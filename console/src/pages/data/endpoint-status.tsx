@@ -1,14 +1,15 @@
+import { sentenceCase } from '../../parts/sentence-case.ts';
 import { Tag } from '../../parts/tag.tsx';
 import type { WebhookDelivery, DataEndpoint } from '../../../../client/index.ts';
 
 export function EndpointStatus({ of: { status } }: { of: DataEndpoint }) {
-  return <Tag color={status === 'active' ? 'teal' : 'red'}>{status}</Tag>;
+  return <Tag color={status === 'active' ? 'teal' : 'red'}>{sentenceCase(status)}</Tag>;
 }
 
 const deliveryLooks = {
-  pending: { text: 'pending', color: 'blue' },
-  delivered: { text: 'delivered', color: 'teal' },
-  dead: { text: 'given up', color: 'red' },
+  pending: { text: 'Pending', color: 'blue' },
+  delivered: { text: 'Delivered', color: 'teal' },
+  dead: { text: 'Failed', color: 'red' },
 } as const satisfies Record<WebhookDelivery['status'], object>;
 
 export const deliveryStatuses = Object.keys(deliveryLooks) as WebhookDelivery['status'][];

@@ -11,7 +11,7 @@ import { EndpointStatus } from './endpoint-status.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { KindBadge } from './kind-badge.tsx';
 
-/** An endpoint: what it is told of, and everything that was sent to it. */
+/** An endpoint: its subscribed events and its deliveries. */
 export function EndpointPage() {
   const { endpointId } = useParams({ from: '/inside/data/endpoints/$endpointId' });
   const endpoint = useQuery(endpointQuery(endpointId));
@@ -26,20 +26,20 @@ export function EndpointPage() {
                 <Group key="status" gap="xs">
                   <EndpointStatus of={loaded} />
                   {loaded.consecutive_failures > 0 &&
-                    `${loaded.consecutive_failures} failed in a row`}
+                    `${loaded.consecutive_failures} consecutive failures`}
                 </Group>,
               ],
-              ['Hears of', <KindBadge key="kind" isDemo={loaded.is_demo} />],
-              ['Events', loaded.events.join(', ')],
+              ['Mode', <KindBadge key="kind" isDemo={loaded.is_demo} />],
+              ['Subscribed events', loaded.events.join(', ')],
               [
-                'Last delivered',
+                'Last delivery',
                 loaded.last_delivery_at === null ? (
-                  'never'
+                  'Never'
                 ) : (
                   <When key="last" at={loaded.last_delivery_at} ago />
                 ),
               ],
-              ['Registered', <When key="made" at={loaded.created_at} />],
+              ['Created', <When key="made" at={loaded.created_at} />],
             ]}
           />
           <DeliveryLog endpointId={endpointId} />

@@ -16,7 +16,7 @@ import { KindBadge } from './kind-badge.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { RowTable } from '../../parts/row-table.tsx';
 
-/** Addresses that are told of what happens to records. */
+/** The webhook endpoints of the workspace. */
 export function EndpointsPage() {
   const endpoints = useQuery(endpointsQuery);
   const mayChange = useMay('manage_workspace');
@@ -24,11 +24,11 @@ export function EndpointsPage() {
   return (
     <Page
       title="Endpoints"
-      about="Addresses that are told, by signed POST requests, of what happens to records."
+      about="Webhook endpoints that receive signed events about your records."
       actions={
         mayChange && (
           <Button leftSection={<IconPlus size={16} />} onClick={open}>
-            New endpoint
+            Add endpoint
           </Button>
         )
       }
@@ -39,15 +39,15 @@ export function EndpointsPage() {
             <Empty title="No endpoints yet">
               <Text size="sm" c="dimmed">
                 {mayChange
-                  ? 'An endpoint hears of new and changed records without asking for them.'
-                  : 'Whoever may manage the workspace can register one.'}
+                  ? 'Add an endpoint to receive events about new and changed records.'
+                  : 'You need the manage_workspace permission to add one.'}
               </Text>
-              {mayChange && <Button onClick={open}>Register the first endpoint</Button>}
+              {mayChange && <Button onClick={open}>Add endpoint</Button>}
             </Empty>
           ) : (
             <RowTable
               label="Endpoints"
-              columns={['Address', 'Hears of', 'Status', 'Events', 'Last delivered']}
+              columns={['URL', 'Mode', 'Status', 'Subscribed events', 'Last delivery']}
             >
               {all.map((endpoint) => (
                 <EndpointRow key={endpoint.id} of={endpoint} />
@@ -76,7 +76,7 @@ function EndpointRow({ of: endpoint }: { of: DataEndpoint }) {
         <EndpointStatus of={endpoint} />
         {endpoint.consecutive_failures > 0 && (
           <Text size="xs" c="dimmed">
-            {endpoint.consecutive_failures} failed in a row
+            {endpoint.consecutive_failures} consecutive failures
           </Text>
         )}
       </Table.Td>

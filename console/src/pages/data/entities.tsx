@@ -21,7 +21,7 @@ export function EntitiesPage() {
   return (
     <Page
       title="Records"
-      about="What feeds hold, newest first. Reading them here costs no credits."
+      about="Records of all feeds, newest first. Reading them here costs no credits."
       wide
     >
       <RecordFilters search={search} onChange={narrow} />
@@ -48,16 +48,16 @@ function NoRecords({ narrowed, onClear }: { narrowed: boolean; onClear: () => vo
     return (
       <Empty title="No records yet">
         <Text size="sm" c="dimmed">
-          A feed shows how records are sent to it.
+          Open a feed to see how to send records.
         </Text>
       </Empty>
     );
   }
   return (
-    <Empty title="No records like that">
+    <Empty title="No matching records">
       <Group>
         <Button variant="default" onClick={onClear}>
-          Show all records
+          Clear filters
         </Button>
       </Group>
     </Empty>

@@ -51,13 +51,13 @@ function VersionCard({ version, changes }: { version: Version; changes: readonly
               <When at={version.changed_at} />
             </Text>
             <Button size="compact-xs" variant="default" aria-expanded={opened} onClick={toggle}>
-              {opened ? 'Hide attributes' : 'All attributes'}
+              {opened ? 'Hide attributes' : 'Show all attributes'}
             </Button>
           </Group>
         </Group>
         {changes.length > 0 ? (
           <RowTable
-            label={`What version ${version.version} changed`}
+            label={`Changes in version ${version.version}`}
             columns={['Attribute', 'Before', 'After']}
             minWidth={420}
           >
@@ -68,10 +68,10 @@ function VersionCard({ version, changes }: { version: Version; changes: readonly
         ) : (
           <Text size="sm" c="dimmed">
             {version.version === 1
-              ? 'First seen.'
+              ? 'Created.'
               : version.changed.length > 0
                 ? `Changed ${version.changed.join(', ')}.`
-                : 'No attribute changed: something else about the record did.'}
+                : 'No attributes changed.'}
           </Text>
         )}
         <Collapse expanded={opened}>

@@ -29,17 +29,17 @@ export function EntityPage() {
         <Page title={record.canonical_name} about={<About record={record} />}>
           <EntityFacts record={record} />
           <Section title="Attributes">
-            <Pairs of={record.attributes} label="Attributes" none="It has no attributes." />
+            <Pairs of={record.attributes} label="Attributes" none="No attributes." />
           </Section>
           {Object.keys(record.external_ids).length > 0 && (
-            <Section title="Known elsewhere as">
-              <Pairs of={record.external_ids} label="External ids" none="" />
+            <Section title="External IDs">
+              <Pairs of={record.external_ids} label="External IDs" none="" />
             </Section>
           )}
-          <Section title="Where it is known from">
+          <Section title="Sources">
             {record.source_evidence.length === 0 ? (
               <Text size="sm" c="dimmed">
-                Whoever sent it named no source.
+                No sources. The sender did not name any.
               </Text>
             ) : (
               <Evidence of={record.source_evidence} />
@@ -61,7 +61,7 @@ function About({ record }: { record: Entity }) {
   const feed = useQuery(feedQuery(record.feed_id));
   return (
     <Group gap="xs">
-      <span>{record.entity_type} of</span>
+      <span>{record.entity_type} in</span>
       <TextLink inherit to="/data/feeds/$feedId" params={{ feedId: record.feed_id }}>
         <UserText>{feed.data?.name ?? record.feed_id}</UserText>
       </TextLink>
@@ -80,11 +80,8 @@ function EntityFacts({ record }: { record: Entity }) {
         ['Confidence', percentText(record.confidence * 100)],
         ['Verified', verificationTexts[record.verification_status]],
         ['Version', record.version],
-        ['Place', place === undefined ? undefined : <UserText>{place}</UserText>],
-        [
-          'Also called',
-          aliases.length === 0 ? undefined : <UserText>{aliases.join(', ')}</UserText>,
-        ],
+        ['Location', place === undefined ? undefined : <UserText>{place}</UserText>],
+        ['Aliases', aliases.length === 0 ? undefined : <UserText>{aliases.join(', ')}</UserText>],
         ['First seen', <When key="first" at={record.first_observed_at} />],
         ['Last seen', <When key="last" at={record.last_observed_at} />],
         ['Updated', <When key="updated" at={record.updated_at} />],
@@ -92,7 +89,7 @@ function EntityFacts({ record }: { record: Entity }) {
           'Last verified',
           record.last_verified_at === null ? undefined : <When at={record.last_verified_at} />,
         ],
-        ['Id', record.id],
+        ['ID', record.id],
       ]}
     />
   );

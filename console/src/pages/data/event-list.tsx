@@ -25,7 +25,7 @@ export function EventList({ filter, limit }: { filter: EventFilter; limit?: numb
           <Stack gap="sm">
             <RowTable
               label="Events"
-              columns={['Happened', 'What', 'Verified', { label: 'Confidence', numbers: true }]}
+              columns={['Time', 'Event', 'Verified', { label: 'Confidence', numbers: true }]}
             >
               {rows.map((event) => (
                 <EventRow key={event.id} event={event} named={filter.entity_id === undefined} />
@@ -59,7 +59,7 @@ function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }
               to="/data/entities/$entityId"
               params={{ entityId: event.primary_entity_id }}
             >
-              the record
+              View record
             </TextLink>
           )}
         </Group>

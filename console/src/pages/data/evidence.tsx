@@ -5,7 +5,7 @@ import { When } from '../../parts/time.tsx';
 
 type Evidence = Entity['source_evidence'][number];
 
-/** Where something is known from. Addresses are links only when they lead to the web. */
+/** The sources of a record or an event. Addresses are links only when they lead to the web. */
 export function Evidence({ of }: { of: Entity['source_evidence'] }) {
   if (of.length === 0) return null;
   return (
@@ -21,7 +21,7 @@ export function Evidence({ of }: { of: Entity['source_evidence'] }) {
 
 function EvidenceLine({ item }: { item: Evidence }) {
   const { source_name, source_id, url, retrieved_at, synthetic } = item;
-  const name = textOf(source_name) ?? textOf(source_id) ?? textOf(url) ?? 'a source';
+  const name = textOf(source_name) ?? textOf(source_id) ?? textOf(url) ?? 'Unnamed source';
   const link = textOf(url);
   const isLink = link !== undefined && /^https?:/i.test(link);
   return (
@@ -36,10 +36,10 @@ function EvidenceLine({ item }: { item: Evidence }) {
       {link !== undefined && !isLink && name !== link && <UserText>{link}</UserText>}
       {typeof retrieved_at === 'string' && !Number.isNaN(Date.parse(retrieved_at)) && (
         <span>
-          read <When at={retrieved_at} />
+          retrieved <When at={retrieved_at} />
         </span>
       )}
-      {synthetic === true && <span>made up</span>}
+      {synthetic === true && <span>Demo</span>}
     </Group>
   );
 }

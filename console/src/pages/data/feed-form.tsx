@@ -12,15 +12,15 @@ import { draftOf, parseDraft } from './json-draft.ts';
 const objects = {
   specification: {
     label: 'Specification',
-    description: 'What is monitored, how and how often.',
+    description: 'What the feed monitors, how and how often.',
   },
   geography: {
     label: 'Geography',
-    description: 'Where its records are from, such as {"country": "US", "region": "TX"}.',
+    description: 'The area that its records cover, such as {"country": "US", "region": "TX"}.',
   },
   schema: {
     label: 'Schema',
-    description: 'What the attributes of its records mean, as JSON Schema or in words.',
+    description: 'The attributes of its records, as JSON Schema or a description.',
   },
 } as const;
 type ObjectField = keyof typeof objects;
@@ -61,7 +61,7 @@ export function FeedForm({
     },
     {
       changes: [feedsKey],
-      done: feed === undefined ? 'Feed made' : 'Feed changed',
+      done: feed === undefined ? 'Feed created' : 'Feed saved',
       quiet: true,
       onDone: (saved) => {
         onClose();
@@ -72,8 +72,8 @@ export function FeedForm({
   const sound = objectFields.every((field) => 'value' in parsed[field]);
   return (
     <FormModal
-      title={feed === undefined ? 'New feed' : 'Edit the feed'}
-      submit={feed === undefined ? 'Make it' : 'Save'}
+      title={feed === undefined ? 'New feed' : 'Edit feed'}
+      submit={feed === undefined ? 'Create feed' : 'Save changes'}
       action={save}
       ready={sound}
       onSubmit={() => save.mutate(undefined)}
@@ -97,7 +97,7 @@ export function FeedForm({
       />
       <TagsInput
         label="Record types"
-        description="The types of records that it takes; empty for any. Enter adds one."
+        description="The record types that the feed accepts. Leave empty to accept any. Press Enter after each."
         placeholder="project"
         value={types}
         onChange={setTypes}
@@ -111,15 +111,15 @@ export function FeedForm({
       />
       {feed === undefined && (
         <Checkbox
-          label="Its records are made up"
-          description="Only test keys read them. This cannot be changed later."
+          label="Demo feed"
+          description="Only test keys can read its records. You cannot change this later."
           checked={isDemo}
           onChange={(event) => setIsDemo(event.currentTarget.checked)}
         />
       )}
       <Accordion variant="contained" defaultValue={sound ? null : 'more'}>
         <Accordion.Item value="more">
-          <Accordion.Control>What it holds, as JSON</Accordion.Control>
+          <Accordion.Control>Specification (JSON)</Accordion.Control>
           <Accordion.Panel>
             <Stack gap="sm">
               {objectFields.map((field) => {

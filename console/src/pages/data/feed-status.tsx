@@ -1,3 +1,4 @@
+import { sentenceCase } from '../../parts/sentence-case.ts';
 import { Tag } from '../../parts/tag.tsx';
 import type { MantineColor } from '@mantine/core';
 import type { Feed } from '../../../../client/index.ts';
@@ -9,8 +10,11 @@ const colours: Record<Feed['status'], MantineColor> = {
   archived: 'gray',
 };
 
-export const feedStatuses = Object.keys(colours) as Feed['status'][];
+export const feedStatuses = (Object.keys(colours) as Feed['status'][]).map((value) => ({
+  value,
+  label: sentenceCase(value),
+}));
 
 export function FeedStatus({ status }: { status: Feed['status'] }) {
-  return <Tag color={colours[status]}>{status}</Tag>;
+  return <Tag color={colours[status]}>{sentenceCase(status)}</Tag>;
 }

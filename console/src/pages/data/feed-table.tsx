@@ -11,7 +11,7 @@ export function FeedTable({ feeds }: { feeds: readonly Feed[] }) {
   return (
     <RowTable
       label="Feeds"
-      columns={['Feed', 'Kind', 'Status', 'Record types', 'Newest record', 'Last sent']}
+      columns={['Feed', 'Mode', 'Status', 'Record types', 'Latest record', 'Last received']}
     >
       {feeds.map((feed) => (
         <FeedRow key={feed.id} feed={feed} />
@@ -44,7 +44,7 @@ function FeedRow({ feed }: { feed: Feed }) {
         <Group gap={4}>
           {feed.entity_types.length === 0 && (
             <Text size="sm" c="dimmed">
-              any
+              Any
             </Text>
           )}
           {feed.entity_types.map((type) => (
@@ -54,7 +54,7 @@ function FeedRow({ feed }: { feed: Feed }) {
           ))}
         </Group>
       </Table.Td>
-      <Table.Td>{last_event_at === null ? 'none yet' : <When at={last_event_at} ago />}</Table.Td>
+      <Table.Td>{last_event_at === null ? 'None yet' : <When at={last_event_at} ago />}</Table.Td>
       <Table.Td>{last_checked_at === null ? 'never' : <When at={last_checked_at} ago />}</Table.Td>
     </Table.Tr>
   );

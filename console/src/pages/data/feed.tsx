@@ -37,18 +37,18 @@ export function FeedPage() {
         >
           <FeedFacts feed={loaded} />
           <NewestRecords feedId={feedId} />
-          <Section title="Newest events">
+          <Section title="Latest events">
             <EventList filter={{ feed_id: feedId }} limit={10} />
           </Section>
           <IngestHint feed={loaded} />
-          <Section title="What it holds">
+          <Section title="Specification">
             <JsonView
               value={{
                 specification: loaded.specification,
                 geography: loaded.geography,
                 schema: loaded.schema,
               }}
-              what="what the feed holds"
+              what="the specification"
             />
           </Section>
         </Page>
@@ -64,7 +64,7 @@ function FeedActions({ feed }: { feed: FeedDetail }) {
   const archived = feed.status === 'archived';
   const archive = useAction(
     () => api().updateFeed(feed.id, { status: archived ? 'active' : 'archived' }),
-    { changes: [feedsKey], done: archived ? 'Feed taken up again' : 'Feed archived' },
+    { changes: [feedsKey], done: archived ? 'Feed reactivated' : 'Feed archived' },
   );
   const remove = useAction(() => api().deleteFeed(feed.id), {
     changes: [[...feedsKey, 'list']],
@@ -82,7 +82,7 @@ function FeedActions({ feed }: { feed: FeedDetail }) {
         loading={archive.isPending}
         onClick={() => archive.mutate(undefined)}
       >
-        {archived ? 'Take up again' : 'Archive'}
+        {archived ? 'Reactivate' : 'Archive'}
       </Button>
       <Button
         variant="light"
@@ -90,14 +90,14 @@ function FeedActions({ feed }: { feed: FeedDetail }) {
         loading={remove.isPending}
         onClick={() =>
           confirm({
-            title: 'Delete the feed?',
+            title: 'Delete this feed?',
             consequence: (
               <>
-                <UserText>{feed.name}</UserText> goes with all its records, their history and their
-                events. To keep them out of sight only, archive it.
+                This deletes <UserText>{feed.name}</UserText> with all its records, their history
+                and their events. You cannot undo this. To keep the data, archive the feed instead.
               </>
             ),
-            confirmLabel: 'Delete it all',
+            confirmLabel: 'Delete feed',
             onConfirm: () => remove.mutate(undefined),
           })
         }
@@ -114,12 +114,12 @@ function FeedFacts({ feed }: { feed: FeedDetail }) {
   return (
     <Facts
       of={[
-        ['Kind', <KindBadge key="kind" isDemo={feed.is_demo} />],
+        ['Mode', <KindBadge key="kind" isDemo={feed.is_demo} />],
         ['Status', <FeedStatus key="status" status={feed.status} />],
-        ['Newest record', last_event_at === null ? 'none yet' : <When at={last_event_at} ago />],
-        ['Last sent', last_checked_at === null ? 'never' : <When at={last_checked_at} ago />],
-        ['Record types', feed.entity_types.length === 0 ? 'any' : feed.entity_types.join(', ')],
-        ['Made', <When key="made" at={feed.created_at} />],
+        ['Latest record', last_event_at === null ? 'None yet' : <When at={last_event_at} ago />],
+        ['Last received', last_checked_at === null ? 'Never' : <When at={last_checked_at} ago />],
+        ['Record types', feed.entity_types.length === 0 ? 'Any' : feed.entity_types.join(', ')],
+        ['Created', <When key="made" at={feed.created_at} />],
       ]}
     />
   );
@@ -131,14 +131,14 @@ function NewestRecords({ feedId }: { feedId: string }) {
   const records = useInfiniteQuery(entitiesQuery({ feed_id: feedId }, NEWEST));
   return (
     <Section
-      title="Newest records"
+      title="Latest records"
       actions={
         <>
           <TextLink size="sm" to="/data/entities" search={{ feed_id: feedId }}>
-            All records
+            View all records
           </TextLink>
           <TextLink size="sm" to="/data/changes" search={{ feed_id: feedId }}>
-            Changes
+            View changes{' '}
           </TextLink>
         </>
       }
@@ -147,7 +147,7 @@ function NewestRecords({ feedId }: { feedId: string }) {
         {({ pages }) => {
           const rows = pages.flatMap(({ entities }) => entities);
           if (rows.length === 0) return <Empty title="No records yet" />;
-          return <RecordTable label="Newest records" records={rows} />;
+          return <RecordTable label="Latest records" records={rows} />;
         }}
       </Loaded>
     </Section>

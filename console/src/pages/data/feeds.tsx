@@ -23,7 +23,7 @@ export function FeedsPage() {
   return (
     <Page
       title="Feeds"
-      about="Streams of records. Workflows and programs fill them; keys of the data API read them."
+      about="Streams of records. Workflows and programs write to them. Data keys read them."
       actions={
         mayChange && (
           <Button leftSection={<IconPlus size={16} />} onClick={open}>
@@ -52,10 +52,10 @@ export function FeedsPage() {
               <Empty title="No feeds yet">
                 <Text size="sm" c="dimmed">
                   {mayChange
-                    ? 'A feed takes records that a program or a workflow sends.'
-                    : 'Whoever may manage the workspace can make one.'}
+                    ? 'Create a feed to receive records from programs and workflows.'
+                    : 'You need the manage_workspace permission to create one.'}
                 </Text>
-                {mayChange && <Button onClick={open}>Make the first feed</Button>}
+                {mayChange && <Button onClick={open}>Create feed</Button>}
               </Empty>
             );
           }}

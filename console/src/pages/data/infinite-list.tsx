@@ -36,7 +36,7 @@ export function InfiniteList({
     <Box ref={ref}>
       <LoadMore query={query} />
       <Text size="xs" c="dimmed" ta="center" role="status">
-        {countText(shown)} shown{hasNextPage ? '' : ', which is all'}
+        {countText(shown)} shown{hasNextPage ? '' : ' (end of list)'}
       </Text>
     </Box>
   );

@@ -24,14 +24,14 @@ export function IngestHint({ feed }: { feed: Feed }) {
             <TextLink inherit to="/keys">
               API key
             </TextLink>{' '}
-            that may manage the workspace.
+            that has the manage_workspace permission.
           </>
         )}
       </Text>
       <Snippet text={ingestCommand(feed, openMode)} what="the command" />
       <Text size="sm" c="dimmed">
-        A record is known by its external key and states itself whole. Sent again unchanged it
-        leaves no trace; changed, it makes a new version.
+        The external key identifies a record. Always send the whole record. If nothing changed,
+        sending it again has no effect. If something changed, it creates a new version.
       </Text>
     </Section>
   );

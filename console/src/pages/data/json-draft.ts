@@ -12,7 +12,7 @@ export function parseDraft(text: string): { value: JsonObject } | { problem: str
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       return { value: value as JsonObject };
     }
-    return { problem: 'This must be a JSON object.' };
+    return { problem: 'Enter a JSON object.' };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }

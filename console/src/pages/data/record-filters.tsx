@@ -41,7 +41,7 @@ export function RecordFilters({
         clearButtonProps={{ 'aria-label': 'Any confidence' }}
         data={offered.map((least) => ({
           value: String(least),
-          label: `at least ${Math.round(least * 100)} %`,
+          label: `At least ${Math.round(least * 100)}%`,
         }))}
         value={chosen === undefined ? null : String(chosen)}
         onChange={(least) => onChange({ confidence_min: least === null ? undefined : +least })}

@@ -12,7 +12,7 @@ import { verificationTexts } from './verification.ts';
 const columns = [
   'Record',
   'Type',
-  'Place',
+  'Location',
   { label: 'Confidence', numbers: true },
   'Verified',
   { label: 'Version', numbers: true },

@@ -8,17 +8,17 @@ import { endpointsKey } from '../../queries/data.ts';
 /** Deliveries are kept for 30 days; a day more leaves none out. */
 const KEPT_MS = 31 * 86_400_000;
 
-/** Delivers everything that was given up once more. */
-export function RedeliverAll({ endpointId }: { endpointId: string }) {
+/** Retries all failed deliveries. */
+export function RetryAllFailed({ endpointId }: { endpointId: string }) {
   const redeliver = useAction(
     () => api().redeliverDeadLetters(endpointId, new Date(Date.now() - KEPT_MS).toISOString()),
     {
       changes: [endpointsKey],
       done: ({ redelivered, left }) =>
         redelivered === 0 && left === 0
-          ? 'Nothing was given up'
-          : `${countText(redelivered)} delivered once more` +
-            (left > 0 ? `. For ${countText(left)} there is no room yet: do it again later` : ''),
+          ? 'No failed deliveries'
+          : `${countText(redelivered)} deliveries scheduled for retry` +
+            (left > 0 ? `. ${countText(left)} did not fit in the queue. Retry them later` : ''),
     },
   );
   return (
@@ -28,16 +28,16 @@ export function RedeliverAll({ endpointId }: { endpointId: string }) {
       loading={redeliver.isPending}
       onClick={() =>
         confirm({
-          title: 'Redeliver all that was given up?',
+          title: 'Retry all failed deliveries?',
           consequence:
-            'Everything that was given up in the last 30 days is sent again, oldest first, under the same ids.',
-          confirmLabel: 'Redeliver it all',
+            'Failed deliveries of the last 30 days are sent again with the same IDs, oldest first.',
+          confirmLabel: 'Retry all',
           dangerous: false,
           onConfirm: () => redeliver.mutate(undefined),
         })
       }
     >
-      Redeliver all given up
+      Retry all failed
     </Button>
   );
 }

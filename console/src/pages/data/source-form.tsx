@@ -7,10 +7,10 @@ import { sourcesKey } from '../../queries/data.ts';
 import { FormModal } from './form-modal.tsx';
 
 const optional = {
-  jurisdiction: ['Jurisdiction', 'Where it speaks for, such as Austin, TX.'],
-  cadence: ['Looked at', 'How often, such as daily.'],
-  permission_status: ['Permission', 'Whether it may be read.'],
-  license_status: ['Licence', 'Whether what it says may be passed on.'],
+  jurisdiction: ['Jurisdiction', 'The area that the source covers, such as Austin, TX.'],
+  cadence: ['Check frequency', 'How often the source is checked, such as daily.'],
+  permission_status: ['Permission', 'Whether you are allowed to read the source.'],
+  license_status: ['License', 'Whether you are allowed to share its data.'],
 } as const;
 type Optional = keyof typeof optional;
 const optionalFields = Object.keys(optional) as Optional[];
@@ -45,15 +45,15 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
     },
     {
       changes: [sourcesKey],
-      done: source === undefined ? 'Source named' : 'Source changed',
+      done: source === undefined ? 'Source added' : 'Source saved',
       quiet: true,
       onDone: onClose,
     },
   );
   return (
     <FormModal
-      title={source === undefined ? 'New source' : 'Edit the source'}
-      submit={source === undefined ? 'Name it' : 'Save'}
+      title={source === undefined ? 'New source' : 'Edit source'}
+      submit={source === undefined ? 'Add source' : 'Save changes'}
       action={save}
       onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
@@ -68,7 +68,7 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
       />
       <TextInput
         label="Type"
-        description="What kind of source it is, such as permit_portal."
+        description="The kind of source, such as permit_portal."
         required
         maxLength={200}
         value={type}
@@ -89,7 +89,7 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
         ))}
         <NumberInput
           label="Reliability"
-          description="From 0 to 1; empty when nobody knows."
+          description="From 0 to 1. Leave empty if unknown."
           min={0}
           max={1}
           step={0.05}
@@ -99,8 +99,8 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
       </SimpleGrid>
       {source === undefined && (
         <Checkbox
-          label="It is made up"
-          description="Only test keys see it. This cannot be changed later."
+          label="Demo source"
+          description="Only test keys can see it. You cannot change this later."
           checked={isDemo}
           onChange={(event) => setIsDemo(event.currentTarget.checked)}
         />

@@ -14,7 +14,7 @@ import { SourceRow } from './source-row.tsx';
 
 type Open = { form: 'new' } | { form: 'edit' | 'report'; source: Source } | undefined;
 
-const columns = ['Source', 'Kind', 'Health', 'Last report', 'Looked at', 'Reliability'];
+const columns = ['Source', 'Mode', 'Health', 'Last check', 'Check frequency', 'Reliability'];
 
 /** Where records come from, and what the last looks at each came to. */
 export function SourceList() {
@@ -29,7 +29,7 @@ export function SourceList() {
       actions={
         mayChange && (
           <Button variant="default" size="compact-sm" onClick={create}>
-            New source
+            Add source
           </Button>
         )
       }
@@ -39,10 +39,10 @@ export function SourceList() {
           all.length === 0 ? (
             <Empty title="No sources yet">
               <Text size="sm" c="dimmed">
-                A source tells where records come from and how often it is looked at. Workflows and
-                programs report how each look went.
+                A source is where records come from. Workflows and programs report the result of
+                each check.
               </Text>
-              {mayChange && <Button onClick={create}>Name the first source</Button>}
+              {mayChange && <Button onClick={create}>Add source</Button>}
             </Empty>
           ) : (
             <RowTable

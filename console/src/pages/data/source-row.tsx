@@ -10,6 +10,7 @@ import { percentText } from '../../parts/numbers.ts';
 import { When } from '../../parts/time.tsx';
 import { sourcesKey } from '../../queries/data.ts';
 import { KindBadge } from './kind-badge.tsx';
+import { sentenceCase } from '../../parts/sentence-case.ts';
 
 const healthColours: Record<Source['health']['status'], MantineColor> = {
   unknown: 'gray',
@@ -43,10 +44,10 @@ export function SourceRow({
         <KindBadge isDemo={source.is_demo} />
       </Table.Td>
       <Table.Td>
-        <Tag color={healthColours[status]}>{status}</Tag>
+        <Tag color={healthColours[status]}>{sentenceCase(status)}</Tag>
         {failures > 1 && (
           <Text size="xs" c="dimmed">
-            {failures} times in a row
+            {failures} consecutive failures
           </Text>
         )}
       </Table.Td>
@@ -68,19 +69,19 @@ export function SourceRow({
 
 function LastReport({ health }: { health: Source['health'] }) {
   const { last_success_at: worked, last_failure_at: failed, last_error } = health;
-  if (worked === null && failed === null) return 'none yet';
-  // Health turns only after several failures; the first is worth a look already.
+  if (worked === null && failed === null) return 'None yet';
+  // Health turns only after several failures; the first is worth showing already.
   const failing = health.consecutive_failures > 0;
   return (
     <Stack gap={2} maw={320}>
       {worked !== null && (
         <span>
-          worked <When at={worked} ago />
+          Succeeded <When at={worked} ago />
         </span>
       )}
       {failing && failed !== null && (
         <span>
-          failed <When at={failed} ago />
+          Failed <When at={failed} ago />
         </span>
       )}
       {failing && last_error !== null && (
@@ -113,20 +114,20 @@ function SourceMenu({
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={onReport}>Report a look</Menu.Item>
+        <Menu.Item onClick={onReport}>Report check result</Menu.Item>
         <Menu.Item onClick={onEdit}>Edit</Menu.Item>
         <Menu.Item
           color="red"
           onClick={() =>
             confirm({
-              title: 'Delete the source?',
+              title: 'Delete this source?',
               consequence: (
                 <>
-                  <UserText>{source.name}</UserText> and what was reported of it goes. Records that
-                  name it stay as they are.
+                  This deletes <UserText>{source.name}</UserText> and its check results. Records
+                  that refer to it do not change.
                 </>
               ),
-              confirmLabel: 'Delete it',
+              confirmLabel: 'Delete source',
               onConfirm: () => remove.mutate(undefined),
             })
           }

@@ -1,9 +1,9 @@
 import type { Entity } from '../../../../client/index.ts';
 
-/** How far a record or an event was looked into, in words. */
+/** How a record or an event was verified, for people. */
 export const verificationTexts: Record<Entity['verification_status'], string> = {
-  unverified: 'unverified',
-  machine_verified: 'by machine',
-  human_reviewed: 'by a person',
-  multi_source_verified: 'by several sources',
+  unverified: 'Unverified',
+  machine_verified: 'Machine',
+  human_reviewed: 'Human review',
+  multi_source_verified: 'Multiple sources',
 };
