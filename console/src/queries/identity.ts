@@ -19,7 +19,7 @@ export const identityQuery = queryOptions({
 /** Who acts. Pages are shown only once that is known, so it is there wherever this is asked. */
 export function useIdentity(): Identity {
   const { data } = useQuery(identityQuery);
-  if (data == null) throw new Error('Nobody is signed in');
+  if (data == null) throw new Error('Not signed in');
   return data;
 }
 
