@@ -19,6 +19,8 @@ let engine: Engine;
 let app: App;
 let call: ReturnType<typeof callerOf>;
 let receiver: FakeServer;
+let started: Promise<unknown> | undefined;
+const startWorker = () => (started ??= engine.startWorker());
 beforeAll(async () => {
   engine = await startEngine({
     worker: false,
@@ -66,7 +68,7 @@ test('frames of every kind, on the stream and in the list of events', async () =
   const failing = await engine.define({ nodes: [mock('a', { fail_times: 1 })], edges: [] });
   const runs = [await engine.trigger(gated), await engine.trigger(failing)];
   const streams = await Promise.all(runs.map(follow));
-  await engine.startWorker();
+  await startWorker();
   await engine.until(runs[0]!, ['paused']);
   await ok('POST', `/api/runs/${runs[0]!}/approve`, {});
   await engine.until(runs[0]!, ['success']);
@@ -122,6 +124,7 @@ async function everythingHappens(): Promise<void> {
 }
 
 test('deliveries of every kind of event', async () => {
+  await startWorker();
   const endpoint = await ok('POST', '/api/data/endpoints', {
     url: receiver.url,
     events: outboundEventTypes,
