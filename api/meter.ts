@@ -3,10 +3,13 @@ import {
   type AdmittedKey,
   type Allowance,
   type Charge,
+  chargeBatch,
   type Charged,
+  findTaken,
   type Payer,
   takeCredits,
 } from '../shared/db/data/metering.ts';
+import { withCertainty } from '../shared/db/commit-outcome.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import { AppError } from '../shared/errors.ts';
 import type { Logger } from '../shared/platform/logger.ts';
@@ -31,12 +34,16 @@ export function createMeter({ db, log }: { db: Pool; log: Logger }): Meter {
   const charges = createBatches<{ payer: Payer; charge: Charge }, Charged>(
     MAX_BATCH,
     async (batch) => {
-      const charged = await takeCredits(
-        db,
-        batch[0]!.payer,
-        batch.map(({ charge }) => charge),
+      const { payer } = batch[0]!;
+      const taking = chargeBatch(batch.map(({ charge }) => charge));
+      const charged = await withCertainty(
+        async () => {
+          const taken = await takeCredits(db, payer, taking);
+          return taken.length > 0 ? taken : null;
+        },
+        () => findTaken(db, payer, taking),
       );
-      if (charged.length === 0) throw accountGone();
+      if (charged === null) throw accountGone();
       return charged;
     },
   );
@@ -64,7 +71,7 @@ export function createMeter({ db, log }: { db: Pool; log: Logger }): Meter {
         const done = await work(tx);
         if (cost.credits === 0) return { done, charged: undefined };
         // Last, so that others wait for these rows no longer than for the commit.
-        const [charged] = await takeCredits(tx, payer, [chargeOf(request, cost)]);
+        const [charged] = await takeCredits(tx, payer, chargeBatch([chargeOf(request, cost)]));
         if (charged === undefined) throw accountGone();
         requireTaken(charged, cost);
         return { done, charged };

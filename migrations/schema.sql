@@ -227,6 +227,7 @@ CREATE TABLE data_charges (
   credits integer NOT NULL,
   records integer NOT NULL,
   charged_at timestamp with time zone DEFAULT now() NOT NULL,
+  batch uuid,
   CONSTRAINT data_charges_pkey PRIMARY KEY (seq),
   CONSTRAINT data_charges_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id) ON DELETE CASCADE,
   CONSTRAINT data_charges_credits_check CHECK ((credits > 0)),

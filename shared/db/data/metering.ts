@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type PlanName, planNames, plans } from '../../plans.ts';
+import { noteTransaction, transactionId } from '../commit-outcome.ts';
 import { thisMonth } from '../month.ts';
-import { type Db, sql, syncCommit } from '../pool.ts';
+import { type Db, type Pool, sql, syncCommit } from '../pool.ts';
 
 /** `limit` null: without bound. Requests that were refused for want of an allowance are among those used. */
 export interface Allowance {
@@ -136,18 +138,36 @@ export interface Charged {
   credits: { plan: Allowance; key: Allowance };
 }
 
-const chargedRow = z.object({
-  taken: z.boolean(),
+const ledgerRow = z.object({
+  request_id: z.string(),
+  operation: z.string(),
+  credits: z.number(),
+  records: z.number(),
+});
+
+const accountsRow = z.object({
   plan: z.enum(planNames),
   plan_used: z.number(),
   plan_limit: z.number().nullable(),
   key_used: z.number(),
   key_limit: z.number().nullable(),
 });
+const chargedRow = accountsRow.extend({ transaction: z.string(), taken: z.boolean() });
 
 const creditsPerMonth = JSON.stringify(
   Object.fromEntries(planNames.map((name) => [name, plans[name].dataCreditsPerMonth])),
 );
+
+/** Charges that are taken by one statement, and an id that nothing else uses, by which they are found again. */
+export interface ChargeBatch {
+  id: string;
+  charges: readonly Charge[];
+}
+
+export const chargeBatch = (charges: readonly Charge[]): ChargeBatch => ({
+  id: randomUUID(),
+  charges,
+});
 
 /**
  * Takes credits for a few answers, one after the other: each gets all it costs or nothing, and one that does not fit
@@ -159,9 +179,9 @@ const creditsPerMonth = JSON.stringify(
 export async function takeCredits(
   db: Db,
   payer: Payer,
-  charges: readonly Charge[],
+  batch: ChargeBatch,
 ): Promise<readonly Charged[]> {
-  const costs = charges.map(({ requestId, ...cost }, index) => ({
+  const costs = batch.charges.map(({ requestId, ...cost }, index) => ({
     n: index + 1,
     request_id: requestId,
     ...cost,
@@ -198,20 +218,69 @@ export async function takeCredits(
       UPDATE data_key_months m SET credits = m.credits + t.credits, records = m.records + t.records FROM total t
       WHERE m.key_id = ${payer.keyId} AND m.month = ${payer.month}::date AND m.workspace_id = ${payer.workspaceId}
     ), ledger AS (
-      INSERT INTO data_charges (workspace_id, key_id, month, request_id, operation, credits, records)
-      SELECT ${payer.workspaceId}, ${payer.keyId}, ${payer.month}::date, request_id, operation, credits, records
+      INSERT INTO data_charges (workspace_id, key_id, month, request_id, operation, credits, records, batch)
+      SELECT ${payer.workspaceId}, ${payer.keyId}, ${payer.month}::date, request_id, operation, credits, records,
+             ${batch.id}::uuid
       FROM taken ORDER BY n
     )
-    SELECT w.taken, p.plan, p.credits + w.spent AS plan_used, p.allowance AS plan_limit,
+    SELECT ${transactionId} AS transaction, w.taken, p.plan, p.credits + w.spent AS plan_used, p.allowance AS plan_limit,
            k.credits + w.spent AS key_used, k.allowance AS key_limit
     FROM walk w, plan_month p, key_month k WHERE w.n > 0 ORDER BY w.n
   `);
-  return rows.map((row) => ({
-    taken: row.taken,
-    plan: row.plan,
-    credits: {
-      plan: { used: row.plan_used, limit: row.plan_limit },
-      key: { used: row.key_used, limit: row.key_limit },
-    },
-  }));
+  const [first] = rows;
+  if (first !== undefined) noteTransaction(db, first.transaction);
+  return rows.map((row) => ({ taken: row.taken, ...toAccounts(row) }));
 }
+
+const toAccounts = (row: z.infer<typeof accountsRow>): Omit<Charged, 'taken'> => ({
+  plan: row.plan,
+  credits: {
+    plan: { used: row.plan_used, limit: row.plan_limit },
+    key: { used: row.key_used, limit: row.key_limit },
+  },
+});
+
+/** A batch is looked for right after it was sent. */
+const LOOKED_FOR_MINUTES = 10;
+
+/**
+ * What `takeCredits` did whose answer was lost, with the accounts as they stand by now. Null when it has taken nothing.
+ * It waits for the workspace's account, so that the batch is no longer under way.
+ */
+export async function findTaken(
+  db: Pool,
+  payer: Payer,
+  batch: ChargeBatch,
+): Promise<readonly Charged[] | null> {
+  return db.transaction(async (tx) => {
+    const accounts = await tx.maybeOne(sql.prepared('data_wait_for_charges', accountsRow)`
+      SELECT s.plan, m.credits AS plan_used, (${creditsPerMonth}::json ->> s.plan)::bigint AS plan_limit,
+             km.credits AS key_used, k.monthly_credit_allowance AS key_limit
+      FROM data_months m
+      JOIN workspaces s ON s.id = m.workspace_id
+      JOIN data_key_months km ON km.key_id = ${payer.keyId} AND km.month = m.month AND km.workspace_id = m.workspace_id
+      JOIN data_keys k ON k.id = km.key_id
+      WHERE m.workspace_id = ${payer.workspaceId} AND m.month = ${payer.month}::date
+      FOR NO KEY UPDATE OF m
+    `);
+    const found = await tx.any(sql.prepared('data_find_charges', ledgerRow)`
+      SELECT request_id, operation, credits, records FROM data_charges
+      WHERE workspace_id = ${payer.workspaceId} AND batch = ${batch.id}::uuid
+        AND charged_at > now() - ${LOOKED_FOR_MINUTES}::int * interval '1 minute'
+      ORDER BY seq
+    `);
+    if (accounts === null || found.length === 0) return null;
+    const ledger = [...found];
+    return batch.charges.map((charge) => {
+      const taken = isOf(charge, ledger[0]);
+      if (taken) ledger.shift();
+      return { taken, ...toAccounts(accounts) };
+    });
+  });
+}
+
+const isOf = (charge: Charge, row: z.infer<typeof ledgerRow> | undefined): boolean =>
+  row?.request_id === charge.requestId &&
+  row.operation === charge.operation &&
+  row.credits === charge.credits &&
+  row.records === charge.records;

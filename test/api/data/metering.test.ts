@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { takeCredits } from '../../../shared/db/data/metering.ts';
+import { chargeBatch, takeCredits } from '../../../shared/db/data/metering.ts';
 import { sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/platform/ids.ts';
 import { type PlanName, plans } from '../../../shared/plans.ts';
@@ -163,14 +163,18 @@ describe('credits', () => {
     const payer = { workspaceId: workspace.id, keyId: workspace.key.id, month };
     const charge = { requestId: 'req_x', operation: 'pay', credits: 5_000, records: 1 };
     // Nobody was let in then.
-    expect(await takeCredits(api.db, payer, [charge])).toEqual([]);
+    expect(await takeCredits(api.db, payer, chargeBatch([charge]))).toEqual([]);
     await run(sql.fragment`
       INSERT INTO data_months (workspace_id, month) VALUES (${workspace.id}, ${month}::date)`);
     await run(sql.fragment`
       INSERT INTO data_key_months (key_id, month, workspace_id)
       VALUES (${workspace.key.id}, ${month}::date, ${workspace.id})`);
-    expect((await takeCredits(api.db, payer, [charge])).map(({ taken }) => taken)).toEqual([true]);
-    expect((await takeCredits(api.db, payer, [charge])).map(({ taken }) => taken)).toEqual([false]);
+    expect(
+      (await takeCredits(api.db, payer, chargeBatch([charge]))).map(({ taken }) => taken),
+    ).toEqual([true]);
+    expect(
+      (await takeCredits(api.db, payer, chargeBatch([charge]))).map(({ taken }) => taken),
+    ).toEqual([false]);
     answered.set(workspace.id, 5_000);
     expect((await pay(workspace, { credits: 5_000 })).status).toBe(200);
   });
