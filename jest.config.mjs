@@ -26,6 +26,7 @@ export default {
   // Anchored to this folder, so that a copy of the project below some other .cache still finds its tests.
   modulePathIgnorePatterns: ['<rootDir>/.data/', '<rootDir>/.cache/', '<rootDir>/dist/'],
   testPathIgnorePatterns: ['/node_modules/'],
+  setupFilesAfterEnv: ['<rootDir>/test/support/log-teardown.ts'],
   watchman: false,
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   testTimeout: 30_000,

@@ -62,12 +62,19 @@ interface Stream {
   held(): Promise<boolean>;
 }
 const sockets: WebSocket[] = [];
+/** Where each listens: all that follow at the same moment wait for the same. */
+const addresses = new Map<TestApi, Promise<string>>();
+const addressOf = (api: TestApi): Promise<string> => {
+  let address = addresses.get(api);
+  if (address === undefined) {
+    address = api.app.listen({ host: '127.0.0.1', port: 0 });
+    addresses.set(api, address);
+  }
+  return address;
+};
 async function follow(api: TestApi, runId: string, query = '', headers = {}): Promise<Stream> {
-  if (!api.app.server.listening) await api.app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = api.app.server.address() as { port: number };
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runs/${runId}/stream${query}`, {
-    headers,
-  });
+  const address = (await addressOf(api)).replace('http', 'ws');
+  const socket = new WebSocket(`${address}/api/runs/${runId}/stream${query}`, { headers });
   sockets.push(socket);
   const closed = new Promise<{ code: number; reason: string }>((resolve) =>
     socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() })),
