@@ -15,12 +15,16 @@ beforeAll(async () => {
 });
 afterAll(async () => api.stop());
 
-async function run(script: string, args: string[]) {
+/** Without the made-up records, which take most of the time to make, unless they are asked for. */
+async function run(script: string, args: string[], seed: 'on' | 'off' = 'off') {
   const { NODE_OPTIONS: _flags, ...inherited } = process.env;
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, `../../scripts/${script}.ts`), ...args],
-    { env: { ...inherited, DATABASE_URL: api.databaseUrl }, stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      env: { ...inherited, DATABASE_URL: api.databaseUrl, SEED: seed },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
   );
   let output = '';
   let errors = '';
@@ -29,9 +33,9 @@ async function run(script: string, args: string[]) {
   const [code] = (await once(child, 'close')) as [number];
   return { code, output: output.trim(), errors: errors.trim() };
 }
-const create = async (name: string, email: string) => {
+const create = async (name: string, email: string, seed?: 'on') => {
   const args = ['--name', name, '--owner-email', email, '--json'];
-  const { code, output } = await run('workspace-create', args);
+  const { code, output } = await run('workspace-create', args, seed);
   expect(code).toBe(0);
   return JSON.parse(output) as { workspace_id: string; email: string; password: string };
 };
@@ -62,6 +66,18 @@ describe('npm run workspace:create', () => {
     expect((await api.call('GET', '/api/audit', undefined, ofTwo)).body.logs).toMatchObject([
       { action: 'create', target_type: 'workspace', actor_id: null, actor_name: 'operator' },
     ]);
+  });
+
+  test('makes the made-up records with it, unless that is turned off', async () => {
+    const feedsOf = (workspaceId: string) =>
+      api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
+        SELECT count(*) AS n FROM data_feeds WHERE workspace_id = ${workspaceId} AND is_demo`);
+    const [full, bare] = [
+      await create('Full', 'full@example.com', 'on'),
+      await create('Bare', 'bare@example.com'),
+    ];
+    expect(await feedsOf(full.workspace_id)).toBeGreaterThan(0);
+    expect(await feedsOf(bare.workspace_id)).toBe(0);
   });
 
   test.each([
