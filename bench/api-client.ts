@@ -78,12 +78,16 @@ export function serviceClient(url: string, temporal: Client): Service {
       const failed = (error: string | null): Error =>
         new Error(`run ${runId} failed: ${error ?? ''}`);
       socket.on('error', end);
-      const look = setTimeout(() => {
-        read(runId).then((run) => {
-          if (run.status === 'failed') end(failed(run.error));
-          else if (run.status === (what === 'ended' ? 'success' : 'paused')) end();
-        }, end);
-      }, SILENCE_MS);
+      let look: NodeJS.Timeout | undefined;
+      // Not before: what comes between an earlier read and the stream would be seen by neither.
+      socket.on('open', () => {
+        look = setTimeout(() => {
+          read(runId).then((run) => {
+            if (run.status === 'failed') end(failed(run.error));
+            else if (run.status === (what === 'ended' ? 'success' : 'paused')) end();
+          }, end);
+        }, SILENCE_MS);
+      });
       socket.on('message', (data: Buffer) => {
         const frame = JSON.parse(data.toString('utf8')) as StreamFrame;
         if (frame.type === 'run_failed') end(failed(frame.error));
