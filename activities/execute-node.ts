@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { AgentNode, ToolNode } from '../shared/contract/graph.ts';
 import { type CustomTool, findCustomTool } from '../shared/db/custom-tools.ts';
@@ -25,7 +25,6 @@ import {
   FAILURE_RUN_GONE,
   FAILURE_WAITS,
   INFRASTRUCTURE_ATTEMPTS,
-  type StepActivities,
   type StepCall,
 } from '../shared/execution.ts';
 import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
@@ -34,9 +33,10 @@ import type { Logger } from '../shared/platform/logger.ts';
 import { judgeUntrusted } from '../shared/platform/untrusted.ts';
 import { WorkBusyError } from '../shared/platform/work-threads.ts';
 import type { Judgement } from '../shared/policy/judge.ts';
-import { customToolName, pureTools } from '../shared/tools.ts';
+import { customToolName, isPureTool } from '../shared/tools.ts';
 import { FREE, type StepCost } from '../shared/spending.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
+import type { Attempt } from './attempt.ts';
 import { agentCost } from './nodes/agent-cost.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 import { type Consumption, NodeError, type NodeRunner } from './nodes/node.ts';
@@ -74,14 +74,15 @@ export interface ExecuteNodeDeps {
  * it. All in one activity, so that a step costs Temporal no more than a bare activity. Whoever finds the step finished
  * returns what is stored; only errors of the node use up its tries.
  */
-export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['executeNode'] {
-  return async (asked) => {
-    const context = Context.current();
+export function createExecuteNode(
+  deps: ExecuteNodeDeps,
+): (asked: StepCall, attempt: Attempt) => Promise<Json> {
+  return async (asked, attempt) => {
     const { customTool, call: given } = await withCustomTool(deps.db, asked);
-    const execution = context.info.workflowExecution?.runId ?? '';
-    const claim = `${execution}/${context.info.attempt}/${randomUUID()}`;
-    const { begun, step, computed, judgement } = await heartbeating(context, () =>
-      beginJudged(deps, context, given, { execution, claim }),
+    const { execution } = attempt;
+    const claim = `${execution}/${attempt.number}/${randomUUID()}`;
+    const { begun, step, computed, judgement } = await heartbeating(attempt, () =>
+      beginJudged(deps, attempt, given, { execution, claim }),
     );
     deps.frames.wake(given.run_id);
     switch (begun.outcome) {
@@ -90,7 +91,7 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
       case 'failed':
         throw ApplicationFailure.nonRetryable(begun.error, FAILURE_NODE);
       case 'waits':
-        throw waiting(context.info.attempt);
+        throw waiting(attempt.number);
       case 'refused':
         throw ApplicationFailure.nonRetryable(
           'The run no longer wants this work',
@@ -107,7 +108,7 @@ export function createExecuteNode(deps: ExecuteNodeDeps): StepActivities['execut
           deps.metrics?.ended(given.node.kind, 'success', computed.seconds);
           return computed.output;
         }
-        return attemptStep(deps, context, permitted(given, judgement), judgement, {
+        return attemptStep(deps, attempt, permitted(given, judgement), judgement, {
           claim,
           beginning: { step, attempt: begun.attempts },
           customTool,
@@ -183,27 +184,27 @@ interface Begun {
  */
 async function beginJudged(
   deps: ExecuteNodeDeps,
-  context: Context,
+  attempt: Attempt,
   call: StepCall,
-  attempt: { execution: string; claim: string },
+  claimed: { execution: string; claim: string },
 ): Promise<Begun> {
   const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
   let policies = deps.policies.known(workspaceId);
   for (let round = 0; round < MAX_REVISIONS; round += 1) {
     const { revision } = policies;
-    const judgement = await judgeUntrusted(workspaceId, policies, {
-      workflowId,
-      node,
-      params,
-      state,
-    });
+    const judgement = await judgeUntrusted(
+      workspaceId,
+      policies,
+      { workflowId, node, params, state },
+      attempt.signal,
+    );
     const computed =
       judgement.refusal === undefined
-        ? await computePure(deps, context, permitted(call, judgement))
+        ? await computePure(deps, attempt, permitted(call, judgement))
         : undefined;
     const step: StepBeginning = {
       carriage: call,
-      ...attempt,
+      ...claimed,
       claimMs: CLAIM_MS,
       stepKey: call.step_key,
       nodeId: node.id,
@@ -212,7 +213,7 @@ async function beginJudged(
       iteration: call.iteration,
       outputKey: outputKey(node),
       input: toStorable(inputOf(call, judgement)),
-      queuedAt: new Date(context.info.currentAttemptScheduledTimestampMs),
+      queuedAt: attempt.scheduledAt,
       cost: costOfStep(deps, permitted(call, judgement)),
       judged: { workspaceId, revision, verdicts: judgement.verdicts },
     };
@@ -236,13 +237,13 @@ const permitted = (call: StepCall, { params, state }: Judgement): StepCall => ({
  */
 async function computePure(
   deps: ExecuteNodeDeps,
-  context: Context,
+  attempt: Attempt,
   call: StepCall,
 ): Promise<{ output: Json; seconds: number } | undefined> {
-  if (call.node.kind !== 'tool' || !pureTools.has(call.node.tool_name)) return undefined;
+  if (call.node.kind !== 'tool' || !isPureTool(call.node.tool_name)) return undefined;
   const began = performance.now();
   try {
-    const { output } = await runNode(deps, context, call, {
+    const { output } = await runNode(deps, attempt, call, {
       errors: 0,
       generation: 0,
       budgeted: false,
@@ -267,7 +268,7 @@ interface Claim {
 
 async function attemptStep(
   deps: ExecuteNodeDeps,
-  context: Context,
+  attempt: Attempt,
   call: StepCall,
   judgement: Judgement,
   claim: Claim,
@@ -285,10 +286,10 @@ async function attemptStep(
     const verdict = judgement.fallbackVerdict(model);
     if (verdict === undefined) return true;
     const step = { runId: call.run_id, stepKey: call.step_key, claim: claim.claim };
-    await untilStored(context, () => recordStepVerdict(deps.db, step, verdict));
+    await untilStored(attempt, () => recordStepVerdict(deps.db, step, verdict));
     return false;
   };
-  const alive = keepAlive(deps, context, call, claim);
+  const alive = keepAlive(deps, attempt, call, claim);
   const began = performance.now();
   let outcome: AttemptOutcome = 'retried';
   try {
@@ -301,10 +302,12 @@ async function attemptStep(
         const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
         throw new NodeError(message, { retryable: false });
       }
-      result = await runNode(deps, context, call, claim, mayFallBack);
+      // It may have been told to stop while it waited to begin: then nothing is to be done outside.
+      attempt.signal.throwIfAborted();
+      result = await runNode(deps, attempt, call, claim, mayFallBack);
     } catch (error) {
-      if (context.cancellationSignal.aborted) {
-        const cancelled = context.cancellationDetails?.cancelRequested === true;
+      if (attempt.signal.aborted) {
+        const cancelled = attempt.isCancelled();
         if (cancelled) outcome = 'cancelled';
         return await stopStep(deps, end(spendingOf(error)), cancelled);
       }
@@ -315,7 +318,7 @@ async function attemptStep(
     }
     const output = toStorable(result.output);
     // What was done outside must not be lost because the database is away for a moment.
-    const kept = await untilStored(context, () => finishStep(deps.db, end(result), output));
+    const kept = await untilStored(attempt, () => finishStep(deps.db, end(result), output));
     outcome = 'success';
     if (kept !== undefined) return kept;
     throw ApplicationFailure.retryable('Another attempt at this step has taken over');
@@ -328,7 +331,7 @@ async function attemptStep(
 
 async function runNode(
   deps: ExecuteNodeDeps,
-  context: Context,
+  attempt: Attempt,
   call: StepCall,
   claim: Pick<Claim, 'errors' | 'generation' | 'budgeted' | 'customTool'>,
   mayFallBack?: (model: string) => Promise<boolean>,
@@ -349,7 +352,7 @@ async function runNode(
     customTool: claim.customTool,
     params: call.params,
     state: call.state,
-    signal: AbortSignal.any([context.cancellationSignal, timeout.signal]),
+    signal: AbortSignal.any([attempt.signal, timeout.signal]),
   };
   try {
     const result =
@@ -364,7 +367,7 @@ async function runNode(
     }
     return result;
   } catch (error) {
-    if (!timeout.signal.aborted || context.cancellationSignal.aborted) throw error;
+    if (!timeout.signal.aborted || attempt.signal.aborted) throw error;
     throw new NodeError(`Timed out after ${timeout.seconds} s`, {
       cause: error,
       consumption: spendingOf(error),
@@ -441,8 +444,8 @@ function timeoutOf(node: AgentNode | ToolNode) {
 }
 
 /** Judging and computing may have to wait for a thread; the server is told that the attempt is alive. */
-async function heartbeating<T>(context: Context, work: () => Promise<T>): Promise<T> {
-  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+async function heartbeating<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => attempt.heartbeat(), HEARTBEAT_MS);
   try {
     return await work();
   } finally {
@@ -453,13 +456,13 @@ async function heartbeating<T>(context: Context, work: () => Promise<T>): Promis
 /** Heartbeats to Temporal and renews the claim in the ledger for as long as the step is at work. */
 function keepAlive(
   deps: ExecuteNodeDeps,
-  context: Context,
+  attempt: Attempt,
   call: StepCall,
   { claim, beginning }: Claim,
 ): { stop: () => void } {
   let beats = 0;
   const timer = setInterval(() => {
-    context.heartbeat();
+    attempt.heartbeat();
     beats += 1;
     if (beats % 5 !== 0) return;
     const { run_id: runId, step_key: stepKey } = call;
@@ -473,13 +476,13 @@ function keepAlive(
 }
 
 /** Tries again while the database is away, until this attempt is told to stop. */
-async function untilStored<T>(context: Context, store: () => Promise<T>): Promise<T> {
+async function untilStored<T>(attempt: Attempt, store: () => Promise<T>): Promise<T> {
   for (let delay = 100; ; delay = Math.min(delay * 2, 2_000)) {
     try {
       return await store();
     } catch (error) {
-      if (context.cancellationSignal.aborted) throw error;
-      context.heartbeat();
+      if (attempt.signal.aborted) throw error;
+      attempt.heartbeat();
       await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }

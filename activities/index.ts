@@ -3,6 +3,7 @@ import type {
   ControlActivities,
   DeliveryActivities,
   ScheduleActivities,
+  ShortStepActivities,
   StepActivities,
 } from '../shared/execution.ts';
 import type { DispatchDeps } from '../shared/operations/executions.ts';
@@ -11,6 +12,7 @@ import type { Egress } from '../shared/platform/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
 import type { Sealer } from '../shared/platform/sealing.ts';
+import { currentAttempt } from './attempt.ts';
 import { createControlActivities } from './control.ts';
 import { createDeliverAlert } from './deliver-alert.ts';
 import { createAttemptDelivery } from './deliver-webhook.ts';
@@ -18,6 +20,7 @@ import { createExecuteNode, type StepMetrics } from './execute-node.ts';
 import { createFrameNotifier } from './frame-notifier.ts';
 import type { NodeRunners } from './nodes/runners.ts';
 import { createPolicyCache } from './policies.ts';
+import { createExecuteShortStep } from './short-step.ts';
 import { createSweepRetention } from './sweep-retention.ts';
 import { createTickSchedule } from './tick-schedule.ts';
 
@@ -32,7 +35,7 @@ export interface ActivityDeps extends DispatchDeps {
 }
 
 export interface Activities {
-  control: ControlActivities & ScheduleActivities;
+  control: ControlActivities & ScheduleActivities & ShortStepActivities;
   steps: StepActivities;
   background: BackgroundActivities;
   deliveries: DeliveryActivities;
@@ -44,6 +47,7 @@ export interface Activities {
 export function createActivities(deps: ActivityDeps): Activities {
   const frames = createFrameNotifier(deps.db, deps.log);
   const policies = createPolicyCache(deps.db);
+  const execute = createExecuteNode({ ...deps, frames, policies });
   return {
     control: {
       ...createControlActivities({
@@ -52,8 +56,9 @@ export function createActivities(deps: ActivityDeps): Activities {
         alerts: deps.config.alerts.channels.length > 0,
       }),
       tickSchedule: createTickSchedule({ ...deps, findRunnable }),
+      executeShortStep: createExecuteShortStep(execute),
     },
-    steps: { executeNode: createExecuteNode({ ...deps, frames, policies }) },
+    steps: { executeNode: (call) => execute(call, currentAttempt()) },
     background: {
       deliverAlert: createDeliverAlert(deps),
       sweepRetention: createSweepRetention(deps),

@@ -14,9 +14,10 @@ export const RUN_WORKFLOW = 'runGraph';
 
 /**
  * Rises when the scheduler or the workflow would command something else for the same history. 2: expressions count all
- * their work, and a run that has done much in one workflow task goes on in the next.
+ * their work, and a run that has done much in one workflow task goes on in the next. 3: short steps are local
+ * activities.
  */
-export const ENGINE_VERSION = 2;
+export const ENGINE_VERSION = 3;
 
 export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';
@@ -188,9 +189,34 @@ export interface ControlActivities {
   loadLedger(call: { run_id: string }): Promise<LedgerState>;
 }
 
+/** Of the long lane; see `laneOf`. */
 export interface StepActivities {
   executeNode(call: StepCall): Promise<Json>;
 }
+
+/** When a worker was at a step, by its own clock, in milliseconds since 1970. */
+export interface WorkedSpan {
+  started_ms: number;
+  ended_ms: number;
+}
+
+export interface ShortStepResult extends WorkedSpan {
+  step_key: string;
+  output: Json;
+}
+
+/** The detail of FAILURE_MOVES: the step goes on in the long lane after so long. */
+export interface MoveToLongLane extends WorkedSpan {
+  delay_ms: number;
+}
+
+/** Of the short lane: a local activity. Fails with FAILURE_MOVES unless the step itself has failed for good. */
+export interface ShortStepActivities {
+  executeShortStep(call: StepCall): Promise<ShortStepResult>;
+}
+
+/** The longest attempt in the short lane. */
+export const SHORT_ATTEMPT_MS = 1_000;
 
 /** The workflow type that sends one alert. Its workflow id tells the promise it keeps. */
 export const ALERT_WORKFLOW = 'sendAlert';
@@ -316,5 +342,7 @@ export const FAILURE_BUDGET = 'BudgetExhausted';
 export const INFRASTRUCTURE_ATTEMPTS = 100;
 /** The step waits for room under a cap or a budget, and is asked for again soon. */
 export const FAILURE_WAITS = 'StepWaits';
+/** An attempt in the short lane came to nothing; the step goes on in the long one. */
+export const FAILURE_MOVES = 'StepMoves';
 export const FAILURE_RUN_GONE = 'RunNotActive';
 export const FAILURE_RUN = 'RunFailed';

@@ -51,8 +51,34 @@ export const calledAs = (name: string): string => CUSTOM + name;
 /** What a workspace may set for a tool of its own. */
 export const MAX_TOOL_TIMEOUT_SECONDS = 3_600;
 
-/** Tools that only compute: without any effect outside, so that doing their work twice is no harm. */
-export const pureTools: ReadonlySet<string> = new Set(['json_transform']);
+interface ToolTraits {
+  /** Calls nobody outside and ends well within a second: see `laneOf`. */
+  short?: boolean;
+  /** Only computes: doing its work twice does no harm. */
+  pure?: boolean;
+}
+
+const toolTraits: Record<BuiltinTool, ToolTraits> = {
+  http_request: {},
+  send_email: {},
+  send_chat_message: {},
+  json_transform: { short: true, pure: true },
+  // A timer of the server.
+  delay: {},
+  mcp: {},
+  entity_upsert: { short: true },
+  event_emit: { short: true },
+  source_report: { short: true },
+};
+
+const traitsOf = (toolName: string): ToolTraits =>
+  Object.hasOwn(toolTraits, toolName) ? toolTraits[toolName as BuiltinTool] : {};
+
+/** Whether a tool only computes, so that doing its work twice does no harm. */
+export const isPureTool = (toolName: string): boolean => traitsOf(toolName).pure === true;
+
+/** Whether a tool calls nobody outside and ends well within a second. */
+export const isShortTool = (toolName: string): boolean => traitsOf(toolName).short === true;
 
 const MAX_DELAY_SECONDS = 365 * 24 * 3600;
 

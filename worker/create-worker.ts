@@ -48,6 +48,8 @@ async function priceOverrides(db: Pool, workspaceId: string): Promise<PriceOverr
 
 /** How long steps may go on after a stop was asked for, before they are told to hand over. */
 const SHUTDOWN_GRACE_MS = 1_000;
+/** Workflow tasks that are computed or wait for their local activities. */
+const WORKFLOW_TASK_SLOTS = 100;
 /** Alerts wait for the network only; a receiver that hangs holds a slot for half a minute. */
 const BACKGROUND_SLOTS = 50;
 /** The same of deliveries. An endpoint holds at most its places of these. */
@@ -95,7 +97,12 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     workflowBundle: deps.bundle,
     activities: { ...activities.control },
     maxCachedWorkflows: config.worker.maxCachedWorkflows,
-    maxConcurrentWorkflowTaskExecutions: 100,
+    // A run that leaves the cache while a workflow task of it waits for local activities loses them, and the task times
+    // out. The oldest leave first: with twice the room, those have none.
+    maxConcurrentWorkflowTaskExecutions: Math.min(
+      WORKFLOW_TASK_SLOTS,
+      Math.floor(config.worker.maxCachedWorkflows / 2),
+    ),
     maxConcurrentLocalActivityExecutions: 100,
     workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
     enableNonLocalActivities: false,

@@ -32,6 +32,7 @@ import {
   SIGNAL_RESUMED,
 } from '../shared/execution.ts';
 import { compileGraph } from '../shared/graph/compile.ts';
+import { laneOf } from '../shared/graph/lanes.ts';
 import {
   type ControlStep,
   createScheduler,
@@ -54,13 +55,28 @@ import {
   readResumed,
   requireInput,
 } from './received.ts';
-import { executeStep, failedStep, preparingWork, prepareStep, type StepNode } from './step-call.ts';
+import {
+  executeShortStep,
+  executeStep,
+  failedStep,
+  moveOf,
+  type PreparedStep,
+  preparingWork,
+  prepareStep,
+  type StepNode,
+  summaryOf,
+} from './step-call.ts';
 
 /** More control steps than this are written once before a batch starts, not sent along with each of its steps. */
 const MAX_CARRIED_PER_STEP = 20;
 
 /** The engine version since which texts count as work and a run takes a pause when it has done much. */
 const PACED_SINCE = 2;
+/** The engine version since which short steps are local activities. */
+const LANES_SINCE = 3;
+
+/** Short steps of a run that are in flight at once. Each locks the run's row, so more of them would only wait there. */
+const SHORT_IN_FLIGHT = 8;
 
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
 const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
@@ -143,14 +159,21 @@ function createRun(input: RunGraphInput) {
     carried?.scheduler,
     { earlier },
   );
-  const pace = earlier ? unhurried : createPace(() => scheduler.workDone);
+  const oneLane = input.engine_version < LANES_SINCE;
+  const pace = earlier ? unhurried : createPace(() => scheduler.workDone, { byLength: oneLane });
   const gates = createOpenGates(
     (nodeId) =>
       !input.graph.edges.some((edge) => edge.source === nodeId && edge.condition_value === 'false'),
     carried,
   );
   const inFlight = new Set<string>();
-  /** What finished and waits until a workflow task has time for what follows from it. */
+  let shortInFlight = 0;
+  /** Short steps that were given out and wait for others to end. */
+  let held: ReadyNode[] = [];
+  /**
+   * What came of steps and is yet to be taken in. One by one, each with all that follows from it: a replay is told of
+   * several local activities at once that ended one after the other, and has to give the same commands.
+   */
   const arrived: (() => void)[] = [];
   const failures = new Map<string, { step: FailedStep; cause?: unknown }>();
   let observed: ObservedStep[] = carried?.observed ?? [];
@@ -179,6 +202,7 @@ function createRun(input: RunGraphInput) {
   // A malformed signal is not ours: Postgres holds every decision, and tells of it again when the run comes to rest.
   const ignored = (signal: string): void => log.warn('ignored a malformed signal', { signal });
   setHandler(decisionSignal, (message) => {
+    pace.arrived();
     const decision = readDecision(message);
     if (decision === undefined) {
       ignored(SIGNAL_DECISION);
@@ -188,6 +212,7 @@ function createRun(input: RunGraphInput) {
     wake();
   });
   setHandler(resumedSignal, (message) => {
+    pace.arrived();
     const decisions = readResumed(message);
     if (decisions === undefined) {
       ignored(SIGNAL_RESUMED);
@@ -215,7 +240,7 @@ function createRun(input: RunGraphInput) {
         const pause = pace.pause();
         if (pause !== undefined) await pause;
         arrived.shift()?.();
-      } while (arrived.length > 0);
+      } while (oneLane && arrived.length > 0);
       const closing = failures.size > 0 || workflowInfo().continueAsNewSuggested;
       if (!closing) {
         const recorded = launch();
@@ -234,7 +259,7 @@ function createRun(input: RunGraphInput) {
       } else if (!closing && applyDecisions()) {
         continue;
       }
-      if (!woken) {
+      if (!woken && arrived.length === 0) {
         await new Promise<void>((resolve) => {
           resolveWake = resolve;
         });
@@ -249,11 +274,11 @@ function createRun(input: RunGraphInput) {
   }
 
   /**
-   * Starts everything that is ready, up to the limit of steps in flight. Returns a promise only in the rare case
+   * Starts everything that is ready, up to the limits of steps in flight. Returns a promise only in the rare case
    * that many control steps have to be written first.
    */
   function launch(): Promise<void> | undefined {
-    const ready = scheduler.takeReady(Math.max(0, input.limits.steps_in_flight - inFlight.size));
+    const ready = takeReady();
     if (ready.length === 0) return undefined;
     const steps = scheduler.takeControlSteps();
     collectFailed(steps);
@@ -263,6 +288,27 @@ function createRun(input: RunGraphInput) {
     return startSteps(ready, steps);
   }
 
+  function takeReady(): ReadyNode[] {
+    const room = input.limits.steps_in_flight - inFlight.size - held.length;
+    const ready = scheduler.takeReady(Math.max(0, room));
+    if (oneLane) return ready;
+    let places = SHORT_IN_FLIGHT - shortInFlight;
+    const waiting: ReadyNode[] = [];
+    const taken = [...held, ...ready].filter((step) => {
+      if (!isShort(step)) return true;
+      places -= 1;
+      if (places < 0) waiting.push(step);
+      return places >= 0;
+    });
+    held = waiting;
+    return taken;
+  }
+
+  function isShort(step: ReadyNode): boolean {
+    const node = scheduler.node(step.step_key);
+    return !oneLane && node.kind !== 'human_gate' && laneOf(node as StepNode) === 'short';
+  }
+
   /** Returns a promise only when a workflow task has no time for all of them. */
   function startSteps(
     ready: readonly ReadyNode[],
@@ -270,7 +316,7 @@ function createRun(input: RunGraphInput) {
   ): Promise<void> | undefined {
     let used = false;
     for (const [at, step] of ready.entries()) {
-      const pause = pace.pause();
+      const pause = isShort(step) ? pace.pauseForShort() : pace.pause();
       if (pause !== undefined) {
         return pause.then(() => startSteps(ready.slice(at), used ? [] : shared));
       }
@@ -299,29 +345,77 @@ function createRun(input: RunGraphInput) {
     }
     const call = carriage(shared);
     inFlight.add(step.step_key);
-    const work =
-      node.kind === 'tool' && node.tool_name === 'delay'
-        ? wait(step, prepared.label, prepared.params, call)
-        : executeStep(input, step, prepared, call);
-    void work.then(
-      (output) => {
+    if (isShort(step)) {
+      startShortStep(step, prepared, call);
+    } else if (node.kind === 'tool' && node.tool_name === 'delay') {
+      follow(step, call, wait(step, prepared.label, prepared.params, call));
+    } else {
+      follow(step, call, executeStep(input, step, prepared, call));
+    }
+    return true;
+  }
+
+  function startShortStep(step: ReadyNode, prepared: PreparedStep, call: Carriage): void {
+    shortInFlight += 1;
+    void executeShortStep(input, step, prepared, call).then(
+      (result) => {
         takeIn(() => {
-          inFlight.delete(step.step_key);
-          // The event that completes the workflow task under way: a reset to it keeps this result.
-          observed.push({ step_key: step.step_key, event_id: workflowInfo().historyLength + 1 });
-          complete(step.step_key, output);
+          shortInFlight -= 1;
+          pace.worked(result);
+          succeed(step, result.output);
         });
       },
       (error: unknown) => {
-        inFlight.delete(step.step_key);
-        const cause = error instanceof ActivityFailure ? error.cause : error;
-        // What travelled with a call that may never have begun is sent again; writing it twice is harmless.
-        scheduler.returnControlSteps(call.control);
-        const stopped = cause instanceof ApplicationFailure && cause.type === FAILURE_BUDGET;
-        fail(step, text(cause), stopped ? 'budget' : 'node', error);
+        takeIn(() => {
+          shortInFlight -= 1;
+          const move = moveOf(error);
+          if (move === undefined) {
+            failStep(step, call, error);
+            return;
+          }
+          const { started_ms, ended_ms, delay_ms = 0 } = move;
+          if (started_ms !== undefined && ended_ms !== undefined) {
+            pace.worked({ started_ms, ended_ms });
+          }
+          const goOn = () => executeStep(input, step, prepared, call);
+          follow(step, call, delay_ms > 0 ? sleep(delay_ms).then(goOn) : goOn());
+        });
       },
     );
-    return true;
+  }
+
+  /** Takes in what comes of a step in the long lane. */
+  function follow(step: ReadyNode, call: Carriage, work: Promise<Json>): void {
+    void work.then(
+      (output) => {
+        pace.arrived();
+        takeIn(() => succeed(step, output));
+      },
+      (error: unknown) => {
+        if (oneLane) {
+          failStep(step, call, error);
+          return;
+        }
+        pace.arrived();
+        takeIn(() => failStep(step, call, error));
+      },
+    );
+  }
+
+  function succeed(step: ReadyNode, output: Json): void {
+    inFlight.delete(step.step_key);
+    // The event that completes the workflow task under way: the history up to it holds this result.
+    observed.push({ step_key: step.step_key, event_id: workflowInfo().historyLength + 1 });
+    complete(step.step_key, output);
+  }
+
+  function failStep(step: ReadyNode, call: Carriage, error: unknown): void {
+    inFlight.delete(step.step_key);
+    const cause = error instanceof ActivityFailure ? error.cause : error;
+    // What travelled with a call that may never have begun is sent again; writing it twice is harmless.
+    scheduler.returnControlSteps(call.control);
+    const stopped = cause instanceof ApplicationFailure && cause.type === FAILURE_BUDGET;
+    fail(step, text(cause), stopped ? 'budget' : 'node', error);
   }
 
   /** A `delay` is a timer of the server: it holds no worker and outlives every restart. */
@@ -344,7 +438,7 @@ function createRun(input: RunGraphInput) {
       ...call,
       control: [...call.control, { ...entry, status: 'running' }],
     });
-    await sleep(delay.seconds * 1000, { summary: label.slice(0, 180) });
+    await sleep(delay.seconds * 1000, { summary: summaryOf(label) });
     const output = { delayed_seconds: delay.seconds };
     scheduler.returnControlSteps([
       ...scheduler.takeControlSteps(),

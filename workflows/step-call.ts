@@ -1,11 +1,27 @@
-import { proxyActivities } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+} from '@temporalio/workflow';
 import type { AgentNode, GraphNode, ToolNode } from '../shared/contract/graph.ts';
 import { nodeLabel } from '../shared/graph/compile.ts';
 import { weighJson } from '../shared/graph/json-value.ts';
 import { expressionRoots } from '../shared/graph/expression.ts';
 import type { ReadyNode, Scheduler } from '../shared/graph/scheduler.ts';
 import { parseTemplate, renderTemplate, renderValue } from '../shared/graph/template.ts';
-import type { Carriage, FailedStep, RunGraphInput, StepActivities } from '../shared/execution.ts';
+import {
+  type Carriage,
+  FAILURE_MOVES,
+  type FailedStep,
+  type MoveToLongLane,
+  type RunGraphInput,
+  type ShortStepActivities,
+  type ShortStepResult,
+  type StepActivities,
+  type StepCall,
+} from '../shared/execution.ts';
 import type { Json, JsonObject } from '../shared/json.ts';
 import { customToolName, MAX_TOOL_TIMEOUT_SECONDS, renderUrl } from '../shared/tools.ts';
 
@@ -17,6 +33,12 @@ const ASKED_AGAIN = 10_000;
 const DEFAULT_TIMEOUT_SECONDS = { agent: 600, tool: 60 } as const;
 /** What an attempt may take beyond the node's own timeout, which it enforces itself, before its worker counts as lost. */
 const GRACE_MS = 15_000;
+
+/**
+ * When a short attempt counts as lost, waiting for a slot included. It ends by itself long before; well below the time
+ * after which the SDK would report that the workflow task is alive, and a signal could come in between.
+ */
+const SHORT_TIMEOUT = '4s';
 
 /** Values beyond which it does not matter how many more there are. */
 const MAX_WEIGHED = 1_000_000;
@@ -100,8 +122,8 @@ function renderUrlTemplate(template: string, state: JsonObject): string {
 }
 
 /**
- * One activity per step. Its retry policy is for a killed worker or a database out of reach; the node's own tries
- * are counted in the ledger, and each failure names the delay to the next one.
+ * A step in the long lane, an activity. Its retry policy is for a killed worker or a database out of reach; the node's
+ * own tries are counted in the ledger, and each failure names the delay to the next one.
  */
 export function executeStep(
   input: RunGraphInput,
@@ -109,11 +131,11 @@ export function executeStep(
   prepared: PreparedStep,
   carriage: Carriage,
 ): Promise<Json> {
-  const { node, label, params, state } = prepared;
+  const { node, label } = prepared;
   const { executeNode } = proxyActivities<StepActivities>({
     taskQueue: input.steps_task_queue,
     activityId: step.step_key,
-    summary: label.slice(0, 180),
+    summary: summaryOf(label),
     startToCloseTimeout: longestSeconds(node) * 1000 + GRACE_MS,
     heartbeatTimeout: input.limits.heartbeat_timeout_ms,
     retry: {
@@ -123,17 +145,51 @@ export function executeStep(
       maximumAttempts: (node.retry?.max_attempts ?? 1) + ASKED_AGAIN,
     },
   });
-  return executeNode({
-    ...carriage,
-    node,
-    params,
-    state,
-    workspace_id: input.workspace_id,
-    workflow_id: input.workflow_id,
-    step_key: step.step_key,
-    iteration: step.iteration,
-  });
+  return executeNode(callOf(input, step, prepared, carriage));
 }
+
+/** One attempt at a step in the short lane, a local activity. See `moveOf` for its failures. */
+export function executeShortStep(
+  input: RunGraphInput,
+  step: Pick<ReadyNode, 'step_key' | 'iteration'>,
+  prepared: PreparedStep,
+  carriage: Carriage,
+): Promise<ShortStepResult> {
+  const local = proxyLocalActivities<ShortStepActivities>({
+    summary: summaryOf(prepared.label),
+    scheduleToCloseTimeout: SHORT_TIMEOUT,
+    retry: { maximumAttempts: 1 },
+  });
+  return local.executeShortStep(callOf(input, step, prepared, carriage));
+}
+
+/** How a step goes on whose short attempt has failed; undefined when the step itself has failed, or was cancelled. */
+export function moveOf(error: unknown): Partial<MoveToLongLane> | undefined {
+  if (isCancellation(error)) return undefined;
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (!(cause instanceof ApplicationFailure)) return {};
+  if (cause.type === FAILURE_MOVES) return (cause.details?.[0] ?? {}) as MoveToLongLane;
+  return cause.nonRetryable === true ? undefined : {};
+}
+
+/** The UI shows a line. */
+export const summaryOf = (label: string): string => label.slice(0, 180);
+
+const callOf = (
+  input: RunGraphInput,
+  { step_key, iteration }: Pick<ReadyNode, 'step_key' | 'iteration'>,
+  { node, params, state }: PreparedStep,
+  carriage: Carriage,
+): StepCall => ({
+  ...carriage,
+  node,
+  params,
+  state,
+  workspace_id: input.workspace_id,
+  workflow_id: input.workflow_id,
+  step_key,
+  iteration,
+});
 
 function longestSeconds(node: StepNode): number {
   if (node.timeout_seconds !== undefined) return node.timeout_seconds;

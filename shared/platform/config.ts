@@ -81,7 +81,7 @@ export const environmentSchema = z.object({
   TEMPORAL_UI_URL: z.url({ protocol: /^https?$/ }).optional(),
   TASK_QUEUE_PREFIX: z.string().min(1).default('ops'),
   WORKFLOW_BUNDLE: z.string().optional(),
-  MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(500),
+  MAX_CACHED_WORKFLOWS: z.coerce.number().int().min(10).default(500),
   MAX_CONCURRENT_STEPS: positiveInt(100),
   MAX_STEPS_IN_FLIGHT_PER_RUN: z.coerce.number().int().min(1).max(1_500).default(100),
   HEARTBEAT_TIMEOUT_SECONDS: z.coerce.number().min(1).default(10),

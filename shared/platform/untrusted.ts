@@ -76,18 +76,19 @@ export interface JudgingPolicies {
 
 /**
  * What the policies say of a step; see `judgeStep`. A step that cannot be looked through in time is refused. Throws
- * WorkBusyError.
+ * WorkBusyError, and the signal's reason on abort.
  */
 export async function judgeUntrusted(
   workspaceId: string,
   { compiled, json }: JudgingPolicies,
   step: StepToJudge,
+  signal?: AbortSignal,
 ): Promise<Judgement> {
   const budget = { work: SMALL_WORK };
   const judgement = judgeStep(compiled, step, { budget });
   if (budget.work >= 0) return judgement;
   try {
-    const there = await workThreads.run(workspaceId, 'judge', { policies: json, step });
+    const there = await workThreads.run(workspaceId, 'judge', { policies: json, step }, { signal });
     return { ...there, fallbackVerdict: fallbackVerdictOf(compiled) };
   } catch (error) {
     if (!(error instanceof WorkLimitError)) throw error;

@@ -178,8 +178,55 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
   },
 
   'conditions-with-much-work': muchWork,
-  // Recorded by engine version 1, which took no pauses between them.
-  'conditions-with-much-work-in-one-task': muchWork,
+
+  // Short steps end in any order, some beside long ones, some only in the long lane.
+  'chains-of-short-and-long-steps': async (engine) => {
+    const chains = Array.from({ length: 12 }, (_, n) => n);
+    const middle = (n: number) => {
+      if (n % 4 === 0) return mock(`b${n}`, { output: n, delay_ms: 20 });
+      if (n % 4 === 1) {
+        return mock(
+          `b${n}`,
+          { output: n, fail_times: 1 },
+          { retry: { max_attempts: 2, initial_interval_seconds: 0.02 } },
+        );
+      }
+      return echo(`b${n}`, `a${n}`);
+    };
+    const workflowId = await engine.define({
+      nodes: chains.flatMap((n) => [
+        n % 3 === 0 ? mock(`a${n}`, { output: n }) : echo(`a${n}`, `len(text) + ${n}`),
+        middle(n),
+        echo(`c${n}`, `b${n}`),
+        { id: `d${n}`, kind: 'condition' as const, expression: `c${n} > 5` },
+        echo(`e${n}`),
+      ]),
+      edges: chains.flatMap((n) => [
+        edge(`a${n}`, `b${n}`),
+        edge(`b${n}`, `c${n}`),
+        edge(`c${n}`, `d${n}`),
+        edge(`d${n}`, `e${n}`, 'true'),
+      ]),
+    });
+    const runId = await engine.trigger(workflowId, { text: 'abba'.repeat(100) });
+    await engine.until(runId, ['success']);
+    return runId;
+  },
+
+  // Longer than one workflow task gives to short steps.
+  'loop-of-many-short-steps': async (engine) => {
+    const workflowId = await engine.define({
+      nodes: [
+        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 60 },
+        echo('step', 'loop.iterations'),
+        mock('note', { output: '{step}' }),
+      ],
+      edges: [edge('loop', 'step', 'true'), edge('step', 'note'), edge('note', 'loop')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['success']);
+    return runId;
+  },
 };
 
 /** The whole history of a run's newest execution, once it has closed. */

@@ -13,7 +13,7 @@ import {
 import { loadConfig } from '../../shared/platform/config.ts';
 import { connectTemporal } from '../../shared/platform/temporal.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
-import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';
 import { setting } from '../support/settings.ts';
@@ -280,14 +280,19 @@ describe('a workflow that is deleted', () => {
 
 describe('a long run', () => {
   test('carries on in a new execution when its history grows long, and fails and resumes there', async () => {
-    // loop -true-> work -> back; loop -> b!
+    // loop -true-> work and more short steps than may be in flight -> back; loop -> b!
+    const short = Array.from({ length: 12 }, (_, n) => `short${n}`);
     const workflowId = await engine.define({
       nodes: [
-        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 760 },
-        echo('work', 'loop.iterations'),
+        { id: 'loop', kind: 'loop', expression: 'true', max_iterations: 240 },
+        mock('work', { output: '{loop.iterations}', delay_ms: 1 }),
+        ...short.map((id) => echo(id, 'loop.iterations')),
         tools.node('b'),
       ],
-      edges: [edge('loop', 'work', 'true'), edge('work', 'loop'), edge('loop', 'b')],
+      edges: [
+        ...['work', ...short].flatMap((id) => [edge('loop', id, 'true'), edge(id, 'loop')]),
+        edge('loop', 'b'),
+      ],
     });
     tools.answer('b', { status: 500 });
     const runId = await engine.trigger(workflowId);
@@ -297,8 +302,10 @@ describe('a long run', () => {
     tools.answer('b', {});
     await resumeRun(engine.deps, { ...actor(), runId });
     const run = await engine.until(runId, ['success']);
-    expect(run.steps.filter((step) => step.node_id === 'work')).toHaveLength(760);
-    expect(run.state?.['work']).toBe(760);
+    for (const id of ['work', ...short]) {
+      expect(run.steps.filter((step) => step.node_id === id)).toHaveLength(240);
+      expect(run.state?.[id]).toBe(240);
+    }
     expect(tools.calls('b')).toHaveLength(2);
   }, 240_000);
 });

@@ -3,38 +3,43 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
+import { ENGINE_VERSION } from '../../shared/execution.ts';
 import { type Engine, quietRuntime, startEngine } from '../support/engine.ts';
 import { setting } from '../support/settings.ts';
 import { fetchHistory, scenarios } from './histories.ts';
 
 quietRuntime();
 const { History } = proto.temporal.api.history.v1;
+/** A folder for each engine version, `v<n>`. Only what the newest holds may be recorded anew. */
 const folder = join(import.meta.dirname, '../histories');
+const newest = `v${ENGINE_VERSION}`;
 const recording = process.env['RECORD_HISTORIES'] === '1';
 const bundle = () => ({ codePath: setting('WORKFLOW_BUNDLE') });
 
 describe('histories of earlier runs', () => {
-  const names = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.name.endsWith('.binpb'))
-    .map((entry) => entry.name);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.binpb'),
+  );
 
   test('are there for every scenario', () => {
-    expect(names.map((name) => name.replace('.binpb', '')).sort()).toEqual(
-      Object.keys(scenarios).sort(),
+    const recorded = files.filter((path) => path.startsWith(`${newest}/`));
+    expect(recorded.sort()).toEqual(
+      Object.keys(scenarios)
+        .map((name) => `${newest}/${name}.binpb`)
+        .sort(),
     );
   });
 
-  test.each(names)('%s replays with the workflow of today', async (name) => {
-    const history = History.decode(readFileSync(join(folder, name)));
-    await Worker.runReplayHistory({ workflowBundle: bundle() }, history, name);
+  test.each(files)('%s replays with the workflow of today', async (path) => {
+    const history = History.decode(readFileSync(join(folder, path)));
+    await Worker.runReplayHistory({ workflowBundle: bundle() }, history, path);
   });
 });
 
 describe('what runs today', () => {
   let engine: Engine;
   beforeAll(async () => {
-    // Nothing is cached: every workflow task replays its whole history first.
-    engine = await startEngine({ env: { MAX_CACHED_WORKFLOWS: '0' } });
+    engine = await startEngine();
   });
   afterAll(() => engine.close());
 
@@ -43,8 +48,8 @@ describe('what runs today', () => {
     const history = await fetchHistory(engine, runId);
     await Worker.runReplayHistory({ workflowBundle: bundle() }, history, runId);
     if (recording) {
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, `${name}.binpb`), History.encode(history).finish());
+      mkdirSync(join(folder, newest), { recursive: true });
+      writeFileSync(join(folder, newest, `${name}.binpb`), History.encode(history).finish());
     }
   });
 });

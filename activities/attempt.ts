@@ -1,0 +1,51 @@
+import { Context } from '@temporalio/activity';
+
+/** One attempt at a step, as Temporal dispatched it, in whichever lane. */
+export interface Attempt {
+  /** The Temporal run id of the execution whose work it is; empty outside of one. */
+  execution: string;
+  /** From 1; starts again when a step changes lanes. */
+  number: number;
+  scheduledAt: Date;
+  /** Aborted when the attempt is to stop: on a cancel, on a shutdown of the worker, at the end of its time. */
+  signal: AbortSignal;
+  /** Whether the step is to be cancelled, not only this attempt. */
+  isCancelled: () => boolean;
+  heartbeat: () => void;
+}
+
+/** The attempt that the activity in progress is. */
+export function currentAttempt(): Attempt {
+  const context = Context.current();
+  const { info } = context;
+  return {
+    execution: info.workflowExecution?.runId ?? '',
+    number: info.attempt,
+    scheduledAt: new Date(info.currentAttemptScheduledTimestampMs),
+    signal: context.cancellationSignal,
+    isCancelled: () => context.cancellationDetails?.cancelRequested === true,
+    heartbeat: () => context.heartbeat(),
+  };
+}
+
+/**
+ * The same for a local activity: it has no heartbeat, and stops after `ms`. What tells it to stop never means the step:
+ * a cancelled run hears of it once the attempt has ended. Call `clear` then.
+ */
+export function shortAttempt(ms: number): { attempt: Attempt; clear: () => void } {
+  const attempt = currentAttempt();
+  const deadline = new AbortController();
+  const timer = setTimeout(
+    () => deadline.abort(new Error(`The attempt takes longer than ${ms} ms`)),
+    ms,
+  );
+  return {
+    attempt: {
+      ...attempt,
+      signal: AbortSignal.any([attempt.signal, deadline.signal]),
+      isCancelled: () => false,
+      heartbeat: () => undefined,
+    },
+    clear: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,65 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { messageOf } from '../shared/errors.ts';
+import {
+  FAILURE_MOVES,
+  type ShortStepActivities,
+  SHORT_ATTEMPT_MS,
+  type StepCall,
+  type WorkedSpan,
+} from '../shared/execution.ts';
+import type { Json } from '../shared/json.ts';
+import { type Attempt, shortAttempt } from './attempt.ts';
+
+/**
+ * Short steps of one workspace that a worker takes at once. Further ones go to the long lane, where they queue: they
+ * would hold the local activity slots that the runs of others need.
+ */
+const PER_WORKSPACE = 25;
+
+/**
+ * An attempt in the short lane. It fails for good where the step does; whatever else goes wrong is told as
+ * FAILURE_MOVES, with a MoveToLongLane for the workflow.
+ */
+export function createExecuteShortStep(
+  execute: (call: StepCall, attempt: Attempt) => Promise<Json>,
+): ShortStepActivities['executeShortStep'] {
+  const inFlight = new Map<string, number>();
+  return async (call) => {
+    const { workspace_id: workspaceId, step_key } = call;
+    const started_ms = Date.now();
+    const span = (): WorkedSpan => ({ started_ms, ended_ms: Date.now() });
+    const others = inFlight.get(workspaceId) ?? 0;
+    if (others >= PER_WORKSPACE) {
+      throw moves('The short lane has no room for more steps of this workspace', span());
+    }
+    inFlight.set(workspaceId, others + 1);
+    const { attempt, clear } = shortAttempt(SHORT_ATTEMPT_MS);
+    try {
+      return { step_key, output: await execute(call, attempt), ...span() };
+    } catch (error) {
+      if (error instanceof CancelledFailure) throw error;
+      if (error instanceof ApplicationFailure && error.nonRetryable === true) throw error;
+      throw moves(messageOf(error), span(), error);
+    } finally {
+      clear();
+      const left = (inFlight.get(workspaceId) ?? 1) - 1;
+      if (left === 0) inFlight.delete(workspaceId);
+      else inFlight.set(workspaceId, left);
+    }
+  };
+}
+
+/** Benign: the step goes on, so the attempt is no failure to be logged. */
+function moves(message: string, span: WorkedSpan, cause?: unknown): ApplicationFailure {
+  // In milliseconds, as executeNode sets it.
+  const delay: unknown = cause instanceof ApplicationFailure ? cause.nextRetryDelay : undefined;
+  return ApplicationFailure.create({
+    message,
+    type: FAILURE_MOVES,
+    nonRetryable: true,
+    details: [{ ...span, delay_ms: typeof delay === 'number' ? delay : 0 }],
+    category: ApplicationFailureCategory.BENIGN,
+    ...(cause instanceof Error ? { cause } : {}),
+  });
+}

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import proto from '@temporalio/proto';
+import { sql } from '../../shared/db/pool.ts';
+import { cancelRun, decideGate } from '../../shared/operations/runs.ts';
+import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
+import { fetchHistory } from './histories.ts';
+
+const { EventType } = proto.temporal.api.enums.v1;
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.close());
+
+/** How many events of each kind the history of an ended run holds. */
+async function countEvents(runId: string) {
+  const { events } = await fetchHistory(engine, runId);
+  const count = (type: proto.temporal.api.enums.v1.EventType) =>
+    events!.filter((event) => event.eventType === type).length;
+  return {
+    tasks: count(EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED),
+    activities: count(EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED),
+    timers: count(EventType.EVENT_TYPE_TIMER_STARTED),
+  };
+}
+
+/** Holds the rows of runs for as long as `work` takes: their steps cannot begin. */
+async function whileHeld(runIds: string[], work: () => Promise<unknown>): Promise<void> {
+  const held = Promise.withResolvers<undefined>();
+  const release = Promise.withResolvers<undefined>();
+  const holder = engine.db.transaction(async (tx) => {
+    const ids = sql.array(runIds, 'text');
+    await tx.query(sql.unsafe`SELECT FROM runs WHERE id = ANY(${ids}) FOR UPDATE`);
+    held.resolve(undefined);
+    await release.promise;
+  });
+  await held.promise;
+  try {
+    await work();
+  } finally {
+    release.resolve(undefined);
+    await holder;
+  }
+}
+
+/** A run that starts so many short steps at once, a second after it began. */
+async function startWide(width: number): Promise<string> {
+  const ids = Array.from({ length: width }, (_, n) => `n${n}`);
+  const wait = { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 1 } } as const;
+  const workflowId = await engine.define({
+    nodes: [wait, ...ids.map((id) => echo(id))],
+    edges: ids.map((id) => edge('wait', id)),
+  });
+  const runId = await engine.trigger(workflowId);
+  await eventually(async () => (await engine.run(runId)).steps.length === 1);
+  return runId;
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('a step in the short lane', () => {
+  test('is no activity of the server, and its run takes one workflow task', async () => {
+    const workflowId = await engine.define({
+      nodes: [echo('a', '1'), mock('b', { output: '{a}', cost_usd: 0.01 }), echo('c', 'b')],
+      edges: [edge('a', 'b'), edge('b', 'c')],
+    });
+    const runId = await engine.trigger(workflowId);
+    const run = await engine.until(runId, ['success']);
+    expect(run).toMatchObject({ output: { c: 1 }, cost_usd: 0.01 });
+    expect(run.steps.map(({ step_key, attempt }) => [step_key, attempt])).toEqual([
+      ['a', 1],
+      ['b', 1],
+      ['c', 1],
+    ]);
+    const { activities, tasks } = await countEvents(runId);
+    expect(activities).toBe(0);
+    // On a busy machine the three may take longer than one task is given.
+    expect(tasks).toBeLessThanOrEqual(3);
+  });
+
+  test('goes on in the long lane when it has to be retried, after the pause its node sets', async () => {
+    const workflowId = await engine.define({
+      nodes: [
+        mock(
+          'a',
+          { output: 'ok', fail_times: 2 },
+          { retry: { max_attempts: 3, initial_interval_seconds: 0.3, backoff: 1 } },
+        ),
+      ],
+      edges: [],
+    });
+    const runId = await engine.trigger(workflowId);
+    const { steps } = await engine.until(runId, ['success']);
+    expect(steps[0]).toMatchObject({ attempt: 3, output: 'ok' });
+    const [first, second] = steps[0]!.attempts;
+    const waited = Date.parse(second!.started_at) - Date.parse(first!.finished_at!);
+    expect(waited).toBeGreaterThanOrEqual(290);
+    expect(await countEvents(runId)).toMatchObject({ activities: 1, timers: 1 });
+  });
+
+  test('fails like any other once its tries are used up', async () => {
+    const workflowId = await engine.define({
+      nodes: [echo('a', '1 / 0')],
+      edges: [],
+    });
+    const runId = await engine.trigger(workflowId);
+    const run = await engine.until(runId, ['failed']);
+    expect(run.failure).toEqual({ kind: 'node', node_id: 'a' });
+    expect(run.steps[0]).toMatchObject({ status: 'failed', attempt: 1 });
+    expect((await engine.frames(runId)).map(({ type }) => type)).toEqual([
+      'step_started',
+      'step_failed',
+      'run_failed',
+    ]);
+    expect((await countEvents(runId)).activities).toBe(0);
+  });
+
+  test('that waits for the database goes on in the long lane, and is done once', async () => {
+    const gate = { id: 'gate', kind: 'human_gate' as const };
+    const workflowId = await engine.define({
+      nodes: [gate, mock('a', { output: 'x', cost_usd: 0.01 }), echo('b', 'a')],
+      edges: [edge('gate', 'a'), edge('a', 'b')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    await decideGate(engine.deps, { actor: engine.actor, runId, approved: true });
+    const isScheduled = async () => {
+      const { events } = await engine.deps.temporal.client.workflow.getHandle(runId).fetchHistory();
+      return events!.some(
+        (event) => event.eventType === EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
+      );
+    };
+    await whileHeld([runId], () => eventually(isScheduled, 15_000));
+    const run = await engine.until(runId, ['success']);
+    expect(run).toMatchObject({ output: { b: 'x' }, cost_usd: 0.01 });
+    const told = (await engine.frames(runId)).flatMap((frame) =>
+      'node_id' in frame && frame.node_id !== 'gate' ? [[frame.type, frame.node_id]] : [],
+    );
+    expect(told).toEqual([
+      ['step_started', 'a'],
+      ['step_completed', 'a'],
+      ['step_started', 'b'],
+      ['step_completed', 'b'],
+    ]);
+  });
+});
+
+describe('a run with nothing but short steps', () => {
+  const loop = (rounds: number) => ({
+    nodes: [
+      { id: 'loop', kind: 'loop' as const, expression: 'true', max_iterations: rounds },
+      echo('step', 'loop.iterations'),
+    ],
+    edges: [edge('loop', 'step', 'true'), edge('step', 'loop')],
+  });
+
+  test('hears of a decision while it is at work', async () => {
+    const { nodes, edges } = loop(400);
+    const gates = ['first', 'second'].map((id) => ({ id, kind: 'human_gate' as const }));
+    const workflowId = await engine.define({
+      nodes: [...gates, ...nodes, echo('after')],
+      edges: [edge('first', 'loop'), ...edges, edge('second', 'after')],
+    });
+    const runId = await engine.trigger(workflowId);
+    await engine.until(runId, ['paused']);
+    const approve = (stepKey: string) =>
+      decideGate(engine.deps, { actor: engine.actor, runId, stepKey, approved: true });
+    await approve('first');
+    await eventually(async () => (await engine.run(runId)).steps.length > 5);
+    await approve('second');
+    const run = await engine.until(runId, ['success'], 60_000);
+    const after = run.steps.find(({ step_key }) => step_key === 'after')!;
+    const later = run.steps.filter(
+      ({ node_id, started_at }) => node_id === 'step' && started_at > after.started_at,
+    );
+    expect(later.length).toBeGreaterThan(100);
+  });
+
+  test('hears of a cancel while it is at work, and begins nothing after it', async () => {
+    const workflowId = await engine.define(loop(1_000));
+    const runId = await engine.trigger(workflowId);
+    await eventually(async () => (await engine.run(runId)).steps.length > 5);
+    await cancelRun(engine.deps, { actor: engine.actor, runId });
+    const cancelled = await engine.until(runId, ['failed']);
+    await eventually(async () => {
+      const { status } = await engine.deps.temporal.client.workflow.getHandle(runId).describe();
+      return status.name !== 'RUNNING';
+    });
+    await pause(200);
+    expect((await engine.run(runId)).steps).toHaveLength(cancelled.steps.length);
+    expect((await countEvents(runId)).activities).toBe(0);
+  });
+
+  test('has no more than a few of them in flight', async () => {
+    const runId = await startWide(40);
+    let most = 0;
+    await whileHeld([runId], async () => {
+      const end = Date.now() + 2_500;
+      while (Date.now() < end) {
+        const waiting = await engine.db.oneFirst(sql.unsafe`
+          SELECT count(*)::int FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+        most = Math.max(most, Number(waiting));
+        await pause(20);
+      }
+    });
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(8);
+    const run = await engine.until(runId, ['success']);
+    expect(run.steps.filter(({ status }) => status === 'success')).toHaveLength(41);
+  });
+
+  test('leaves room on the worker for other workspaces', async () => {
+    const runIds = await Promise.all(Array.from({ length: 5 }, () => startWide(8)));
+    await whileHeld(runIds, () => pause(2_500));
+    await Promise.all(runIds.map((runId) => engine.until(runId, ['success'])));
+    const counts = await Promise.all(runIds.map(countEvents));
+    const inLongLane = counts.reduce((sum, { activities }) => sum + activities, 0);
+    expect(inLongLane).toBe(40 - 25);
+  });
+});
