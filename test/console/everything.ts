@@ -62,7 +62,14 @@ export async function makeEverything({ call, engine }: Stage): Promise<Everythin
   ]);
   const failedRunId = await run(failing, 'failed');
   const gateNodeId = 'gate';
-  const gated = await define(turned, [{ id: gateNodeId, kind: 'human_gate', prompt: script }]);
+  const gated = await define(
+    turned,
+    [
+      { id: 'draft', kind: 'agent', label: turned, mock: { output: turned, delay_ms: 200 } },
+      { id: gateNodeId, kind: 'human_gate', prompt: script },
+    ],
+    [{ source: 'draft', target: gateNodeId }],
+  );
   const pausedRunId = await run(gated, 'paused', { note: script });
 
   await made('POST', `/api/workflows/${workflowId}/webhook`);

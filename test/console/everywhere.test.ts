@@ -101,11 +101,21 @@ describeConsole(
       const { engine, open, url } = stage();
       const { page, context } = await open('/no-such-page');
       await page.setViewportSize(PHONE);
-      for (const waited of ['105 s', '11 min', '55 min', '30 hours']) {
+      for (const waited of ['105 s', '11 min', '55 min', '30 hours', '795 s']) {
         await engine.db.query(sql.type(z.object({}))`
           WITH gate AS (UPDATE gates SET opened_at = now() - ${waited}::interval WHERE run_id = ${all.pausedRunId})
           UPDATE runs SET created_at = now() - ${waited}::interval, started_at = now() - ${waited}::interval
           WHERE id = ${all.pausedRunId}`);
+        // The last time, its steps ran before the wait: the wait is at the right edge.
+        if (waited === '795 s') {
+          await engine.db.query(sql.type(z.object({}))`
+            WITH moved AS (
+              UPDATE steps SET started_at = started_at - ${waited}::interval,
+                finished_at = finished_at - ${waited}::interval, queued_at = queued_at - ${waited}::interval
+              WHERE run_id = ${all.pausedRunId} RETURNING started_at, queued_at)
+            UPDATE runs SET created_at = (SELECT min(queued_at) FROM moved), started_at = (SELECT min(queued_at) FROM moved)
+            WHERE id = ${all.pausedRunId}`);
+        }
         await page.goto(`${url}/runs/${all.pausedRunId}`);
         await settled(page, 'light');
         expect([waited, await tooWide(page, PHONE.width)]).toEqual([waited, []]);

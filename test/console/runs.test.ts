@@ -74,7 +74,7 @@ describeConsole('the pages of runs', (given) => {
     await expectText(node(page, 'draft'), 'success');
     await expectText(node(page, 'never'), 'skipped');
     await expectText(node(page, 'rounds'), '3 iterations');
-    await expectText(node(page, 'polish'), 'iteration 3');
+    await expectText(node(page, 'polish'), '#3');
     expect(await node(page, 'send').textContent()).not.toContain('success');
 
     await stage.call('POST', `/api/runs/${runId}/approve`, {});
@@ -97,7 +97,7 @@ describeConsole('the pages of runs', (given) => {
     await polishes.nth(1).click();
     await expectText(detail(page), 'polish#2');
     expect(selected(page)).toBe('polish#2');
-    await expectText(node(page, 'polish'), 'iteration 2 of 3');
+    await expectText(node(page, 'polish'), '#2 of 3');
     const bars = page.getByRole('listbox', { name: 'Step timeline' });
     const bar = bars.getByRole('option', { selected: true });
     expect(await bar.getAttribute('aria-label')).toMatch(/^Polish, iteration 2: success, /);

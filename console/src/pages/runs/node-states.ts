@@ -83,6 +83,11 @@ export function iterationText({ iteration }: Pick<Step, 'iteration'>): string | 
   return iteration.length === 0 ? undefined : `iteration ${iteration.join('.')}`;
 }
 
+/** `#3` for the third iteration, where there is no room for more; undefined outside of loops. */
+export function iterationMark({ iteration }: Pick<Step, 'iteration'>): string | undefined {
+  return iteration.length === 0 ? undefined : `#${iteration.join('.')}`;
+}
+
 /** A step by name, for those who hear it or read it in a sentence. */
 export function stepName(step: Pick<Step, 'label' | 'iteration'>): string {
   const iteration = iterationText(step);

@@ -8,7 +8,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { versionQuery } from '../../queries/workflows.ts';
 import { stateColours } from '../../theme.ts';
-import { nodeStates, type NodeStates, iterationText } from './node-states.ts';
+import { nodeStates, type NodeStates, iterationMark, iterationText } from './node-states.ts';
 import { hasEnded } from './run-facts.ts';
 import { shownState } from './step-state.ts';
 import type { Selection } from './use-selection.ts';
@@ -76,7 +76,10 @@ function createCards() {
   ): Partial<NodeCardData> => {
     const step = chosen?.node_id === nodeId ? chosen : states.latestOf(nodeId);
     if (step === undefined) return ended ? notReached : toCome;
-    const detail = detailOf(step, states.stepsOf(nodeId).length, states.iterationsOf(nodeId));
+    const count = states.stepsOf(nodeId).length;
+    const iterations = states.iterationsOf(nodeId);
+    const detail = detailOf(iterationMark(step), count, iterations);
+    const spoken = detailOf(iterationText(step), count, iterations);
     const state = shownState(step);
     const what = `${state} ${detail ?? ''}`;
     const known = made.get(nodeId);
@@ -86,18 +89,21 @@ function createCards() {
       faded: state === 'skipped',
       mark: <StateBadge state={state} size="xs" />,
       detail,
-      spoken: detail === undefined ? state : `${state}, ${detail}`,
+      spoken: spoken === undefined ? state : `${state}, ${spoken}`,
     };
     made.set(nodeId, { what, card });
     return card;
   };
 }
 
-/** `iteration 3`, `iteration 2 of 3` when an earlier one is shown, and for a loop how many iterations it has begun. */
-function detailOf(step: Step, count: number, iterations: number | undefined): string | undefined {
+/** `#3`, `#2 of 3` when the node has several, and for a loop the number of iterations that have begun. */
+function detailOf(
+  iteration: string | undefined,
+  count: number,
+  iterations: number | undefined,
+): string | undefined {
   if (iterations !== undefined) {
     return iterations === 1 ? '1 iteration' : `${iterations} iterations`;
   }
-  const iteration = iterationText(step);
   return iteration === undefined || count < 2 ? iteration : `${iteration} of ${count}`;
 }

@@ -5,7 +5,7 @@ import type { Run } from '../../../../client/index.ts';
 import { UserText } from '../../parts/user-text.tsx';
 import { useMoment } from '../../parts/now.ts';
 import { durationText } from '../../parts/duration.ts';
-import { stepName } from './node-states.ts';
+import { iterationMark, stepName } from './node-states.ts';
 import { PickList } from './pick-list.tsx';
 import { hasEnded } from './run-facts.ts';
 import { shownState } from './step-state.ts';
@@ -114,7 +114,7 @@ function Axis({ axis: { ticks, breaks } }: { axis: TimeAxis }) {
           <span
             key={`break ${from}`}
             className="timeline-break"
-            style={{ left: percent((from + to) / 2) }}
+            style={withinEdges((from + to) / 2)}
           >
             ⋯ {label} ⋯
           </span>
@@ -127,6 +127,12 @@ function Axis({ axis: { ticks, breaks } }: { axis: TimeAxis }) {
 /** At its tick, or as far left of it as the text needs in order to end at the edge. */
 const withinEdge = (share: number, label: string): string =>
   `min(${percent(share)}, calc(100% - ${label.length}ch))`;
+
+/** At its place, moved by the same share of its own width, so that it never passes an edge. */
+const withinEdges = (share: number): CSSProperties => ({
+  left: percent(share),
+  transform: `translateX(-${percent(share)})`,
+});
 
 const percent = (share: number): string => `${(share * 100).toFixed(3)}%`;
 
@@ -157,8 +163,11 @@ function BarRow({
   const atOnce = spans.length === 0 && step.status !== 'skipped';
   return (
     <>
-      <span className="timeline-name cut" onPointerEnter={onPoint}>
-        <UserText>{stepName(step)}</UserText>
+      <span className="timeline-name" onPointerEnter={onPoint}>
+        <span className="cut">
+          <UserText>{step.label}</UserText>
+        </span>{' '}
+        {iterationMark(step)}
       </span>
       <span className="timeline-track" onPointerEnter={onPoint}>
         {spans.map((span) => (
