@@ -62,7 +62,7 @@ describeConsole('the console', (stage) => {
     await page.getByText('Already approved').waitFor();
     await page.getByText('a good customer').waitFor();
     await page.getByRole('link', { name: 'Open run' }).click();
-    await page.getByText('success', { exact: true }).first().waitFor();
+    await page.getByText('Success', { exact: true }).first().waitFor();
     expect(problems).toEqual([]);
   });
 
