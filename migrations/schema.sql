@@ -1068,6 +1068,18 @@ CREATE OR REPLACE FUNCTION public.budget_window_start(kind text, at timestamp wi
  IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN (kind = 'total'::text) THEN '-infinity'::timestamp with time zone ELSE (date_trunc(kind, (at AT TIME ZONE 'UTC'::text)) AT TIME ZONE 'UTC'::text) END;
 
+CREATE OR REPLACE FUNCTION public.data_key_now(key text, OUT usable boolean, OUT scopes text[], OUT ip_allowlist text[], OUT request_allowance bigint, OUT credit_allowance bigint, OUT plan text)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  SELECT k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp()), k.scopes, k.ip_allowlist,
+         k.monthly_request_allowance, k.monthly_credit_allowance, s.plan
+    INTO usable, scopes, ip_allowlist, request_allowance, credit_allowance, plan
+    FROM data_keys k JOIN workspaces s ON s.id = k.workspace_id WHERE k.id = key;
+END
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_attempt()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type PlanName, planNames, plans } from '../../plans.ts';
 import { noteTransaction, transactionId } from '../commit-outcome.ts';
 import { thisMonth } from '../month.ts';
-import { type Db, type Pool, sql, syncCommit } from '../pool.ts';
+import { type Db, type Pool, refusalOf, sql, syncCommit } from '../pool.ts';
 
 /** `limit` null: without bound. Requests that were refused for want of an allowance are among those used. */
 export interface Allowance {
@@ -53,23 +53,21 @@ const admittedRow = z.object({
 
 /**
  * Counts `count` requests of the key with this SHA-256, and returns it once for each of them, in the order in which
- * they were counted. An unknown, revoked or expired key gives none, and nothing is written. Rows are locked in one
- * order, the workspace's first, here and wherever credits are taken. The commit does not wait for the disk: a crash of
- * the database server may lose the count of its last moments, but nothing that was paid for.
+ * they were counted. An unknown, revoked or expired key gives none, and nothing is written. The key, its allowances and
+ * the plan are those of the moment in which both accounts are held, also after a wait for them. Rows are locked in one order, the workspace's first, here and wherever
+ * credits are taken. The commit does not wait for the disk: a crash of the database server may lose the count of its
+ * last moments, but nothing that was paid for.
  */
 export async function admitRequests(
-  db: Db,
+  db: Pool,
   hash: Buffer,
   count: number,
 ): Promise<readonly AdmittedKey[]> {
-  const row = await db.maybeOne(sql.prepared('data_admit', admittedRow)`
+  const statement = sql.prepared('data_admit', admittedRow)`
     WITH held AS MATERIALIZED (
-      SELECT k.id, k.name, k.workspace_id, k.mode = 'test' AS is_demo, k.scopes, k.ip_allowlist,
-             k.monthly_request_allowance AS key_request_limit, k.monthly_credit_allowance AS key_credit_limit,
-             s.plan, ${thisMonth} AS month
-      FROM data_keys k JOIN workspaces s ON s.id = k.workspace_id
-      WHERE k.hash = ${sql.binary(hash)} AND k.revoked_at IS NULL
-        AND (k.expires_at IS NULL OR k.expires_at > now())
+      SELECT id, name, workspace_id, mode = 'test' AS is_demo, ${thisMonth} AS month
+      FROM data_keys
+      WHERE hash = ${sql.binary(hash)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
     ), plan_month AS (
       INSERT INTO data_months AS m (workspace_id, month, requests)
       SELECT workspace_id, month, ${count}::int FROM held
@@ -79,13 +77,20 @@ export async function admitRequests(
       INSERT INTO data_key_months AS m (key_id, month, workspace_id, requests)
       SELECT id, month, workspace_id, ${count}::int FROM held, plan_month
       ON CONFLICT (key_id, month) DO UPDATE SET requests = m.requests + excluded.requests
-      RETURNING requests, credits
+      RETURNING key_id, requests, credits
     )
-    SELECT h.id, h.name, h.workspace_id, h.is_demo, h.scopes, h.ip_allowlist, h.month::text AS month, h.plan,
-           h.key_request_limit, h.key_credit_limit, p.requests AS plan_requests, p.credits AS plan_credits,
+    SELECT h.id, h.name, h.workspace_id, h.is_demo, h.month::text AS month, n.scopes, n.ip_allowlist, n.plan,
+           n.request_allowance AS key_request_limit, n.credit_allowance AS key_credit_limit,
+           p.requests AS plan_requests, p.credits AS plan_credits,
            k.requests AS key_requests, k.credits AS key_credits, ${syncCommit(false)}
-    FROM held h, plan_month p, key_month k
-  `);
+    -- With the id from the row that is locked last: what was read before a wait may have changed meanwhile.
+    FROM held h, plan_month p, key_month k, data_key_now(k.key_id) n
+    WHERE CASE WHEN n.usable THEN true ELSE refuse('key', '{}') END
+  `;
+  const row = await db.maybeOne(statement).catch((error: unknown) => {
+    if (refusalOf(error)?.reason !== 'key') throw error;
+    return null;
+  });
   if (row === null) return [];
   const { dataRequestsPerMonth, dataCreditsPerMonth } = plans[row.plan];
   const caller = {
@@ -172,8 +177,9 @@ export const chargeBatch = (charges: readonly Charge[]): ChargeBatch => ({
 /**
  * Takes credits for a few answers, one after the other: each gets all it costs or nothing, and one that does not fit
  * leaves what is left to those after it. One statement, under the locks of both accounts, so that any number of
- * processes take from them at once and not one credit too many. Every charge that is taken has a row in the ledger.
- * Returns as many as there were charges; none when the accounts are not there, which a request that was admitted has
+ * processes take from them at once and not one credit too many. The plan and the key's allowance are those of the moment
+ * in which both are held; a key that was revoked since its request was admitted pays as before. Every charge that is
+ * taken has a row in the ledger. Returns as many as there were charges; none when the accounts are not there, which a request that was admitted has
  * seen to.
  */
 export async function takeCredits(
@@ -191,22 +197,25 @@ export async function takeCredits(
       SELECT * FROM json_to_recordset(${JSON.stringify(costs)}::json)
         AS c (n int, request_id text, operation text, credits int, records int)
     ), plan_month AS MATERIALIZED (
-      SELECT m.credits, s.plan, (${creditsPerMonth}::json ->> s.plan)::bigint AS allowance
-      FROM data_months m JOIN workspaces s ON s.id = m.workspace_id
-      WHERE m.workspace_id = ${payer.workspaceId} AND m.month = ${payer.month}::date
-      FOR NO KEY UPDATE OF m
+      SELECT credits FROM data_months
+      WHERE workspace_id = ${payer.workspaceId} AND month = ${payer.month}::date
+      FOR NO KEY UPDATE
     ), key_month AS MATERIALIZED (
-      SELECT m.credits, k.monthly_credit_allowance AS allowance
-      FROM plan_month p, data_key_months m JOIN data_keys k ON k.id = m.key_id
+      SELECT m.key_id, m.credits, p.credits AS plan_credits FROM plan_month p, data_key_months m
       WHERE m.key_id = ${payer.keyId} AND m.month = ${payer.month}::date AND m.workspace_id = ${payer.workspaceId}
       FOR NO KEY UPDATE OF m
+    ), account AS MATERIALIZED (
+      SELECT n.plan, k.plan_credits AS plan_used, (${creditsPerMonth}::json ->> n.plan)::bigint AS plan_limit,
+             k.credits AS key_used, n.credit_allowance AS key_limit
+      -- With the id from the row that is locked last: what was read before a wait may have changed meanwhile.
+      FROM key_month k, data_key_now(k.key_id) n
     ), walk AS (
       SELECT 0 AS n, 0::bigint AS spent, false AS taken
       UNION ALL
       SELECT c.n, CASE WHEN fits THEN w.spent + c.credits ELSE w.spent END, fits
-      FROM walk w JOIN cost c ON c.n = w.n + 1, plan_month p, key_month k,
-           LATERAL (SELECT coalesce(p.credits + w.spent + c.credits <= p.allowance, true)
-                       AND coalesce(k.credits + w.spent + c.credits <= k.allowance, true)) AS f (fits)
+      FROM walk w JOIN cost c ON c.n = w.n + 1, account a,
+           LATERAL (SELECT coalesce(a.plan_used + w.spent + c.credits <= a.plan_limit, true)
+                       AND coalesce(a.key_used + w.spent + c.credits <= a.key_limit, true)) AS f (fits)
     ), taken AS (
       SELECT c.* FROM cost c JOIN walk w ON w.n = c.n WHERE w.taken
     ), total AS (
@@ -223,9 +232,9 @@ export async function takeCredits(
              ${batch.id}::uuid
       FROM taken ORDER BY n
     )
-    SELECT ${transactionId} AS transaction, w.taken, p.plan, p.credits + w.spent AS plan_used, p.allowance AS plan_limit,
-           k.credits + w.spent AS key_used, k.allowance AS key_limit
-    FROM walk w, plan_month p, key_month k WHERE w.n > 0 ORDER BY w.n
+    SELECT ${transactionId} AS transaction, w.taken, a.plan, a.plan_used + w.spent AS plan_used, a.plan_limit,
+           a.key_used + w.spent AS key_used, a.key_limit
+    FROM walk w, account a WHERE w.n > 0 ORDER BY w.n
   `);
   const [first] = rows;
   if (first !== undefined) noteTransaction(db, first.transaction);
@@ -245,7 +254,7 @@ const LOOKED_FOR_MINUTES = 10;
 
 /**
  * What `takeCredits` did whose answer was lost, with the accounts as they stand by now. Null when it has taken nothing.
- * It waits for the workspace's account, so that the batch is no longer under way.
+ * It waits for the workspace's account before it looks, so that the batch is no longer under way.
  */
 export async function findTaken(
   db: Pool,
@@ -253,7 +262,11 @@ export async function findTaken(
   batch: ChargeBatch,
 ): Promise<readonly Charged[] | null> {
   return db.transaction(async (tx) => {
-    const accounts = await tx.maybeOne(sql.prepared('data_wait_for_charges', accountsRow)`
+    await tx.query(sql.prepared('data_wait_for_charges', z.object({}))`
+      SELECT FROM data_months
+      WHERE workspace_id = ${payer.workspaceId} AND month = ${payer.month}::date FOR NO KEY UPDATE
+    `);
+    const accounts = await tx.maybeOne(sql.prepared('data_read_accounts', accountsRow)`
       SELECT s.plan, m.credits AS plan_used, (${creditsPerMonth}::json ->> s.plan)::bigint AS plan_limit,
              km.credits AS key_used, k.monthly_credit_allowance AS key_limit
       FROM data_months m
@@ -261,7 +274,6 @@ export async function findTaken(
       JOIN data_key_months km ON km.key_id = ${payer.keyId} AND km.month = m.month AND km.workspace_id = m.workspace_id
       JOIN data_keys k ON k.id = km.key_id
       WHERE m.workspace_id = ${payer.workspaceId} AND m.month = ${payer.month}::date
-      FOR NO KEY UPDATE OF m
     `);
     const found = await tx.any(sql.prepared('data_find_charges', ledgerRow)`
       SELECT request_id, operation, credits, records FROM data_charges
