@@ -27,7 +27,7 @@ export interface Service {
 }
 
 /** Several times what a run of a few steps takes. */
-const SILENCE_MS = 300;
+const SILENCE_MS = 100;
 
 const terminal = new Set<StreamFrame['type']>(['run_completed', 'run_failed']);
 
