@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { Place } from '../shared/platform/untrusted.ts';
 
 /** One attempt at a step, as Temporal dispatched it, in whichever lane. */
 export interface Attempt {
@@ -9,13 +10,15 @@ export interface Attempt {
   scheduledAt: Date;
   /** Aborted when the attempt is to stop: on a cancel, on a shutdown of the worker, at the end of its time. */
   signal: AbortSignal;
+  /** Where the step's texts may be computed. */
+  place: Place;
   /** Whether the step is to be cancelled, not only this attempt. */
   isCancelled: () => boolean;
   heartbeat: () => void;
 }
 
 /** The attempt that the activity in progress is. */
-export function currentAttempt(): Attempt {
+export function currentAttempt(place: Place = 'here-first'): Attempt {
   const context = Context.current();
   const { info } = context;
   return {
@@ -23,17 +26,18 @@ export function currentAttempt(): Attempt {
     number: info.attempt,
     scheduledAt: new Date(info.currentAttemptScheduledTimestampMs),
     signal: context.cancellationSignal,
+    place,
     isCancelled: () => context.cancellationDetails?.cancelRequested === true,
     heartbeat: () => context.heartbeat(),
   };
 }
 
 /**
- * The same for a local activity: it has no heartbeat, and stops after `ms`. What tells it to stop never means the step:
+ * The same for a local activity: it has no heartbeat, stops after `ms`, and has no thread to compute on. What tells it to stop never means the step:
  * a cancelled run hears of it once the attempt has ended. Call `clear` then.
  */
 export function shortAttempt(ms: number): { attempt: Attempt; clear: () => void } {
-  const attempt = currentAttempt();
+  const attempt = currentAttempt('here');
   const deadline = new AbortController();
   const timer = setTimeout(
     () => deadline.abort(new Error(`The attempt takes longer than ${ms} ms`)),

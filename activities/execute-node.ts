@@ -196,7 +196,7 @@ async function beginJudged(
       workspaceId,
       policies,
       { workflowId, node, params, state },
-      attempt.signal,
+      { signal: attempt.signal, place: attempt.place },
     );
     const computed =
       judgement.refusal === undefined
@@ -352,6 +352,7 @@ async function runNode(
     customTool: claim.customTool,
     params: call.params,
     state: call.state,
+    place: attempt.place,
     signal: AbortSignal.any([attempt.signal, timeout.signal]),
   };
   try {

@@ -58,7 +58,10 @@ export function createActivities(deps: ActivityDeps): Activities {
       tickSchedule: createTickSchedule({ ...deps, findRunnable }),
       executeShortStep: createExecuteShortStep(execute),
     },
-    steps: { executeNode: (call) => execute(call, currentAttempt()) },
+    steps: {
+      executeNode: (call) =>
+        execute(call, currentAttempt(call.costly === true ? 'thread' : 'here-first')),
+    },
     background: {
       deliverAlert: createDeliverAlert(deps),
       sweepRetention: createSweepRetention(deps),

@@ -9,6 +9,7 @@ import {
   type WorkedSpan,
 } from '../shared/execution.ts';
 import type { Json } from '../shared/json.ts';
+import { CostlyError } from '../shared/platform/untrusted.ts';
 import { type Attempt, shortAttempt } from './attempt.ts';
 
 /**
@@ -58,7 +59,13 @@ function moves(message: string, span: WorkedSpan, cause?: unknown): ApplicationF
     message,
     type: FAILURE_MOVES,
     nonRetryable: true,
-    details: [{ ...span, delay_ms: typeof delay === 'number' ? delay : 0 }],
+    details: [
+      {
+        ...span,
+        delay_ms: typeof delay === 'number' ? delay : 0,
+        costly: cause instanceof CostlyError,
+      },
+    ],
     category: ApplicationFailureCategory.BENIGN,
     ...(cause instanceof Error ? { cause } : {}),
   });

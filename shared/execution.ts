@@ -110,6 +110,8 @@ export interface StepCall extends Carriage {
   node: GraphNode;
   params: JsonObject;
   state: JsonObject;
+  /** Its texts are known to take longer to compute than may be spent on the spot. */
+  costly?: boolean;
 }
 
 export interface GateOpening {
@@ -208,6 +210,7 @@ export interface ShortStepResult extends WorkedSpan {
 /** The detail of FAILURE_MOVES: the step goes on in the long lane after so long. */
 export interface MoveToLongLane extends WorkedSpan {
   delay_ms: number;
+  costly: boolean;
 }
 
 /** Of the short lane: a local activity. Fails with FAILURE_MOVES unless the step itself has failed for good. */

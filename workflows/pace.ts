@@ -2,6 +2,9 @@ import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { WorkedSpan } from '../shared/execution.ts';
 import { SMALL_WORK } from '../shared/graph/work-budget.ts';
 
+/** How long a run pauses that has computed its share of a workflow task, so that others get twice as much time as it. */
+const PAUSE_MS = 40;
+
 /** A workflow task dispatches no more short steps after this long: what arrived meanwhile waits for its end. */
 const SHORT_TASK_MS = 100;
 
@@ -49,7 +52,7 @@ export function createPace(done: () => number, { byLength }: { byLength: boolean
     if (byLength) arrived();
     return done() + added - atStart >= SMALL_WORK;
   }
-  const next = (): Promise<void> => (byLength ? sleep(1) : sleep(1).then(arrived));
+  const next = (ms: number): Promise<void> => sleep(ms).then(arrived);
   return {
     add: (units) => {
       added += units;
@@ -60,8 +63,14 @@ export function createPace(done: () => number, { byLength }: { byLength: boolean
     },
     arrived,
     spent,
-    pause: () => (spent() ? next() : undefined),
-    pauseForShort: () => (spent() || lastEnd - firstStart >= SHORT_TASK_MS ? next() : undefined),
+    pause: () => {
+      if (!spent()) return undefined;
+      return byLength ? sleep(1) : next(PAUSE_MS);
+    },
+    pauseForShort: () => {
+      if (spent()) return next(PAUSE_MS);
+      return lastEnd - firstStart >= SHORT_TASK_MS ? next(1) : undefined;
+    },
   };
 }
 

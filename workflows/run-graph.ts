@@ -77,6 +77,8 @@ const LANES_SINCE = 3;
 
 /** Short steps of a run that are in flight at once. Each locks the run's row, so more of them would only wait there. */
 const SHORT_IN_FLIGHT = 8;
+/** Steps of a run in flight that are known to be costly to compute. The few threads there are take one after the other. */
+const COSTLY_IN_FLIGHT = 4;
 
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
 const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
@@ -170,6 +172,9 @@ function createRun(input: RunGraphInput) {
   let shortInFlight = 0;
   /** Short steps that were given out and wait for others to end. */
   let held: ReadyNode[] = [];
+  let costlyInFlight = 0;
+  /** Begin the costly steps that wait for others to end. */
+  const costlyWaiting: (() => void)[] = [];
   /**
    * What came of steps and is yet to be taken in. One by one, each with all that follows from it: a replay is told of
    * several local activities at once that ended one after the other, and has to give the same commands.
@@ -373,9 +378,17 @@ function createRun(input: RunGraphInput) {
             failStep(step, call, error);
             return;
           }
-          const { started_ms, ended_ms, delay_ms = 0 } = move;
+          const { started_ms, ended_ms, delay_ms = 0, costly = false } = move;
           if (started_ms !== undefined && ended_ms !== undefined) {
             pace.worked({ started_ms, ended_ms });
+          }
+          if (costly) {
+            costlyWaiting.push(() => {
+              const work = executeStep(input, step, prepared, call, { costly });
+              follow(step, call, work, endCostly);
+            });
+            startCostly();
+            return;
           }
           const goOn = () => executeStep(input, step, prepared, call);
           follow(step, call, delay_ms > 0 ? sleep(delay_ms).then(goOn) : goOn());
@@ -384,12 +397,32 @@ function createRun(input: RunGraphInput) {
     );
   }
 
+  function startCostly(): void {
+    while (costlyInFlight < COSTLY_IN_FLIGHT && costlyWaiting.length > 0) {
+      costlyInFlight += 1;
+      costlyWaiting.shift()?.();
+    }
+  }
+
+  function endCostly(): void {
+    costlyInFlight -= 1;
+    startCostly();
+  }
+
   /** Takes in what comes of a step in the long lane. */
-  function follow(step: ReadyNode, call: Carriage, work: Promise<Json>): void {
+  function follow(
+    step: ReadyNode,
+    call: Carriage,
+    work: Promise<Json>,
+    ended: () => void = () => undefined,
+  ): void {
     void work.then(
       (output) => {
         pace.arrived();
-        takeIn(() => succeed(step, output));
+        takeIn(() => {
+          ended();
+          succeed(step, output);
+        });
       },
       (error: unknown) => {
         if (oneLane) {
@@ -397,7 +430,10 @@ function createRun(input: RunGraphInput) {
           return;
         }
         pace.arrived();
-        takeIn(() => failStep(step, call, error));
+        takeIn(() => {
+          ended();
+          failStep(step, call, error);
+        });
       },
     );
   }

@@ -130,6 +130,7 @@ export function executeStep(
   step: Pick<ReadyNode, 'step_key' | 'iteration'>,
   prepared: PreparedStep,
   carriage: Carriage,
+  { costly = false }: { costly?: boolean | undefined } = {},
 ): Promise<Json> {
   const { node, label } = prepared;
   const { executeNode } = proxyActivities<StepActivities>({
@@ -145,7 +146,8 @@ export function executeStep(
       maximumAttempts: (node.retry?.max_attempts ?? 1) + ASKED_AGAIN,
     },
   });
-  return executeNode(callOf(input, step, prepared, carriage));
+  const call = callOf(input, step, prepared, carriage);
+  return executeNode(costly ? { ...call, costly } : call);
 }
 
 /** One attempt at a step in the short lane, a local activity. See `moveOf` for its failures. */

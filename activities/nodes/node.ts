@@ -2,6 +2,7 @@ import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
 import type { CustomTool } from '../../shared/db/custom-tools.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import type { Consumption } from '../../shared/node-error.ts';
+import type { Place } from '../../shared/platform/untrusted.ts';
 
 export { type Consumption, NodeError, type Usage } from '../../shared/node-error.ts';
 
@@ -26,6 +27,8 @@ export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNo
   state: JsonObject;
   /** Asked before each fallback model: false when policies rule it out, which is then on record. Absent: all may. */
   mayFallBack?: ((model: string) => Promise<boolean>) | undefined;
+  /** Where its texts may be computed. */
+  place?: Place | undefined;
   /** Aborted on cancel, on the node's timeout and when the worker shuts down. */
   signal: AbortSignal;
 }

@@ -9,8 +9,8 @@ const paramsSchema = z.strictObject({ expression: z.string().min(1) });
 /** `{expression}` over the run state to its value. The same input gives the same error, so none is worth a retry. */
 export const jsonTransform: NodeRunner<ToolNode> = async (call) => {
   const { expression } = parseParams('json_transform', paramsSchema, call.params);
-  const { workspaceId, state, signal } = call;
-  const outcome = await evaluateUntrusted(workspaceId, expression, state, signal);
+  const { workspaceId, state, signal, place } = call;
+  const outcome = await evaluateUntrusted(workspaceId, expression, state, { signal, place });
   if ('problem' in outcome) {
     throw new NodeError(`json_transform: ${outcome.problem}`, { retryable: false });
   }

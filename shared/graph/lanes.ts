@@ -9,8 +9,8 @@ export type Lane = 'short' | 'long';
 
 /**
  * The lane of a node's steps. Short are the tools marked so in `shared/tools.ts`, and agents that ask only the mock
- * model, without a delay. A short step whose attempt takes longer than SHORT_ATTEMPT_MS, or has to be retried, goes on
- * in the long lane.
+ * model, without a delay. A short step whose attempt takes longer than SHORT_ATTEMPT_MS, is costly to compute, or has to
+ * be retried goes on in the long lane.
  */
 export function laneOf(node: AgentNode | ToolNode): Lane {
   if (node.kind === 'tool') return isShortTool(node.tool_name) ? 'short' : 'long';

@@ -28,20 +28,42 @@ import { WorkLimitError, workThreads } from './work-threads.ts';
  */
 
 /**
- * An expression's value over a scope, or why it has none. Throws WorkBusyError, and the signal's reason on abort.
+ * Where a step's texts may be computed: first here, and on a thread where that is not enough (the default); only here;
+ * or at once on a thread, because they are known to be costly.
+ */
+export type Place = 'here-first' | 'here' | 'thread';
+
+/** What may be computed only here takes more than may be done here. */
+export class CostlyError extends Error {
+  override readonly name = 'CostlyError';
+
+  constructor() {
+    super('It takes longer to compute than may be spent on the spot');
+  }
+}
+
+/** What an expression may do where nothing but that is allowed: 2 ms at worst. */
+const TINY_WORK = SMALL_WORK / 10;
+
+/**
+ * An expression's value over a scope, or why it has none. Throws WorkBusyError, CostlyError, and the signal's reason on
+ * abort.
  */
 export async function evaluateUntrusted(
   workspaceId: string,
   expression: string,
   scope: JsonObject,
-  signal?: AbortSignal,
+  { signal, place = 'here-first' }: { signal?: AbortSignal; place?: Place | undefined } = {},
 ): Promise<Outcome<Json>> {
-  const budget = { work: SMALL_WORK };
-  try {
-    return { value: evaluateExpression(expression, scope, budget) };
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    if (budget.work >= 0) return { problem: error.message };
+  if (place !== 'thread') {
+    const budget = { work: place === 'here' ? TINY_WORK : SMALL_WORK };
+    try {
+      return { value: evaluateExpression(expression, scope, budget) };
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      if (budget.work >= 0) return { problem: error.message };
+    }
+    if (place === 'here') throw new CostlyError();
   }
   try {
     return await workThreads.run(workspaceId, 'evaluate', { expression, scope }, { signal });
@@ -76,17 +98,20 @@ export interface JudgingPolicies {
 
 /**
  * What the policies say of a step; see `judgeStep`. A step that cannot be looked through in time is refused. Throws
- * WorkBusyError, and the signal's reason on abort.
+ * WorkBusyError, CostlyError, and the signal's reason on abort.
  */
 export async function judgeUntrusted(
   workspaceId: string,
   { compiled, json }: JudgingPolicies,
   step: StepToJudge,
-  signal?: AbortSignal,
+  { signal, place = 'here-first' }: { signal?: AbortSignal; place?: Place | undefined } = {},
 ): Promise<Judgement> {
-  const budget = { work: SMALL_WORK };
-  const judgement = judgeStep(compiled, step, { budget });
-  if (budget.work >= 0) return judgement;
+  if (place !== 'thread') {
+    const budget = { work: SMALL_WORK };
+    const judgement = judgeStep(compiled, step, { budget });
+    if (budget.work >= 0) return judgement;
+    if (place === 'here') throw new CostlyError();
+  }
   try {
     const there = await workThreads.run(workspaceId, 'judge', { policies: json, step }, { signal });
     return { ...there, fallbackVerdict: fallbackVerdictOf(compiled) };

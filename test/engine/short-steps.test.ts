@@ -99,6 +99,29 @@ describe('a step in the short lane', () => {
     expect(await countEvents(runId)).toMatchObject({ activities: 1, timers: 1 });
   });
 
+  test('goes on in the long lane when it is costly to compute, four at a time', async () => {
+    const ids = Array.from({ length: 12 }, (_, n) => `n${n}`);
+    const costly = (n: number) => `matches(text, '(?i)(?:a[ab]{0,30}){0,5}${n}x')`;
+    const workflowId = await engine.define({
+      nodes: ids.map((id, n) => echo(id, costly(n))),
+      edges: [],
+    });
+    const runId = await engine.trigger(workflowId, { text: 'abba'.repeat(1_000) });
+    const run = await engine.until(runId, ['success']);
+    expect(run.output).toEqual(Object.fromEntries(ids.map((id) => [id, false])));
+    expect(run.steps.map(({ attempt }) => attempt)).toEqual(ids.map(() => 1));
+    const { events } = await fetchHistory(engine, runId);
+    let open = 0;
+    let most = 0;
+    for (const { eventType } of events!) {
+      if (eventType === EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED) open += 1;
+      if (eventType === EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED) open -= 1;
+      most = Math.max(most, open);
+    }
+    expect((await countEvents(runId)).activities).toBe(12);
+    expect(most).toBe(4);
+  });
+
   test('fails like any other once its tries are used up', async () => {
     const workflowId = await engine.define({
       nodes: [echo('a', '1 / 0')],
