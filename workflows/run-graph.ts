@@ -41,6 +41,7 @@ import {
 } from '../shared/graph/scheduler.ts';
 import { renderTemplate } from '../shared/graph/template.ts';
 import type { Json, JsonObject } from '../shared/json.ts';
+import { rejectionError } from '../shared/rejection.ts';
 import { parseDelay } from '../shared/tools.ts';
 import { createOpenGates } from './open-gates.ts';
 import { createPace, unhurried } from './pace.ts';
@@ -553,8 +554,7 @@ function createRun(input: RunGraphInput) {
       const stepKey = gate.step.step_key;
       if (scheduler.decide(stepKey, gate.decision) === 'continued') continue;
       gates.askAgain(gate);
-      const { reason } = gate.decision;
-      const error = `Rejected at gate '${gate.opening.label}'${reason === undefined ? '' : `: ${reason}`}`;
+      const error = rejectionError(gate.opening.label, gate.decision.reason);
       failures.set(stepKey, { step: failedStep(scheduler, gate.step, error, 'rejected') });
     }
     return applied;

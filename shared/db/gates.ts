@@ -5,6 +5,7 @@ import { conflict, notFound } from '../errors.ts';
 import type { GateDecision, GateOpening, PauseCall } from '../execution.ts';
 import type { JsonObject } from '../json.ts';
 import { newId } from '../platform/ids.ts';
+import { aroundLabel } from '../rejection.ts';
 import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
 import { noteTransaction, transactionId, withCertainty } from './commit-outcome.ts';
 import { type Pool, sql, type Tx } from './pool.ts';
@@ -215,6 +216,7 @@ async function decideOpenGate(
   const input = decision.input === undefined ? null : JSON.stringify(decision.input);
   const reason = decision.reason || null;
   const output = JSON.stringify({ approved, input: decision.input });
+  const [before, after] = aroundLabel(decision.reason || undefined);
   // `first` passes over other decisions: each names its gate and round, so their order does not matter.
   const answer = await db.one(sql.prepared('gates_decide', decided)`
     WITH run AS (
@@ -232,7 +234,7 @@ async function decideOpenGate(
         AND gates.status = 'open'
       RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues,
                 CASE WHEN NOT ${approved} AND fails_on_reject
-                     THEN 'Rejected at gate ''' || label || '''' || coalesce(': ' || ${reason}::text, '') END AS error
+                     THEN ${before}::text || label || ${after}::text END AS error
     ), step AS (
       UPDATE steps SET status = CASE WHEN gate.continues THEN 'success' ELSE 'failed' END, error = gate.error,
         finished_at = clock_timestamp(), output = ${output}::json

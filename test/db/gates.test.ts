@@ -7,6 +7,7 @@ import { resumeRun } from '../../shared/db/resumes.ts';
 import { abandonRun, cancelRun, reportFailure } from '../../shared/db/run-ends.ts';
 import { listApprovals } from '../../shared/db/runs.ts';
 import { settleRun } from '../../shared/db/settlements.ts';
+import { rejectionError } from '../../shared/rejection.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 import { queueForRun } from '../support/held-run.ts';
 
@@ -215,4 +216,19 @@ describe('a gate that is open when its run ends', () => {
       { step_key: 'g1', round: 1, approved: true },
     ]);
   });
+});
+
+test.each([
+  [undefined, undefined],
+  ['', undefined],
+  [`it's "50 %" $1 \\ '`, `it's "50 %" $1 \\ '`],
+])('a rejection for %j is told by the step as the run tells it', async (given, told) => {
+  const runId = await engine.trigger(workflowId);
+  const label = `Bob's '50 %' $1 \\ gate`;
+  await ask(runId, [{ ...opening('g'), label }]);
+  await decideGate(engine.db, { actor: engine.actor, runId, approved: false, reason: given });
+  const error = await engine.db.oneFirst(sql.type(z.object({ error: z.string() }))`
+    SELECT error FROM steps WHERE run_id = ${runId} AND step_key = 'g'`);
+  expect(error).toBe(rejectionError(label, told));
+  expect(error).toBe(`Rejected at gate '${label}'${told === undefined ? '' : `: ${told}`}`);
 });

@@ -1,0 +1,14 @@
+/**
+ * The error of a rejection that fails a run, before and after the gate's label: a statement that picks the gate it decides
+ * has the label only in SQL.
+ */
+export const aroundLabel = (reason: string | undefined): [before: string, after: string] => [
+  "Rejected at gate '",
+  reason === undefined ? "'" : `': ${reason}`,
+];
+
+/** The error of a rejection that fails a run. */
+export function rejectionError(label: string, reason: string | undefined): string {
+  const [before, after] = aroundLabel(reason);
+  return `${before}${label}${after}`;
+}
