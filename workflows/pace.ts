@@ -2,8 +2,8 @@ import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { WorkedSpan } from '../shared/execution.ts';
 import { SMALL_WORK } from '../shared/graph/work-budget.ts';
 
-/** How long a run pauses that has computed its share of a workflow task, so that others get twice as much time as it. */
-const PAUSE_MS = 40;
+/** How long a run pauses that has computed its share of a workflow task, so that others get most of the worker's time. */
+const PAUSE_MS = 100;
 
 /** A workflow task dispatches no more short steps after this long: what arrived meanwhile waits for its end. */
 const SHORT_TASK_MS = 100;

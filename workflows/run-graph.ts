@@ -76,10 +76,13 @@ const PACED_SINCE = 2;
 /** The engine version since which short steps are local activities. */
 const LANES_SINCE = 3;
 
-/** Short steps of a run that are in flight at once. Each locks the run's row, so more of them would only wait there. */
-const SHORT_IN_FLIGHT = 8;
-/** Steps of a run in flight that are known to be costly to compute. The few threads there are take one after the other. */
-const COSTLY_IN_FLIGHT = 4;
+/**
+ * Short steps of a run that are in flight at once: one holds the run's row, the next is prepared meanwhile. More of them
+ * would wait for the row, and the runs of others for them.
+ */
+const SHORT_IN_FLIGHT = 2;
+/** Steps of a run in flight that are costly to compute. A workspace's take turns on the threads, so more would wait. */
+const COSTLY_IN_FLIGHT = 2;
 
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
 const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
