@@ -103,16 +103,19 @@ describe('signing in', () => {
       await login(email, 'wrong password', fresh().from);
       return performance.now() - started;
     };
+    const accounts: string[] = [];
+    for (let n = 0; n < 25; n += 1) accounts.push((await signUp(fresh().email)).body.email);
     const unknown: number[] = [];
     const known: number[] = [];
-    for (let round = 0; round < 25; round += 1) {
+    for (const [round, email] of accounts.entries()) {
       unknown.push(await time(`nobody${round}@example.com`));
-      known.push(await time((await signUp(fresh().email)).body.email));
+      known.push(await time(email));
     }
-    const median = (times: number[]) => times.toSorted((a, b) => a - b)[12]!;
-    // Hashing is most of it. Without the dummy hash the first would be a tenth of the second.
-    expect(median(unknown) / median(known)).toBeGreaterThan(0.5);
-    expect(median(unknown) / median(known)).toBeLessThan(2);
+    // Other work on the machine only adds time, so the shortest of each is the work itself. Hashing is
+    // most of it: without the dummy hash the first would be a tenth of the second.
+    const ratio = Math.min(...unknown) / Math.min(...known);
+    expect(ratio).toBeGreaterThan(0.4);
+    expect(ratio).toBeLessThan(2.5);
   });
 
   test('says that an account waits only to who knows its password', async () => {
