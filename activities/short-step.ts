@@ -11,32 +11,27 @@ import {
 import type { Json } from '../shared/json.ts';
 import { CostlyError } from '../shared/platform/untrusted.ts';
 import { type Attempt, shortAttempt } from './attempt.ts';
+import { createShortLane } from './short-lane.ts';
 
 /**
- * Short steps of one workspace that a worker takes at once. Further ones go to the long lane, where they queue: they
- * would hold the local activity slots that the runs of others need.
- */
-const PER_WORKSPACE = 25;
-
-/**
- * An attempt in the short lane. It fails for good where the step does; whatever else goes wrong is told as
- * FAILURE_MOVES, with a MoveToLongLane for the workflow.
+ * An attempt in the short lane, once it has a slot there. It fails for good where the step does; whatever else goes
+ * wrong is told as FAILURE_MOVES, with a MoveToLongLane for the workflow.
  */
 export function createExecuteShortStep(
   execute: (call: StepCall, attempt: Attempt) => Promise<Json>,
 ): ShortStepActivities['executeShortStep'] {
-  const inFlight = new Map<string, number>();
+  const lane = createShortLane();
   return async (call) => {
     const { workspace_id: workspaceId, step_key } = call;
     const started_ms = Date.now();
     const span = (): WorkedSpan => ({ started_ms, ended_ms: Date.now() });
-    const others = inFlight.get(workspaceId) ?? 0;
-    if (others >= PER_WORKSPACE) {
-      throw moves('The short lane has no room for more steps of this workspace', span());
-    }
-    inFlight.set(workspaceId, others + 1);
     const { attempt, clear } = shortAttempt(SHORT_ATTEMPT_MS);
+    let leave: (() => void) | undefined;
     try {
+      leave = await lane.enter(workspaceId, attempt.signal);
+      if (leave === undefined) {
+        throw moves('The short lane has no room for more steps of this workspace', span());
+      }
       return { step_key, output: await execute(call, attempt), ...span() };
     } catch (error) {
       if (error instanceof CancelledFailure) throw error;
@@ -44,9 +39,7 @@ export function createExecuteShortStep(
       throw moves(messageOf(error), span(), error);
     } finally {
       clear();
-      const left = (inFlight.get(workspaceId) ?? 1) - 1;
-      if (left === 0) inFlight.delete(workspaceId);
-      else inFlight.set(workspaceId, left);
+      leave?.();
     }
   };
 }

@@ -29,6 +29,8 @@ export interface WorkThreadLimits {
   jobMs: number;
   /** Time of one job by the clock, for a machine so busy that the thread hardly runs. */
   jobClockMs: number;
+  /** A job that takes this long is a long one. */
+  longJobMs: number;
   /** Jobs of one workspace that may wait. */
   waiting: number;
   memoryMb: number;
@@ -41,6 +43,7 @@ const LIMITS: WorkThreadLimits = {
   threads: Math.min(4, Math.max(2, availableParallelism())),
   jobMs: 2_000,
   jobClockMs: 30_000,
+  longJobMs: 20,
   waiting: 10,
   memoryMb: 256,
   idleMs: 60_000,
@@ -69,6 +72,12 @@ export class WorkBusyError extends AppError {
   }
 }
 
+/**
+ * After a long job its workspace pauses for twice as long, so that its long jobs take a third of one thread's time. A low
+ * priority alone does not keep them from slowing everything else on a machine of few processors.
+ */
+const PAUSES = 2;
+
 /** Characters of what a job says it is at. */
 const MAX_LABEL = 200;
 /** In the image the sources are compiled, this one and that. */
@@ -90,6 +99,8 @@ interface Thread {
   label: Uint16Array;
   ready: boolean;
   job: Job | undefined;
+  /** When the job began, in ms of `performance.now`. */
+  began: number;
   clock: NodeJS.Timeout | undefined;
 }
 
@@ -98,6 +109,8 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
   /** The turns go round by workspace: a Map keeps the order of insertion, and whoever was served goes to its end. */
   const queues = new Map<string, Job[]>();
   const threads = new Set<Thread>();
+  /** Workspaces whose next job has to wait. */
+  const pausing = new Map<string, NodeJS.Timeout>();
   let closed = false;
 
   function start(): Thread {
@@ -113,6 +126,7 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
       label: new Uint16Array(memory),
       ready: false,
       job: undefined,
+      began: 0,
       clock: undefined,
     };
     worker.unref();
@@ -146,6 +160,7 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
       if (job !== undefined) busy.set(job.workspaceId, (busy.get(job.workspaceId) ?? 0) + 1);
     }
     for (const [workspaceId, queue] of queues) {
+      if (pausing.has(workspaceId)) continue;
       if ((busy.get(workspaceId) ?? 0) >= Math.max(1, limits.threads - 1)) continue;
       const job = queue.shift();
       queues.delete(workspaceId);
@@ -173,6 +188,7 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
   function begin(thread: Thread, job: Job): void {
     clearTimeout(thread.clock);
     thread.job = job;
+    thread.began = performance.now();
     thread.label[0] = 0;
     thread.worker.ref();
     try {
@@ -183,6 +199,18 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
       return;
     }
     void watch(thread, job);
+  }
+
+  /** Lets other workspaces have the machine after a long job. */
+  function pauseAfter({ began }: Thread, { workspaceId }: Job): void {
+    const ms = performance.now() - began;
+    if (closed || ms < limits.longJobMs) return;
+    clearTimeout(pausing.get(workspaceId));
+    const end = (): void => {
+      pausing.delete(workspaceId);
+      serve();
+    };
+    pausing.set(workspaceId, setTimeout(end, Math.min(PAUSES * ms, limits.jobMs)));
   }
 
   /** Ends the thread when its job has had its time. */
@@ -210,6 +238,7 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
     clearTimeout(thread.clock);
     thread.worker.unref();
     if (job === undefined) return;
+    pauseAfter(thread, job);
     if ('problem' in answer) job.reject(new Error(answer.problem));
     else job.resolve(answer.output);
   }
@@ -223,6 +252,7 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
   function drop(thread: Thread, reason: unknown): void {
     if (!threads.delete(thread)) return;
     clearTimeout(thread.clock);
+    if (thread.job !== undefined) pauseAfter(thread, thread.job);
     thread.job?.reject(reason);
     thread.job = undefined;
     void thread.worker.terminate();
@@ -274,6 +304,8 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
       const reason = new Error('The threads are closed');
       for (const queue of queues.values()) for (const job of queue) job.reject(reason);
       queues.clear();
+      for (const pause of pausing.values()) clearTimeout(pause);
+      pausing.clear();
       await Promise.all(
         [...threads].map((thread) => {
           drop(thread, reason);

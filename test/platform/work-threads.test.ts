@@ -53,6 +53,19 @@ describe('a job that takes too long', () => {
     expect((process.threadCpuUsage().user - before) / 1_000).toBeLessThan(500);
   });
 
+  test('makes its workspace wait, and no other', async () => {
+    const threads = open({ jobMs: 300, threads: 1 });
+    const long = threads.run('ws_a', 'arguments', endless);
+    const order: string[] = [];
+    const next = ['ws_a', 'ws_b'].map(async (workspace) => {
+      await threads.run(workspace, 'evaluate', quick);
+      order.push(workspace);
+    });
+    await expect(long).rejects.toThrow(WorkLimitError);
+    await Promise.all(next);
+    expect(order).toEqual(['ws_b', 'ws_a']);
+  });
+
   test('names the check or pattern that it was at', async () => {
     const threads = open({ jobMs: 200, threads: 1 });
     // Without order, so that no two places look alike to the pattern.
