@@ -129,10 +129,12 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
       began: 0,
       clock: undefined,
     };
-    worker.unref();
     worker.on('message', (answer: { output: unknown } | { problem: string } | 'ready') => {
-      if (answer === 'ready') thread.ready = true;
-      else finish(thread, answer);
+      if (answer === 'ready') {
+        thread.ready = true;
+        // Not before: Node counts the thread again when it is up.
+        worker.unref();
+      } else finish(thread, answer);
       serve();
     });
     worker.on('error', (error: unknown) => {
@@ -210,7 +212,9 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
       pausing.delete(workspaceId);
       serve();
     };
-    pausing.set(workspaceId, setTimeout(end, Math.min(PAUSES * ms, limits.jobMs)));
+    const pause = setTimeout(end, Math.min(PAUSES * ms, limits.jobMs));
+    pausing.set(workspaceId, pause);
+    if (!queues.has(workspaceId)) pause.unref();
   }
 
   /** Ends the thread when its job has had its time. */
@@ -296,6 +300,7 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
         signal?.addEventListener('abort', giveUp, { once: true });
         queue.push(job);
         queues.set(workspaceId, queue);
+        pausing.get(workspaceId)?.ref();
         serve();
       });
     },

@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import {
@@ -33,6 +38,25 @@ const doubling = (lines: number): JsonObject => ({
 });
 const endless = { schema: doubling(40), args: { a: 1 } };
 const quick = { expression: '1 + 1', scope: {} };
+
+test('threads with nothing to do do not keep the process from ending', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'threads-'));
+  try {
+    const script = join(folder, 'three-jobs.mjs');
+    const module = join(import.meta.dirname, '../../shared/platform/work-threads.ts');
+    await writeFile(
+      script,
+      `import { workThreads } from ${JSON.stringify(module)};
+       const run = () => workThreads.run('ws_a', 'evaluate', ${JSON.stringify(quick)});
+       console.log(await Promise.all([run(), run(), run()]));`,
+    );
+    // They would end by themselves after a minute.
+    const ended = promisify(execFile)(process.execPath, [script], { timeout: 40_000 });
+    expect((await ended).stdout).toBe('[ { value: 2 }, { value: 2 }, { value: 2 } ]\n');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
 
 describe('a job that takes too long', () => {
   test('is ended with an error that says so, and the next one finds a thread', async () => {
@@ -126,7 +150,8 @@ describe('jobs of several workspaces', () => {
   });
 
   test('are refused beyond the bound of one workspace, not of the others', async () => {
-    const threads = open({ jobMs: 400, threads: 2, waiting: 2 });
+    // The first job of a thread may count as a long one.
+    const threads = open({ jobMs: 400, threads: 2, waiting: 2, longJobMs: Infinity });
     await threads.run('ws_a', 'evaluate', quick);
     const flood = Array.from({ length: 6 }, () => threads.run('ws_a', 'arguments', endless));
     const refused = (await Promise.allSettled([
