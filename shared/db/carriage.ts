@@ -57,6 +57,9 @@ export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) =>
   attempt_ended_at = CASE WHEN ${begins} THEN NULL ELSE s.attempt_ended_at END,
   started_at = CASE WHEN ${begins} THEN excluded.started_at ELSE s.started_at END`;
 
+/** The time at which a row of `run` is written, as one value: a step that begins and ends with it took no time. */
+export const moment = sql.fragment`LATERAL (SELECT run.id, clock_timestamp() AS now) AS moment`;
+
 /**
  * The CTEs `observed` (at which workflow task results entered the execution's state) and `control` (control steps
  * inserted or moved on; tells which of them it `opened` and `closed`).
@@ -73,11 +76,11 @@ export const carriageCtes = (carriage: Carriage, control: readonly ControlRow[])
         'text',
       )})
   ), control AS (
-    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, finished_at,
-                            output, error, event_id)
-    SELECT run.id, step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch,
-           CASE WHEN c.status <> 'running' THEN clock_timestamp() END, c.output, c.error, o.event_id
-    FROM run, json_to_recordset(${JSON.stringify(control)}::json)
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, started_at,
+                            finished_at, output, error, event_id)
+    SELECT run.id, step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch, moment.now,
+           CASE WHEN c.status <> 'running' THEN moment.now END, c.output, c.error, o.event_id
+    FROM run, ${moment}, json_to_recordset(${JSON.stringify(control)}::json)
            AS c (pos bigint, step_key text, node_id text, label text, kind text, iteration int[], status text,
                  output json, error text)
       LEFT JOIN observations o USING (step_key)

@@ -4,7 +4,7 @@ import type { NodeKind } from '../contract/graph.ts';
 import type { StreamFrame } from '../contract/stream.ts';
 import type { Carriage } from '../execution.ts';
 import type { Json } from '../json.ts';
-import { carriageCtes, controlRows, movedFrames, startedFrame } from './carriage.ts';
+import { carriageCtes, controlRows, moment, movedFrames, startedFrame } from './carriage.ts';
 import { verdictEvents } from './governance.ts';
 import { type Db, type Pool, sql, syncCommit } from './pool.ts';
 import {
@@ -212,16 +212,16 @@ async function claimStep(
       SELECT * FROM held WHERE current
     ), ${stops} ${carriageCtes(step.carriage, control)}, claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
-                              claim, claim_until, queued_at, input, output, finished_at, policy,
+                              claim, claim_until, queued_at, input, output, started_at, finished_at, policy,
                               expected_micros, expected_unknown, attempts)
       SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind},
              ${sql.array(step.iteration, 'int4')}, ${step.outputKey}, run.base + ${ordinal}::int,
              ${done === undefined ? 'running' : 'success'}, run.epoch, ${done === undefined ? step.claim : null},
              ${done === undefined ? step.claimMs : null}::int * interval '1 ms' + clock_timestamp(),
              ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, ${json(done?.output)},
-             CASE WHEN ${done !== undefined} THEN clock_timestamp() END, ${json(step.judged.verdicts)},
+             moment.now, CASE WHEN ${done !== undefined} THEN moment.now END, ${json(step.judged.verdicts)},
              ${counted?.most ?? null}::bigint, ${counted?.most === null}, ${again ?? 1}::int
-      FROM run WHERE ${goesOn}
+      FROM run, ${moment} WHERE ${goesOn}
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
         input = excluded.input, output = excluded.output,
@@ -375,12 +375,12 @@ async function bookUnbegun(db: Db, end: StepEnd, { step, attempt }: Beginning): 
     WITH run AS (${bookCost({ ...end, beginning: undefined })}
     )${paid(end) ? sql.fragment`, ${chargeHolds(spending.costMicros)}` : sql.fragment``}
     INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
-                            queued_at, input, finished_at, policy, attempts, cost_micros, unpriced)
+                            queued_at, input, started_at, finished_at, policy, attempts, cost_micros, unpriced)
     SELECT run.id, ${step.stepKey}, ${step.nodeId}, ${step.label}, ${step.kind}, ${sql.array(step.iteration, 'int4')},
            ${step.outputKey}, run.frame_seq, 'cancelled', greatest(0, run.resumed_count - 1),
-           ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, clock_timestamp(),
+           ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, moment.now, moment.now,
            ${json(step.judged.verdicts)}, ${attempt}::int, ${spending.costMicros}::bigint, ${spending.unpriced ?? false}
-    FROM run
+    FROM run, ${moment}
     ON CONFLICT (run_id, step_key) DO UPDATE SET
       cost_micros = s.cost_micros + excluded.cost_micros, unpriced = s.unpriced OR excluded.unpriced
   `);

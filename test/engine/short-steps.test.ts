@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
+import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
 import { cancelRun, decideGate } from '../../shared/operations/runs.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
@@ -68,6 +69,9 @@ describe('a step in the short lane', () => {
     const runId = await engine.trigger(workflowId);
     const run = await engine.until(runId, ['success']);
     expect(run).toMatchObject({ output: { c: 1 }, cost_usd: 0.01 });
+    const backwards = sql.type(z.object({ step_key: z.string() }))`
+      SELECT step_key FROM steps WHERE run_id = ${runId} AND finished_at < started_at`;
+    expect(await engine.db.any(backwards)).toEqual([]);
     expect(run.steps.map(({ step_key, attempt }) => [step_key, attempt])).toEqual([
       ['a', 1],
       ['b', 1],
