@@ -14,34 +14,34 @@ import { ownServices } from '../shared/platform/own-services.ts';
 import { newId } from '../shared/platform/ids.ts';
 import { createSealer } from '../shared/platform/sealing.ts';
 import { createSessionTokens } from '../shared/platform/session-tokens.ts';
-import { authenticate, createAuthenticator } from './authenticate.ts';
-import { refuseUndeclaredRoutes } from './authorize.ts';
-import { acceptJson, BODY_LIMIT_BYTES } from './body.ts';
+import { authenticate, createAuthenticator } from './identity/authenticate.ts';
+import { refuseUndeclaredRoutes } from './identity/authorize.ts';
+import { acceptJson, BODY_LIMIT_BYTES } from './http/body.ts';
 import {
   type ConnectionLimits,
   connectionLimits,
   leaveLargeBodies,
   serverFactory,
-} from './connections.ts';
+} from './http/connections.ts';
 import { loadConsole, serveConsole } from './console.ts';
-import { createDataAccess, dataHeaders, guardDataRoutes } from './data-access.ts';
+import { createDataAccess, dataHeaders, guardDataRoutes } from './data/access.ts';
 import type { ApiDeps, App, RouteContext } from './deps.ts';
 import {
   answerErrors,
   answerFrameworkError,
   answerHandshakeError,
   answerSocketError,
-} from './error-handler.ts';
-import { refuseUnsafeInput } from './input-guard.ts';
-import { routedUrl } from './hook-address.ts';
-import { createKeyUses } from './key-uses.ts';
+} from './http/error-handler.ts';
+import { refuseUnsafeInput } from './http/input-guard.ts';
+import { routedUrl } from './inbound/address.ts';
+import { createKeyUses } from './identity/key-uses.ts';
 import { mcpRoutes } from './mcp/route.ts';
-import { createMeter } from './meter.ts';
-import { learnMethods } from './methods.ts';
-import { measureRequests } from './metrics.ts';
-import { documentRoutes } from './openapi.ts';
-import { limitRate, rateLimitHeaders } from './rate-limit.ts';
-import { serveReference } from './reference.ts';
+import { createMeter } from './data/meter.ts';
+import { learnMethods } from './http/methods.ts';
+import { measureRequests } from './http/metrics.ts';
+import { documentRoutes } from './openapi/document.ts';
+import { limitRate, rateLimitHeaders } from './http/rate-limit.ts';
+import { serveReference } from './http/reference.ts';
 import { alertRoutes } from './routes/ops/alerts.ts';
 import { approvalRoutes } from './routes/ops/approvals.ts';
 import { auditRoutes } from './routes/ops/audit.ts';
@@ -77,10 +77,10 @@ import { dataExportRoutes } from './routes/v1/exports.ts';
 import { feedReadRoutes } from './routes/v1/feeds.ts';
 import { sourceReadRoutes } from './routes/v1/sources.ts';
 import { dataUsageRoutes } from './routes/v1/usage.ts';
-import { prepareAnswer } from './security-headers.ts';
+import { prepareAnswer } from './http/security-headers.ts';
 import { dropDeadSockets } from './stream/heartbeat.ts';
 import { refuseOtherSockets, socketOptions, streamRoutes } from './stream/route.ts';
-import { createUntold } from './untold.ts';
+import { createUntold } from './load/in-flight.ts';
 
 /** Starts, decisions and the like on their way to Temporal that no request waits for. */
 const MAX_UNTOLD = 200;

@@ -13,11 +13,11 @@ import type { DataCursors } from '../shared/platform/data-cursors.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Sealer } from '../shared/platform/sealing.ts';
 import type { SessionTokens } from '../shared/platform/session-tokens.ts';
-import type { Authenticator, Credential } from './authenticate.ts';
-import type { DataAccess } from './data-access.ts';
-import type { KeyUses } from './key-uses.ts';
+import type { Authenticator, Credential } from './identity/authenticate.ts';
+import type { DataAccess } from './data/access.ts';
+import type { KeyUses } from './identity/key-uses.ts';
 import type { HeaderName } from './openapi/headers.ts';
-import type { Untold } from './untold.ts';
+import type { Untold } from './load/in-flight.ts';
 
 /** What the app is built from. Frames are listened for at `config.database.url`. */
 export interface ApiDeps extends RunDeps {

@@ -1,6 +1,6 @@
 /**
  * Every way a request or a step can be refused, as data. One place turns a code into an HTTP answer
- * (api/error-handler) and one into a Temporal failure (activities/failure).
+ * (api/http/error-handler) and one into a Temporal failure (activities/failure).
  */
 export const errorTable = {
   invalid: { status: 400, retryable: false },

@@ -6,9 +6,9 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mcpAnswers, mcpRequest } from '../../shared/contract/mcp.ts';
-import { answers, nothing } from '../answers.ts';
+import { answers, nothing } from '../http/responses.ts';
 import type { App, RouteContext } from '../deps.ts';
-import { createRunActs } from '../run-acts.ts';
+import { createRunActs } from '../run-actions.ts';
 import { withParamErrors } from './param-errors.ts';
 import { createServer } from './server.ts';
 

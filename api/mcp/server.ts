@@ -8,8 +8,8 @@ import {
 import { requireCapability } from '../../shared/actor.ts';
 import { AppError } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import { classify } from '../error-handler.ts';
-import { describeIssues } from '../invalid-request.ts';
+import { classify } from '../http/error-handler.ts';
+import { describeIssues } from '../http/invalid-request.ts';
 import { runTools } from './run-tools.ts';
 import { lengthOf, shortened } from './shortened.ts';
 import type { McpTool, ToolCall } from './tool.ts';

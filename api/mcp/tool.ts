@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Actor } from '../../shared/actor.ts';
 import type { Capability } from '../../shared/capabilities.ts';
 import type { RouteContext } from '../deps.ts';
-import type { RunActs } from '../run-acts.ts';
+import type { RunActs } from '../run-actions.ts';
 
 /** What a tool may use, and for whom. */
 export interface ToolCall {

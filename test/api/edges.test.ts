@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
-import { type ConnectionLimits, connectionLimits } from '../../api/connections.ts';
+import { type ConnectionLimits, connectionLimits } from '../../api/http/connections.ts';
 import type { App } from '../../api/deps.ts';
 import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { eventually } from '../support/engine.ts';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
-import { checkSignature } from '../../api/hook-signature.ts';
+import { checkSignature } from '../../api/inbound/signature.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { dropPastEvents } from '../../shared/db/webhooks.ts';
 import { findRunnable } from '../../shared/operations/find-runnable.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSharedReads } from '../../api/shared-reads.ts';
+import { createSharedReads } from '../../api/load/coalesced-reads.ts';
 
 /** Reads of a value, which end when they are told to. */
 function source() {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createUntold } from '../../api/untold.ts';
+import { createUntold } from '../../api/load/in-flight.ts';
 
 const pending = () => {
   let end = (): void => undefined;

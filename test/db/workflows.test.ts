@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { classify } from '../../api/error-handler.ts';
+import { classify } from '../../api/http/error-handler.ts';
 import type { Actor } from '../../shared/actor.ts';
 import { admitRun } from '../../shared/db/admission.ts';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';

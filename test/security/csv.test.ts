@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { csvLine } from '../../api/csv.ts';
+import { csvLine } from '../../api/http/csv.ts';
 
 // A cell that a spreadsheet takes for a formula runs in the hands of whoever opens the file.
 

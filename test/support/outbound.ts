@@ -4,11 +4,11 @@ import {
   validatorCompiler,
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
-import { acceptJson } from '../../api/body.ts';
+import { acceptJson } from '../../api/http/body.ts';
 import type { App, RouteContext } from '../../api/deps.ts';
-import { classify } from '../../api/error-handler.ts';
-import { refuseUnsafeInput } from '../../api/input-guard.ts';
-import { describeInvalid } from '../../api/invalid-request.ts';
+import { classify } from '../../api/http/error-handler.ts';
+import { refuseUnsafeInput } from '../../api/http/input-guard.ts';
+import { describeInvalid } from '../../api/http/invalid-request.ts';
 import { endpointRoutes } from '../../api/routes/v1/webhooks.ts';
 import type {
   Delivery,

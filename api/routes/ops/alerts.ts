@@ -1,7 +1,7 @@
 import { alertSettingsSchema, alertTestSchema } from '../../../shared/contract/alert.ts';
 import { emptyBody } from '../../../shared/contract/common.ts';
 import { alertSettings, testAlerts } from '../../../shared/operations/alerts.ts';
-import { answers } from '../../answers.ts';
+import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workspace'];

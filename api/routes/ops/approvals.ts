@@ -1,7 +1,7 @@
 import { pageQuery } from '../../../shared/contract/common.ts';
 import { approvalListSchema } from '../../../shared/contract/run.ts';
 import { listApprovals } from '../../../shared/db/runs.ts';
-import { answers } from '../../answers.ts';
+import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 export function approvalRoutes(app: App, { db }: RouteContext): void {

@@ -6,7 +6,7 @@ import {
 } from '../../../shared/contract/audit.ts';
 import { listAudit } from '../../../shared/db/audit.ts';
 import { verifyAudit } from '../../../shared/db/audit-chain.ts';
-import { answers } from '../../answers.ts';
+import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Audit'];

@@ -18,9 +18,9 @@ import {
   requestMembership,
   signIn,
 } from '../../../shared/operations/sign-in.ts';
-import { answers } from '../../answers.ts';
-import type { Caller } from '../../authenticate.ts';
-import { clientNetwork } from '../../client-address.ts';
+import { answers } from '../../http/responses.ts';
+import type { Caller } from '../../identity/authenticate.ts';
+import { clientNetwork } from '../../http/client-address.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Sign-in'];

@@ -15,7 +15,7 @@ import {
   updateBudget,
 } from '../../../shared/db/budgets.ts';
 import { readBudgetHistory } from '../../../shared/db/budget-history.ts';
-import { answers, nothing } from '../../answers.ts';
+import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Budgets'];

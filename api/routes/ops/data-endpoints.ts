@@ -24,8 +24,8 @@ import {
   registerEndpoint,
   rotateEndpointSecret,
 } from '../../../shared/operations/endpoints.ts';
-import { answers, deliveryParams, endpointParams, nothing } from '../../answers.ts';
-import { deliveryPage } from '../../delivery-page.ts';
+import { answers, deliveryParams, endpointParams, nothing } from '../../http/responses.ts';
+import { deliveryPage } from '../../data/delivery-page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Data'];

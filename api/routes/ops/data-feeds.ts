@@ -13,7 +13,7 @@ import {
   readFeed,
   updateFeed,
 } from '../../../shared/db/data/feeds.ts';
-import { answers, nothing } from '../../answers.ts';
+import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Data'];

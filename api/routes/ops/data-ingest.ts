@@ -6,10 +6,10 @@ import {
 } from '../../../shared/contract/data/ingest.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { ingestRecords, ingestStream } from '../../../shared/operations/ingest.ts';
-import { answers } from '../../answers.ts';
-import { boundBySilence } from '../../connections.ts';
+import { answers } from '../../http/responses.ts';
+import { boundBySilence } from '../../http/connections.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { readNdjson } from '../../ndjson.ts';
+import { readNdjson } from '../../http/ndjson.ts';
 
 const STREAM = 'application/x-ndjson';
 /** A stream is as long as it likes, and no timer can be set to more than this. */

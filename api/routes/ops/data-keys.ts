@@ -16,9 +16,9 @@ import {
   revokeDataKey,
 } from '../../../shared/db/data/keys.ts';
 import { readWorkspaceDataUsage } from '../../../shared/db/data/usage.ts';
-import { answers, nothing } from '../../answers.ts';
+import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { withLatestUse } from '../../key-uses.ts';
+import { withLatestUse } from '../../identity/key-uses.ts';
 
 const tags = ['Data'];
 /** What a member needs for what a scope lets a key do: nobody gives more than they hold. */

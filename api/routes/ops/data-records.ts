@@ -13,8 +13,8 @@ import {
 import { listChanges, namesOfChanged } from '../../../shared/db/data/changes.ts';
 import { listEntities, readEntity, readHistory } from '../../../shared/db/data/entities.ts';
 import { listEvents } from '../../../shared/db/data/events.ts';
-import { answers } from '../../answers.ts';
-import { openPage } from '../../data-page.ts';
+import { answers } from '../../http/responses.ts';
+import { openPage } from '../../data/page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Data'];

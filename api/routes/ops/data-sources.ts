@@ -14,7 +14,7 @@ import {
   reportSourceAs,
   updateSource,
 } from '../../../shared/db/data/sources.ts';
-import { answers, nothing } from '../../answers.ts';
+import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Data'];

@@ -3,7 +3,7 @@ import {
   governanceEventListSchema,
 } from '../../../shared/contract/governance.ts';
 import { listGovernanceEvents } from '../../../shared/db/governance.ts';
-import { answers } from '../../answers.ts';
+import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 export function governanceRoutes(app: App, { db }: RouteContext): void {

@@ -12,13 +12,13 @@ import {
 import { AppError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { triggerRun, type Triggered } from '../../../shared/operations/runs.ts';
-import { answers } from '../../answers.ts';
+import { answers } from '../../http/responses.ts';
 import type { App, HookRequest, RouteContext } from '../../deps.ts';
-import { createEventFlights, type EventFlights } from '../../event-flights.ts';
-import { parseHookAddress } from '../../hook-address.ts';
-import { eventIdOf, eventIdOfHeader, inputOf } from '../../hook-event.ts';
-import { checkSignature, isSameSecret, markOf } from '../../hook-signature.ts';
-import { createSharedReads, type SharedReads } from '../../shared-reads.ts';
+import { createEventFlights, type EventFlights } from '../../load/single-flight.ts';
+import { parseHookAddress } from '../../inbound/address.ts';
+import { eventIdOf, eventIdOfHeader, inputOf } from '../../inbound/event.ts';
+import { checkSignature, isSameSecret, markOf } from '../../inbound/signature.ts';
+import { createSharedReads, type SharedReads } from '../../load/coalesced-reads.ts';
 
 const hookParams = z.strictObject({
   workflow_id: z.string(),

@@ -6,9 +6,9 @@ import {
 } from '../../../shared/contract/api-key.ts';
 import { offsetQuery } from '../../../shared/contract/common.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../../../shared/db/api-keys.ts';
-import { answers, nothing } from '../../answers.ts';
+import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { withLatestUse } from '../../key-uses.ts';
+import { withLatestUse } from '../../identity/key-uses.ts';
 
 const tags = ['API keys'];
 

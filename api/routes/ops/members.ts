@@ -19,7 +19,7 @@ import {
   removeMember,
   renewInvite,
 } from '../../../shared/db/membership.ts';
-import { answers, nothing } from '../../answers.ts';
+import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Members'];

@@ -1,6 +1,6 @@
 import { priceListInput, priceListSchema } from '../../../shared/contract/price.ts';
 import { listPrices, replacePrices } from '../../../shared/db/prices.ts';
-import { answers } from '../../answers.ts';
+import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workspace'];

@@ -14,10 +14,10 @@ import { runEventListSchema, runEventQuery } from '../../../shared/contract/stre
 import { listRunEvents } from '../../../shared/db/frames.ts';
 import { listRuns } from '../../../shared/db/runs.ts';
 import { toMicros } from '../../../shared/money.ts';
-import { answers, runParams, workflowParams } from '../../answers.ts';
+import { answers, runParams, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { createRunActs } from '../../run-acts.ts';
-import { createSharedReads } from '../../shared-reads.ts';
+import { createRunActs } from '../../run-actions.ts';
+import { createSharedReads } from '../../load/coalesced-reads.ts';
 
 const tags = ['Runs'];
 const triggerHeaders = z.object({

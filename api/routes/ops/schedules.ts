@@ -14,7 +14,7 @@ import {
   triggerSchedule,
   updateSchedule,
 } from '../../../shared/operations/schedules.ts';
-import { answers, nothing, scheduleParams } from '../../answers.ts';
+import { answers, nothing, scheduleParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Schedules'];

@@ -9,7 +9,7 @@ import {
 import { workflowSchema } from '../../../shared/contract/workflow.ts';
 import * as templates from '../../../shared/db/templates.ts';
 import { readWorkflow } from '../../../shared/db/workflows.ts';
-import { answers, nothing, templateParams } from '../../answers.ts';
+import { answers, nothing, templateParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Templates'];

@@ -14,7 +14,7 @@ import {
   toAnswer,
 } from '../../../shared/db/custom-tools.ts';
 import { changeTool, registerTool, testTool } from '../../../shared/operations/custom-tools.ts';
-import { answers, nothing } from '../../answers.ts';
+import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Tools'];

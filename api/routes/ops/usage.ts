@@ -7,9 +7,9 @@ import {
 } from '../../../shared/contract/usage.ts';
 import { readOverview, readUsage } from '../../../shared/db/usage.ts';
 import { readUsageBreakdown } from '../../../shared/db/usage-breakdown.ts';
-import { answers } from '../../answers.ts';
+import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { createSharedReads } from '../../shared-reads.ts';
+import { createSharedReads } from '../../load/coalesced-reads.ts';
 
 const tags = ['Workspace'];
 

@@ -8,7 +8,7 @@ import {
 import { listVersions, readVersion } from '../../../shared/db/workflow-versions.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { diffGraphsUntrusted } from '../../../shared/platform/untrusted.ts';
-import { answers, workflowParams } from '../../answers.ts';
+import { answers, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workflows'];

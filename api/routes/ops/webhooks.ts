@@ -14,9 +14,9 @@ import {
   type StoredWebhook,
 } from '../../../shared/db/webhooks.ts';
 import { emptyBody } from '../../../shared/contract/common.ts';
-import { answers, nothing, workflowParams } from '../../answers.ts';
+import { answers, nothing, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { hookUrl, maskedHookUrl } from '../../hook-address.ts';
+import { hookUrl, maskedHookUrl } from '../../inbound/address.ts';
 
 const tags = ['Webhooks'];
 

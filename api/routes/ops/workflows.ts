@@ -14,7 +14,7 @@ import * as workflows from '../../../shared/db/workflows.ts';
 import { dispatchInOrder } from '../../../shared/operations/dispatch.ts';
 import { forgetSchedules } from '../../../shared/operations/schedule-telling.ts';
 import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
-import { answers, nothing, workflowParams } from '../../answers.ts';
+import { answers, nothing, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workflows'];

@@ -4,7 +4,7 @@ import {
   workspaceUpdate,
 } from '../../../shared/contract/workspace.ts';
 import { changePlan, readWorkspace, updateWorkspace } from '../../../shared/db/workspaces.ts';
-import { answers } from '../../answers.ts';
+import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workspace'];

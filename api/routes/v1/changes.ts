@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { changeListQuery, changeSchema } from '../../../shared/contract/data/change.ts';
 import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
 import { listChanges } from '../../../shared/db/data/changes.ts';
-import { answers } from '../../answers.ts';
-import { answerData } from '../../data-answer.ts';
-import { openPage } from '../../data-page.ts';
+import { answers } from '../../http/responses.ts';
+import { answerData } from '../../data/envelope.ts';
+import { openPage } from '../../data/page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 export function dataChangeRoutes(app: App, { db, meter, dataCursors }: RouteContext): void {

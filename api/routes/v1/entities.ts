@@ -14,9 +14,9 @@ import {
   MAX_VERSIONS,
   readEntity,
 } from '../../../shared/db/data/entities.ts';
-import { answers } from '../../answers.ts';
-import { answerData } from '../../data-answer.ts';
-import { openPage } from '../../data-page.ts';
+import { answers } from '../../http/responses.ts';
+import { answerData } from '../../data/envelope.ts';
+import { openPage } from '../../data/page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Entities'];

@@ -6,9 +6,9 @@ import {
   intelligenceEventSchema,
 } from '../../../shared/contract/data/event.ts';
 import { listEvents, markDelivered, readEvent } from '../../../shared/db/data/events.ts';
-import { answers } from '../../answers.ts';
-import { answerData } from '../../data-answer.ts';
-import { openPage } from '../../data-page.ts';
+import { answers } from '../../http/responses.ts';
+import { answerData } from '../../data/envelope.ts';
+import { openPage } from '../../data/page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Events'];

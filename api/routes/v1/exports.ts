@@ -8,9 +8,15 @@ import { type ExportSet, withExportSet } from '../../../shared/db/data/exports.t
 import { promiseEvents } from '../../../shared/db/data/outbound-events.ts';
 import type { Tx } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/platform/ids.ts';
-import { answers } from '../../answers.ts';
+import { answers } from '../../http/responses.ts';
 import type { App, DataCaller, RouteContext } from '../../deps.ts';
-import { createExportPlaces, csvOf, EXPORT_MS, jsonOf, sendExport } from '../../export-stream.ts';
+import {
+  createExportPlaces,
+  csvOf,
+  EXPORT_MS,
+  jsonOf,
+  sendExport,
+} from '../../data/export-stream.ts';
 
 const rowSchema = z
   .union([entitySchema, intelligenceEventSchema])

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { dataPageQuery, envelopeOf } from '../../../shared/contract/data/envelope.ts';
 import { sourceSchema } from '../../../shared/contract/data/source.ts';
 import { listSources } from '../../../shared/db/data/sources.ts';
-import { answers } from '../../answers.ts';
-import { answerData } from '../../data-answer.ts';
-import { openPage, pageOfWhole } from '../../data-page.ts';
+import { answers } from '../../http/responses.ts';
+import { answerData } from '../../data/envelope.ts';
+import { openPage, pageOfWhole } from '../../data/page.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 export function sourceReadRoutes(app: App, { db, dataCursors }: RouteContext): void {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
 import { dataUsageSchema } from '../../../shared/contract/data/usage.ts';
 import { readDataUsage } from '../../../shared/db/data/usage.ts';
-import { answers } from '../../answers.ts';
-import { answerData } from '../../data-answer.ts';
+import { answers } from '../../http/responses.ts';
+import { answerData } from '../../data/envelope.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 export function dataUsageRoutes(app: App, { db }: RouteContext): void {

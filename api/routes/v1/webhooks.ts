@@ -18,10 +18,10 @@ import {
   listEndpoints,
 } from '../../../shared/db/data/endpoints.ts';
 import { registerEndpoint, rotateEndpointSecret } from '../../../shared/operations/endpoints.ts';
-import { answers, deliveryParams, endpointParams, nothing } from '../../answers.ts';
-import { answerData } from '../../data-answer.ts';
-import { openPage, pageOfWhole } from '../../data-page.ts';
-import { deliveryPage } from '../../delivery-page.ts';
+import { answers, deliveryParams, endpointParams, nothing } from '../../http/responses.ts';
+import { answerData } from '../../data/envelope.ts';
+import { openPage, pageOfWhole } from '../../data/page.ts';
+import { deliveryPage } from '../../data/delivery-page.ts';
 import type { App, DataCall, RouteContext } from '../../deps.ts';
 
 const tags = ['Webhooks'];

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { csvLine } from '../../../api/csv.ts';
+import { csvLine } from '../../../api/http/csv.ts';
 import { sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/platform/ids.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';

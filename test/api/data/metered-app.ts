@@ -5,13 +5,13 @@ import {
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { createDataAccess, guardDataRoutes } from '../../../api/data-access.ts';
-import { answerData } from '../../../api/data-answer.ts';
+import { createDataAccess, guardDataRoutes } from '../../../api/data/access.ts';
+import { answerData } from '../../../api/data/envelope.ts';
 import type { App } from '../../../api/deps.ts';
-import { answerErrors } from '../../../api/error-handler.ts';
-import { acceptJson } from '../../../api/body.ts';
-import { createKeyUses } from '../../../api/key-uses.ts';
-import { createMeter } from '../../../api/meter.ts';
+import { answerErrors } from '../../../api/http/error-handler.ts';
+import { acceptJson } from '../../../api/http/body.ts';
+import { createKeyUses } from '../../../api/identity/key-uses.ts';
+import { createMeter } from '../../../api/data/meter.ts';
 import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
 import { recordDataKeyUses } from '../../../shared/db/data/keys.ts';
 import { connectDatabase, sql } from '../../../shared/db/pool.ts';

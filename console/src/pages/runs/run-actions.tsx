@@ -10,7 +10,7 @@ import { UserText } from '../../parts/user-text.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { runsKey } from '../../queries/runs.ts';
 import { workflowQuery } from '../../queries/workflows.ts';
-import { RunDialog } from '../../pages/workflows/run-dialog.tsx';
+import { RunDialog } from '../workflows/run-dialog.tsx';
 import { OverrideButton } from './override.tsx';
 import { keptText, ResumeEffect } from './resume-texts.tsx';
 import { cancelFacts, hasEnded, namesText, resumeFacts } from './run-facts.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { SCHEMA_VERSION } from '../shared/contract/data/envelope.ts';
+import { SCHEMA_VERSION } from '../../shared/contract/data/envelope.ts';
 
 /** The envelope of an answer of `/v1`, with what the call has cost by now. */
 export function answerData<Data>(

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { AppError } from '../shared/errors.ts';
-import { parseExactJson } from '../shared/exact-json.ts';
-import type { Json, JsonObject } from '../shared/json.ts';
-import { refuseUnsafe } from './input-guard.ts';
+import { AppError } from '../../shared/errors.ts';
+import { parseExactJson } from '../../shared/exact-json.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { refuseUnsafe } from '../http/input-guard.ts';
 
 // A byte order mark is kept, and is no JSON: a sender that adds one is told so before somebody relies on it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

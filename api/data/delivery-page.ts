@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { Delivery, deliveryPageQuery } from '../shared/contract/data/outbound.ts';
-import { listDeliveries } from '../shared/db/data/deliveries.ts';
-import type { EndpointCaller } from '../shared/db/data/endpoints.ts';
-import { openPage } from './data-page.ts';
-import type { RouteContext } from './deps.ts';
+import type { Delivery, deliveryPageQuery } from '../../shared/contract/data/outbound.ts';
+import { listDeliveries } from '../../shared/db/data/deliveries.ts';
+import type { EndpointCaller } from '../../shared/db/data/endpoints.ts';
+import { openPage } from './page.ts';
+import type { RouteContext } from '../deps.ts';
 
 /**
  * A page of what was sent to an endpoint, for a key or a member. Throws AppError `not_found`, and `invalid` for a cursor

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { AppError } from '../shared/errors.ts';
+import { AppError } from '../../shared/errors.ts';
 
 /** Deeper JSON would overflow the stack of whoever serialises it, here or in the database. */
 const MAX_DEPTH = 100;

@@ -1,8 +1,8 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../shared/errors.ts';
+import { AppError } from '../../shared/errors.ts';
 import { clientNetwork } from './client-address.ts';
-import type { App } from './deps.ts';
+import type { App } from '../deps.ts';
 
 const WINDOW_MS = 60_000;
 /** Addresses remembered at a time, the least recently seen go first. */

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ExportKind } from '../shared/contract/data/export.ts';
-import { exportColumns, type ExportSet } from '../shared/db/data/exports.ts';
-import { AppError } from '../shared/errors.ts';
-import { csvLine } from './csv.ts';
-import { answerData } from './data-answer.ts';
+import type { ExportKind } from '../../shared/contract/data/export.ts';
+import { exportColumns, type ExportSet } from '../../shared/db/data/exports.ts';
+import { AppError } from '../../shared/errors.ts';
+import { csvLine } from '../http/csv.ts';
+import { answerData } from './envelope.ts';
 
 /** How long a reader may take for all of an export: its snapshot is kept that long. */
 const READ_MS = 120_000;

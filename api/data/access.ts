@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { dataKeyPrefixes } from '../shared/contract/data/key.ts';
-import type { DataScope } from '../shared/contract/data/envelope.ts';
-import type { Allowance, DataAccount } from '../shared/db/data/metering.ts';
-import { AppError } from '../shared/errors.ts';
-import { createAddressRanges } from '../shared/platform/address-ranges.ts';
-import { hashApiKeySecret } from '../shared/platform/api-key-secrets.ts';
-import { isRepeated } from './authenticate.ts';
-import { clientNetwork } from './client-address.ts';
-import type { Meter, RouteContext } from './deps.ts';
-import type { KeyUses } from './key-uses.ts';
-import { createMinuteRates } from './minute-rates.ts';
+import { dataKeyPrefixes } from '../../shared/contract/data/key.ts';
+import type { DataScope } from '../../shared/contract/data/envelope.ts';
+import type { Allowance, DataAccount } from '../../shared/db/data/metering.ts';
+import { AppError } from '../../shared/errors.ts';
+import { createAddressRanges } from '../../shared/platform/address-ranges.ts';
+import { hashApiKeySecret } from '../../shared/platform/api-key-secrets.ts';
+import { isRepeated } from '../identity/authenticate.ts';
+import { clientNetwork } from '../http/client-address.ts';
+import type { Meter, RouteContext } from '../deps.ts';
+import type { KeyUses } from '../identity/key-uses.ts';
+import { createMinuteRates } from './key-rates.ts';
 
 /** Ours are a third of this. */
 const MAX_KEY_LENGTH = 200;

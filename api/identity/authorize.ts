@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { isConsoleAsset } from './console.ts';
-import { isReferencePage } from './reference.ts';
+import { isConsoleAsset } from '../console.ts';
+import { isReferencePage } from '../http/reference.ts';
 
 /** A route that does not say who may call it keeps the app from starting. */
 export function refuseUndeclaredRoutes(app: FastifyInstance): void {

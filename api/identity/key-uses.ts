@@ -1,6 +1,6 @@
-import { recordKeyUses } from '../shared/db/api-keys.ts';
-import type { Db } from '../shared/db/pool.ts';
-import type { Logger } from '../shared/platform/logger.ts';
+import { recordKeyUses } from '../../shared/db/api-keys.ts';
+import type { Db } from '../../shared/db/pool.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
 
 /** How long a use may wait to be written. */
 const WRITE_EVERY_MS = 2_000;

@@ -7,7 +7,7 @@ import type { Override } from '../shared/db/resumes.ts';
 import { notFound } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operations/runs.ts';
-import { databaseProblem } from './database-errors.ts';
+import { databaseProblem } from './http/database-errors.ts';
 import type { RouteContext } from './deps.ts';
 
 export interface GateDecision {

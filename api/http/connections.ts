@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import { Socket } from 'node:net';
 import { BODY_LIMIT_BYTES } from './body.ts';
-import type { App } from './deps.ts';
+import type { App } from '../deps.ts';
 
 /** What one client may take of the time and the sockets of a process. */
 export interface ConnectionLimits {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { errorBody } from '../shared/contract/common.ts';
-import { type ErrorCode, errorTable } from '../shared/errors.ts';
+import { errorBody } from '../../shared/contract/common.ts';
+import { type ErrorCode, errorTable } from '../../shared/errors.ts';
 
 /** An answer whose media type depends on the request. */
 interface InSeveralForms {

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { type Actor, requireCapability } from '../shared/actor.ts';
-import { API_KEY_PREFIX } from '../shared/contract/api-key.ts';
-import { findKeyHolder, findSessionHolders } from '../shared/db/credentials.ts';
-import { readDefaultOwner } from '../shared/db/workspaces.ts';
-import { AppError } from '../shared/errors.ts';
-import { hashApiKeySecret } from '../shared/platform/api-key-secrets.ts';
-import { isAddress, isKnownHost } from '../shared/platform/known-host.ts';
-import type { Session, SessionTokens } from '../shared/platform/session-tokens.ts';
-import type { ApiDeps, RouteContext } from './deps.ts';
+import { type Actor, requireCapability } from '../../shared/actor.ts';
+import { API_KEY_PREFIX } from '../../shared/contract/api-key.ts';
+import { findKeyHolder, findSessionHolders } from '../../shared/db/credentials.ts';
+import { readDefaultOwner } from '../../shared/db/workspaces.ts';
+import { AppError } from '../../shared/errors.ts';
+import { hashApiKeySecret } from '../../shared/platform/api-key-secrets.ts';
+import { isAddress, isKnownHost } from '../../shared/platform/known-host.ts';
+import type { Session, SessionTokens } from '../../shared/platform/session-tokens.ts';
+import type { ApiDeps, RouteContext } from '../deps.ts';
 import type { KeyUses } from './key-uses.ts';
 
 /** How long the owner is remembered: open mode asks for it on every request, and it hardly ever changes. */

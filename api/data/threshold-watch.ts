@@ -1,7 +1,7 @@
-import type { Allowance } from '../shared/db/data/metering.ts';
-import { type ReachedThresholds, tellThresholds } from '../shared/db/data/thresholds.ts';
-import type { Pool } from '../shared/db/pool.ts';
-import type { Logger } from '../shared/platform/logger.ts';
+import type { Allowance } from '../../shared/db/data/metering.ts';
+import { type ReachedThresholds, tellThresholds } from '../../shared/db/data/thresholds.ts';
+import type { Pool } from '../../shared/db/pool.ts';
+import type { Logger } from '../../shared/platform/logger.ts';
 
 /** Shares of a plan's allowance at which its workspace is told. */
 const PERCENTS = [80, 100];

@@ -1,4 +1,4 @@
-import { createBatches } from './batches.ts';
+import { createBatches } from './batcher.ts';
 
 /**
  * Reads that many ask for at the same moment. One of a kind is under way at a time, and all who ask meanwhile get the

@@ -1,5 +1,5 @@
-import type { ListPosition, DataCursors } from '../shared/platform/data-cursors.ts';
-import type { Page, PageRequest, ReaderScope } from '../shared/db/data/lists.ts';
+import type { ListPosition, DataCursors } from '../../shared/platform/data-cursors.ts';
+import type { Page, PageRequest, ReaderScope } from '../../shared/db/data/lists.ts';
 
 /** A query of a list of the data API, taken apart. */
 export interface OpenPage<Filter> {
