@@ -1,9 +1,9 @@
 import { activityInfo, ApplicationFailure } from '@temporalio/activity';
-import { loadLedger } from '../shared/db/ledger.ts';
-import { pauseAtGates } from '../shared/db/gates.ts';
-import { abandonRun, reportFailure } from '../shared/db/run-ends.ts';
-import { settleRun } from '../shared/db/settlements.ts';
-import { recordControl } from '../shared/db/run-log.ts';
+import { loadLedger } from '../shared/db/runs/restart.ts';
+import { pauseAtGates } from '../shared/db/runs/gates.ts';
+import { abandonRun, reportFailure } from '../shared/db/runs/ends.ts';
+import { settleRun } from '../shared/db/runs/settlements.ts';
+import { recordControl } from '../shared/db/runs/log.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { ControlActivities } from '../shared/execution.ts';
 import { toDollars } from '../shared/money.ts';

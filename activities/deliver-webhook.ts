@@ -6,8 +6,8 @@ import {
   type DeliveryRound,
   recordAttempt,
   releaseAttempt,
-} from '../shared/db/data/delivery-attempts.ts';
-import { secretPlace } from '../shared/db/data/endpoints.ts';
+} from '../shared/db/deliveries/attempts.ts';
+import { secretPlace } from '../shared/db/deliveries/endpoints.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import { messageOf } from '../shared/errors.ts';
 import {

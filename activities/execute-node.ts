@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { AgentNode, ToolNode } from '../shared/contract/graph.ts';
-import { type CustomTool, findCustomTool } from '../shared/db/custom-tools.ts';
-import { recordStepVerdict } from '../shared/db/governance.ts';
-import { blockedEvidence, blockedText, lastCost } from '../shared/db/holds.ts';
+import { type CustomTool, findCustomTool } from '../shared/db/workflows/custom-tools.ts';
+import { recordStepVerdict } from '../shared/db/audit/governance.ts';
+import { blockedEvidence, blockedText, lastCost } from '../shared/db/money/holds.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import {
   type Beginning,
@@ -17,7 +17,7 @@ import {
   renewClaim,
   type StepBeginning,
   type StepEnd,
-} from '../shared/db/steps.ts';
+} from '../shared/db/runs/steps.ts';
 import { messageOf } from '../shared/errors.ts';
 import {
   FAILURE_BUDGET,

@@ -1,4 +1,4 @@
-import { notifyFrames } from '../shared/db/frames.ts';
+import { notifyFrames } from '../shared/db/runs/frames.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 

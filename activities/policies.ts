@@ -1,5 +1,5 @@
 import { type Policies, unrestricted } from '../shared/contract/policy.ts';
-import { readPolicies } from '../shared/db/policies.ts';
+import { readPolicies } from '../shared/db/audit/policies.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { JudgingPolicies } from '../shared/platform/untrusted.ts';
 import { compilePolicies } from '../shared/policy/judge.ts';

@@ -7,7 +7,7 @@ import type { Capability } from '../shared/capabilities.ts';
 import type { DataScope } from '../shared/contract/data/envelope.ts';
 import type { AdmittedKey, DataAccount } from '../shared/db/data/metering.ts';
 import type { Tx } from '../shared/db/pool.ts';
-import type { EnabledWebhook } from '../shared/db/webhooks.ts';
+import type { EnabledWebhook } from '../shared/db/workflows/webhooks.ts';
 import type { RunDeps } from '../shared/operations/runs.ts';
 import type { DataCursors } from '../shared/platform/data-cursors.ts';
 import type { Egress } from '../shared/platform/egress.ts';

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { adoptPlainCodes, inviteRules } from '../shared/db/invite-codes.ts';
+import { adoptPlainCodes, inviteRules } from '../shared/db/people/invite-codes.ts';
 import { connectDatabase, type Pool } from '../shared/db/pool.ts';
-import { ensureDefaultWorkspace } from '../shared/db/workspaces.ts';
+import { ensureDefaultWorkspace } from '../shared/db/people/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
 import { createDemoData } from '../shared/operations/demo-data.ts';
 import { findRunnable } from '../shared/operations/find-runnable.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../shared/actor.ts';
 import type { Run } from '../shared/contract/run.ts';
-import type { RunRequest } from '../shared/db/admission.ts';
-import { newRunRecord, readRun } from '../shared/db/runs.ts';
-import type { Override } from '../shared/db/resumes.ts';
+import type { RunRequest } from '../shared/db/runs/admission.ts';
+import { newRunRecord, readRun } from '../shared/db/runs/runs.ts';
+import type { Override } from '../shared/db/runs/resumes.ts';
 import { notFound } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
 import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operations/runs.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { AuditVerification } from '../shared/contract/audit.ts';
-import { type ChainPlace, listAuditedWorkspaces, verifyAudit } from '../shared/db/audit-chain.ts';
+import { type ChainPlace, listAuditedWorkspaces, verifyAudit } from '../shared/db/audit/chain.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
 import { messageOf } from '../shared/errors.ts';
 import { findDatabase } from './running-service.ts';

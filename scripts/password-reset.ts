@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { connectDatabase } from '../shared/db/pool.ts';
-import { findAccount, setPassword } from '../shared/db/sign-ins.ts';
+import { findAccount, setPassword } from '../shared/db/people/sign-ins.ts';
 import { messageOf } from '../shared/errors.ts';
 import { generatePassword } from '../shared/operations/sign-in.ts';
 import { hashPassword } from '../shared/platform/passwords.ts';

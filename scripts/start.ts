@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join, relative } from 'node:path';
 import { migrate } from '../shared/db/migrate.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
-import { readOwnerAccount } from '../shared/db/sign-ins.ts';
+import { readOwnerAccount } from '../shared/db/people/sign-ins.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { createSessionTokens } from '../shared/platform/session-tokens.ts';
-import { noteExampleMade, readExamplesMade } from '../shared/db/examples-made.ts';
+import { noteExampleMade, readExamplesMade } from '../shared/db/workflows/examples-made.ts';
 import { type ExampleMemory, seed } from './seed.ts';
 import { startChild } from './stack/children.ts';
 import type { Child } from './stack/children.ts';

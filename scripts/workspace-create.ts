@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { emailInput, memberName } from '../shared/contract/member.ts';
 import { workspaceUpdate } from '../shared/contract/workspace.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
-import { createWorkspace } from '../shared/db/workspaces.ts';
+import { createWorkspace } from '../shared/db/people/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
 import { createDemoData } from '../shared/operations/demo-data.ts';
 import { generatePassword } from '../shared/operations/sign-in.ts';

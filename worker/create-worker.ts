@@ -3,7 +3,7 @@ import { createActivities } from '../activities/index.ts';
 import { createNodeRunners } from '../activities/nodes/runners.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import { listPrices } from '../shared/db/prices.ts';
+import { listPrices } from '../shared/db/money/prices.ts';
 import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
 import { startDeliveryDispatch } from '../shared/operations/delivery-dispatch.ts';
 import { startReconciler } from '../shared/operations/reconcile.ts';

@@ -1,5 +1,5 @@
 import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
-import type { CustomTool } from '../../shared/db/custom-tools.ts';
+import type { CustomTool } from '../../shared/db/workflows/custom-tools.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import type { Consumption } from '../../shared/node-error.ts';
 import type { Place } from '../../shared/platform/untrusted.ts';

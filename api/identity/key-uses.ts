@@ -1,4 +1,4 @@
-import { recordKeyUses } from '../../shared/db/api-keys.ts';
+import { recordKeyUses } from '../../shared/db/people/api-keys.ts';
 import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SignatureMark } from '../../shared/db/webhooks.ts';
+import type { SignatureMark } from '../../shared/db/workflows/webhooks.ts';
 import { AppError } from '../../shared/errors.ts';
 
 const TIMESTAMP = /^(?:0|[1-9]\d{0,11})$/;

@@ -8,7 +8,7 @@ import {
   runListQuery,
   runSchema,
 } from '../../shared/contract/run.ts';
-import { listRuns } from '../../shared/db/runs.ts';
+import { listRuns } from '../../shared/db/runs/runs.ts';
 import { restOf } from './run-watch.ts';
 import { defineTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';

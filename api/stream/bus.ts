@@ -1,5 +1,5 @@
 import type { StreamFrame } from '../../shared/contract/stream.ts';
-import { readFrames } from '../../shared/db/frames.ts';
+import { readFrames } from '../../shared/db/runs/frames.ts';
 import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { type Listener, listenForFrames } from './listener.ts';

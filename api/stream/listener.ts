@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { FRAMES_CHANNEL } from '../../shared/db/frames.ts';
+import { FRAMES_CHANNEL } from '../../shared/db/runs/frames.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 

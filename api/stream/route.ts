@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import { requireCapability } from '../../shared/actor.ts';
 import { closeCodes } from '../../shared/contract/stream.ts';
-import { frameCursor } from '../../shared/db/frames.ts';
+import { frameCursor } from '../../shared/db/runs/frames.ts';
 import { AppError } from '../../shared/errors.ts';
 import { answers, runParams } from '../http/responses.ts';
 import { type Caller, requireKnownOrigin } from '../identity/authenticate.ts';

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import { holds } from '../../shared/capabilities.ts';
 import { closeCodes } from '../../shared/contract/stream.ts';
-import { findSessionHolders } from '../../shared/db/credentials.ts';
+import { findSessionHolders } from '../../shared/db/people/credentials.ts';
 import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { Session } from '../../shared/platform/session-tokens.ts';

@@ -3,8 +3,8 @@ import type { CommonQueryMethods, QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
 import { listEntities } from '../../shared/db/data/entities.ts';
-import { readRun } from '../../shared/db/runs.ts';
-import { readDefaultOwner } from '../../shared/db/workspaces.ts';
+import { readRun } from '../../shared/db/runs/runs.ts';
+import { readDefaultOwner } from '../../shared/db/people/workspaces.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 
 // The baselines of reading a run and of listing records, with the statements of readRun and listEntities, and of

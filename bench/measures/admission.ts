@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import autocannon from 'autocannon';
 import pg from 'pg';
-import { admitRun } from '../../shared/db/admission.ts';
+import { admitRun } from '../../shared/db/runs/admission.ts';
 import { connectDatabase } from '../../shared/db/pool.ts';
-import { readDefaultOwner } from '../../shared/db/workspaces.ts';
+import { readDefaultOwner } from '../../shared/db/people/workspaces.ts';
 import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { chain } from '../graphs.ts';

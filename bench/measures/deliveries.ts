@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newId } from '../../shared/platform/ids.ts';
-import { secretPlace } from '../../shared/db/data/endpoints.ts';
-import { promiseEvents } from '../../shared/db/data/outbound-events.ts';
+import { secretPlace } from '../../shared/db/deliveries/endpoints.ts';
+import { promiseEvents } from '../../shared/db/deliveries/outbound-events.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
 import { newEndpointSecret } from '../../shared/platform/delivery-signature.ts';
 import { createSealer } from '../../shared/platform/sealing.ts';

@@ -1,8 +1,8 @@
 import type { Actor } from '../actor.ts';
 import { type AlertChannel, alertChannels, alertEvents } from '../alerts.ts';
 import type { AlertSettings, AlertTest } from '../contract/alert.ts';
-import { recordAudit } from '../db/audit.ts';
-import { queueTestAlert } from '../db/outbox.ts';
+import { recordAudit } from '../db/audit/audit.ts';
+import { queueTestAlert } from '../db/runs/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import { conflict } from '../errors.ts';
 import type { Config } from '../platform/config.ts';

@@ -1,12 +1,12 @@
-import { listUnsealedWorkspaces, SEAL_BATCH, sealAuditEntries } from '../db/audit-chain.ts';
-import { reapHolds } from '../db/holds.ts';
+import { listUnsealedWorkspaces, SEAL_BATCH, sealAuditEntries } from '../db/audit/chain.ts';
+import { reapHolds } from '../db/money/holds.ts';
 import type { Pool } from '../db/pool.ts';
-import { dropPastEvents, dropPastSignatures } from '../db/webhooks.ts';
-import { FOLD_BATCH, foldUsage } from '../db/usage.ts';
+import { dropPastEvents, dropPastSignatures } from '../db/workflows/webhooks.ts';
+import { FOLD_BATCH, foldUsage } from '../db/money/usage.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mailer } from '../platform/mailer.ts';
-import { adoptPlainCodes, inviteRules } from '../db/invite-codes.ts';
+import { adoptPlainCodes, inviteRules } from '../db/people/invite-codes.ts';
 import { mailInvitations } from './invitations.ts';
 import { type Loop, startLoop } from './loop.ts';
 

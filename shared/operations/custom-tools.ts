@@ -17,9 +17,9 @@ import {
   readCustomTool,
   toAnswer,
   updateCustomTool,
-} from '../db/custom-tools.ts';
-import { recordGovernanceEvent } from '../db/governance.ts';
-import { readPolicies } from '../db/policies.ts';
+} from '../db/workflows/custom-tools.ts';
+import { recordGovernanceEvent } from '../db/audit/governance.ts';
+import { readPolicies } from '../db/audit/policies.ts';
 import type { Pool } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';

@@ -6,7 +6,7 @@ import {
   type QueuedDelivery,
   requeueLost,
   takeQueued,
-} from '../db/data/delivery-queue.ts';
+} from '../db/deliveries/queue.ts';
 import { DELIVERY_WORKFLOW, type DeliverWebhookInput, searchAttributes } from '../execution.ts';
 import type { DispatchDeps } from './executions.ts';
 import { type Loop, startLoop } from './loop.ts';

@@ -5,10 +5,10 @@ import {
 } from '@temporalio/client';
 import { z } from 'zod';
 import { type Alert, alertEvents } from '../alerts.ts';
-import type { AdmittedRun } from '../db/admission.ts';
-import { readStartable } from '../db/ledger.ts';
-import { complete, isFirst, type OutboxRow, postpone } from '../db/outbox.ts';
-import { markLost } from '../db/silent-runs.ts';
+import type { AdmittedRun } from '../db/runs/admission.ts';
+import { readStartable } from '../db/runs/restart.ts';
+import { complete, isFirst, type OutboxRow, postpone } from '../db/runs/outbox.ts';
+import { markLost } from '../db/runs/silent.ts';
 import { messageOf } from '../errors.ts';
 import {
   ALERT_WORKFLOW,

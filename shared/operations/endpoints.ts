@@ -12,7 +12,7 @@ import {
   rotateSecret,
   secretPlace,
   updateEndpoint,
-} from '../db/data/endpoints.ts';
+} from '../db/deliveries/endpoints.ts';
 import type { Pool } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { newEndpointSecret } from '../platform/delivery-signature.ts';

@@ -1,6 +1,6 @@
 import type { Graph } from '../contract/graph.ts';
-import type { Runnable } from '../db/admission.ts';
-import { type CurrentGraph, readCurrentGraph } from '../db/current-graph.ts';
+import type { Runnable } from '../db/runs/admission.ts';
+import { type CurrentGraph, readCurrentGraph } from '../db/workflows/current-graph.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { checkGraphUntrusted } from '../platform/untrusted.ts';

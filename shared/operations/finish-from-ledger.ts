@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { loadLedger, readStartable } from '../db/ledger.ts';
+import { loadLedger, readStartable } from '../db/runs/restart.ts';
 import type { Pool } from '../db/pool.ts';
-import { settleRun } from '../db/settlements.ts';
+import { settleRun } from '../db/runs/settlements.ts';
 import { compileGraph } from '../graph/compile.ts';
 import { createScheduler, type Scheduler } from '../graph/scheduler.ts';
 import type { LedgerState } from '../execution.ts';

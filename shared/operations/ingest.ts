@@ -5,7 +5,7 @@ import {
   ingestRecord,
   MAX_INGEST_ERRORS,
 } from '../contract/data/ingest.ts';
-import { recordAudit } from '../db/audit.ts';
+import { recordAudit } from '../db/audit/audit.ts';
 import { readFeed } from '../db/data/feeds.ts';
 import { ingestBatch, type IngestTarget } from '../db/data/ingest.ts';
 import type { BatchOutcome, NumberedRecord } from '../db/data/ingest-plan.ts';

@@ -4,8 +4,8 @@ import {
   endInvitationMail,
   postponeInvitationMail,
   takeDueInvitations,
-} from '../db/invitations.ts';
-import { type InviteRules, openInviteCode } from '../db/invite-codes.ts';
+} from '../db/people/invitations.ts';
+import { type InviteRules, openInviteCode } from '../db/people/invite-codes.ts';
 import type { Pool } from '../db/pool.ts';
 import { messageOf } from '../errors.ts';
 import type { Config } from '../platform/config.ts';

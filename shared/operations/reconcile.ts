@@ -1,7 +1,7 @@
-import { takeDue } from '../db/outbox.ts';
-import { abandonRun } from '../db/run-ends.ts';
-import { notifyFrames } from '../db/frames.ts';
-import { markLost, type SilentRun, takeSilentRuns } from '../db/silent-runs.ts';
+import { takeDue } from '../db/runs/outbox.ts';
+import { abandonRun } from '../db/runs/ends.ts';
+import { notifyFrames } from '../db/runs/frames.ts';
+import { markLost, type SilentRun, takeSilentRuns } from '../db/runs/silent.ts';
 import { finishFromLedger } from './finish-from-ledger.ts';
 import { dispatch } from './dispatch.ts';
 import {

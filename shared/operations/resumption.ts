@@ -5,9 +5,9 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { z } from 'zod';
-import { readStartable, type StartableRun, supersede } from '../db/ledger.ts';
-import { type OutboxRow, remember } from '../db/outbox.ts';
-import { hasLiveClaim } from '../db/steps.ts';
+import { readStartable, type StartableRun, supersede } from '../db/runs/restart.ts';
+import { type OutboxRow, remember } from '../db/runs/outbox.ts';
+import { hasLiveClaim } from '../db/runs/steps.ts';
 import { messageOf } from '../errors.ts';
 import {
   announce,

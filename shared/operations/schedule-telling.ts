@@ -10,7 +10,7 @@ import {
   markTold,
   takeUntold,
   type UntoldSchedule,
-} from '../db/schedules.ts';
+} from '../db/workflows/schedules.ts';
 import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '../execution.ts';
 import { dueTwice, longestPause, cronExpressions } from '../platform/cron.ts';
 import type { DispatchDeps } from './executions.ts';

@@ -1,4 +1,4 @@
-import { markUntold, readForTick, recordSkip } from '../db/schedules.ts';
+import { markUntold, readForTick, recordSkip } from '../db/workflows/schedules.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { TickCall, TickResult } from '../execution.ts';
 import { isMeant, nextDue } from '../platform/cron.ts';

@@ -1,7 +1,7 @@
 import type { Actor } from '../actor.ts';
 import type { RunSummary } from '../contract/run.ts';
 import type { Schedule, ScheduleInput, ScheduleUpdate } from '../contract/schedule.ts';
-import * as schedules from '../db/schedules.ts';
+import * as schedules from '../db/workflows/schedules.ts';
 import { AppError, messageOf } from '../errors.ts';
 import { canonicalZone, nextDue, type Timing } from '../platform/cron.ts';
 import type { DispatchDeps } from './executions.ts';

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import type { AcceptInviteInput, SignupInput } from '../contract/session.ts';
-import type { MemberRow } from '../db/members.ts';
+import type { MemberRow } from '../db/people/members.ts';
 import type { Pool } from '../db/pool.ts';
-import { countAttempt, dropEndedWindows, forgiveAttempt } from '../db/sign-in-failures.ts';
+import { countAttempt, dropEndedWindows, forgiveAttempt } from '../db/people/sign-in-failures.ts';
 import {
   type Account,
   acceptInvite,
@@ -15,7 +15,7 @@ import {
   readOwnerAccount,
   setPassword,
   signUp,
-} from '../db/sign-ins.ts';
+} from '../db/people/sign-ins.ts';
 import { AppError } from '../errors.ts';
 import { newId } from '../platform/ids.ts';
 import { hashPassword, verifyPassword } from '../platform/passwords.ts';

@@ -1,6 +1,6 @@
 import { deleteExpiredMetering } from '../db/data/metering-retention.ts';
-import { notifyFrames } from '../db/frames.ts';
-import * as retention from '../db/retention.ts';
+import { notifyFrames } from '../db/runs/frames.ts';
+import * as retention from '../db/audit/retention.ts';
 import type { SweepPart } from '../execution.ts';
 import { type PlanName, plans } from '../plans.ts';
 import { dispatchInOrder } from './dispatch.ts';

@@ -1,7 +1,7 @@
 import type { GraphReport } from '../contract/graph.ts';
-import { readCurrentGraph } from '../db/current-graph.ts';
+import { readCurrentGraph } from '../db/workflows/current-graph.ts';
 import type { Db } from '../db/pool.ts';
-import type { WorkflowScope } from '../db/workflows.ts';
+import type { WorkflowScope } from '../db/workflows/workflows.ts';
 import { notFound } from '../errors.ts';
 import { type ModelSettings, unavailableProviders } from '../platform/models.ts';
 import { checkGraphUntrusted } from '../platform/untrusted.ts';

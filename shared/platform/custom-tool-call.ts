@@ -1,4 +1,4 @@
-import { type CustomTool, headerPlace } from '../db/custom-tools.ts';
+import { type CustomTool, headerPlace } from '../db/workflows/custom-tools.ts';
 import { isDeeperThan, type Json, type JsonObject } from '../json.ts';
 import { NodeError } from '../node-error.ts';
 import type { Egress, EgressResponse } from './egress.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { promiseEvents } from '../../shared/db/data/outbound-events.ts';
+import { promiseEvents } from '../../shared/db/deliveries/outbound-events.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { addDataKey } from './data/data-key.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { rememberSignature } from '../../shared/db/webhooks.ts';
+import { rememberSignature } from '../../shared/db/workflows/webhooks.ts';
 import { beside } from '../support/lock-waits.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 

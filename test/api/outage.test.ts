@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
-import { notifyFrames } from '../../shared/db/frames.ts';
+import { notifyFrames } from '../../shared/db/runs/frames.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
-import { appendFrames } from '../../shared/db/run-log.ts';
+import { appendFrames } from '../../shared/db/runs/log.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 /** A way to Postgres that can be cut, so that it is gone for the application and for nobody else. */

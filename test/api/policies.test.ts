@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { readPolicies } from '../../shared/db/policies.ts';
+import { readPolicies } from '../../shared/db/audit/policies.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 

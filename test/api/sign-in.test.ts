@@ -2,7 +2,11 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { z } from 'zod';
-import { adoptPlainCodes, hashInviteCode, inviteRules } from '../../shared/db/invite-codes.ts';
+import {
+  adoptPlainCodes,
+  hashInviteCode,
+  inviteRules,
+} from '../../shared/db/people/invite-codes.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
 import { createSessionTokens, SESSION_SECONDS } from '../../shared/platform/session-tokens.ts';

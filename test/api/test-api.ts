@@ -2,7 +2,7 @@ import type { InjectOptions } from 'fastify';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
-import { ensureDefaultWorkspace } from '../../shared/db/workspaces.ts';
+import { ensureDefaultWorkspace } from '../../shared/db/people/workspaces.ts';
 import type { Json } from '../../shared/json.ts';
 import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { type Config, loadConfig } from '../../shared/platform/config.ts';

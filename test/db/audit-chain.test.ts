@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { z } from 'zod';
-import { recordAudit } from '../../shared/db/audit.ts';
+import { recordAudit } from '../../shared/db/audit/audit.ts';
 import {
   listUnsealedWorkspaces,
   sealAuditEntries,
   sweepAudit,
   verifyAudit,
-} from '../../shared/db/audit-chain.ts';
+} from '../../shared/db/audit/chain.ts';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

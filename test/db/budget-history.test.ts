@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { BudgetHistory, BudgetInput } from '../../shared/contract/budget.ts';
-import { readBudgetHistory } from '../../shared/db/budget-history.ts';
-import { createBudget, readBudget } from '../../shared/db/budgets.ts';
+import { readBudgetHistory } from '../../shared/db/money/budget-history.ts';
+import { createBudget, readBudget } from '../../shared/db/money/budgets.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { resumeRun } from '../../shared/db/resumes.ts';
-import { abandonRun, cancelRun } from '../../shared/db/run-ends.ts';
-import { settleRun } from '../../shared/db/settlements.ts';
-import { beginStep, finishStep } from '../../shared/db/steps.ts';
+import { resumeRun } from '../../shared/db/runs/resumes.ts';
+import { abandonRun, cancelRun } from '../../shared/db/runs/ends.ts';
+import { settleRun } from '../../shared/db/runs/settlements.ts';
+import { beginStep, finishStep } from '../../shared/db/runs/steps.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 

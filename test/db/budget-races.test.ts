@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createBudget, deleteBudget, readBudget } from '../../shared/db/budgets.ts';
-import { lockBudgets, shareBudgets } from '../../shared/db/holds.ts';
+import { createBudget, deleteBudget, readBudget } from '../../shared/db/money/budgets.ts';
+import { lockBudgets, shareBudgets } from '../../shared/db/money/holds.ts';
 import { type FragmentSqlToken, sql, type Tx } from '../../shared/db/pool.ts';
-import { resumeRun } from '../../shared/db/resumes.ts';
-import { abandonRun } from '../../shared/db/run-ends.ts';
+import { resumeRun } from '../../shared/db/runs/resumes.ts';
+import { abandonRun } from '../../shared/db/runs/ends.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 import { beside, untilLockWaiters } from '../support/lock-waits.ts';
 import { expectLedgerToAgree } from '../support/money.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { ensureDefaultWorkspace } from '../../shared/db/workspaces.ts';
+import { ensureDefaultWorkspace } from '../../shared/db/people/workspaces.ts';
 import { createDemoData } from '../../shared/operations/demo-data.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { decideGate, pauseAtGates } from '../../shared/db/gates.ts';
-import { supersede } from '../../shared/db/ledger.ts';
+import { decideGate, pauseAtGates } from '../../shared/db/runs/gates.ts';
+import { supersede } from '../../shared/db/runs/restart.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { resumeRun } from '../../shared/db/resumes.ts';
-import { abandonRun, cancelRun, reportFailure } from '../../shared/db/run-ends.ts';
-import { listApprovals } from '../../shared/db/runs.ts';
-import { settleRun } from '../../shared/db/settlements.ts';
+import { resumeRun } from '../../shared/db/runs/resumes.ts';
+import { abandonRun, cancelRun, reportFailure } from '../../shared/db/runs/ends.ts';
+import { listApprovals } from '../../shared/db/runs/runs.ts';
+import { settleRun } from '../../shared/db/runs/settlements.ts';
 import { rejectionError } from '../../shared/rejection.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 import { queueForRun } from '../support/held-run.ts';

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { admitRun } from '../../shared/db/admission.ts';
-import { supersede } from '../../shared/db/ledger.ts';
+import { admitRun } from '../../shared/db/runs/admission.ts';
+import { supersede } from '../../shared/db/runs/restart.ts';
 import { migrate } from '../../shared/db/migrate.ts';
 import { connectDatabase, type Pool, sql, type Tx } from '../../shared/db/pool.ts';
-import { resumeRun } from '../../shared/db/resumes.ts';
-import { cancelRun } from '../../shared/db/run-ends.ts';
+import { resumeRun } from '../../shared/db/runs/resumes.ts';
+import { cancelRun } from '../../shared/db/runs/ends.ts';
 import {
   type Beginning,
   beginStep,
@@ -16,9 +16,9 @@ import {
   recordStepError,
   renewClaim,
   type StepBeginning,
-} from '../../shared/db/steps.ts';
-import { createWorkflow } from '../../shared/db/workflows.ts';
-import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/workspaces.ts';
+} from '../../shared/db/runs/steps.ts';
+import { createWorkflow } from '../../shared/db/workflows/workflows.ts';
+import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people/workspaces.ts';
 import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { startPostgres } from '../../scripts/stack/postgres.ts';

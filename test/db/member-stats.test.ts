@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import pg from 'pg';
 import { z } from 'zod';
 import type { MemberStats } from '../../shared/contract/member.ts';
-import { recordAudit } from '../../shared/db/audit.ts';
-import { sealAuditEntries, sweepAudit } from '../../shared/db/audit-chain.ts';
-import { readMemberStats } from '../../shared/db/member-stats.ts';
+import { recordAudit } from '../../shared/db/audit/audit.ts';
+import { sealAuditEntries, sweepAudit } from '../../shared/db/audit/chain.ts';
+import { readMemberStats } from '../../shared/db/people/member-stats.ts';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { foldUsage } from '../../shared/db/usage.ts';
+import { foldUsage } from '../../shared/db/money/usage.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { untilLockWaiters } from '../support/lock-waits.ts';

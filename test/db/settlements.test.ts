@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { beginStep, finishStep } from '../../shared/db/steps.ts';
-import { settleRun } from '../../shared/db/settlements.ts';
-import { replaceChecks } from '../../shared/db/workflows.ts';
+import { beginStep, finishStep } from '../../shared/db/runs/steps.ts';
+import { settleRun } from '../../shared/db/runs/settlements.ts';
+import { replaceChecks } from '../../shared/db/workflows/workflows.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 
 let engine: Engine;

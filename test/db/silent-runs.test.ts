@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { markLost, takeSilentRuns } from '../../shared/db/silent-runs.ts';
+import { markLost, takeSilentRuns } from '../../shared/db/runs/silent.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 
 let engine: Engine;

@@ -7,14 +7,14 @@ import {
   finishStep,
   hasLiveClaim,
   recordStepError,
-} from '../../shared/db/steps.ts';
-import { supersede } from '../../shared/db/ledger.ts';
-import { resumeRun } from '../../shared/db/resumes.ts';
+} from '../../shared/db/runs/steps.ts';
+import { supersede } from '../../shared/db/runs/restart.ts';
+import { resumeRun } from '../../shared/db/runs/resumes.ts';
 import { unrestricted } from '../../shared/contract/policy.ts';
-import { replacePolicies } from '../../shared/db/policies.ts';
+import { replacePolicies } from '../../shared/db/audit/policies.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { settleRun } from '../../shared/db/settlements.ts';
-import { abandonRun, cancelRun, reportFailure } from '../../shared/db/run-ends.ts';
+import { settleRun } from '../../shared/db/runs/settlements.ts';
+import { abandonRun, cancelRun, reportFailure } from '../../shared/db/runs/ends.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 import { queueForRun } from '../support/held-run.ts';
 

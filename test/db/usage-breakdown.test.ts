@@ -7,9 +7,9 @@ import {
   finishStep,
   recordStepError,
   type StepSpending,
-} from '../../shared/db/steps.ts';
-import { foldUsage } from '../../shared/db/usage.ts';
-import { readUsageBreakdown } from '../../shared/db/usage-breakdown.ts';
+} from '../../shared/db/runs/steps.ts';
+import { foldUsage } from '../../shared/db/money/usage.ts';
+import { readUsageBreakdown } from '../../shared/db/money/usage-breakdown.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import pg from 'pg';
 import { z } from 'zod';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { foldUsage, readOverview, readUsage } from '../../shared/db/usage.ts';
+import { foldUsage, readOverview, readUsage } from '../../shared/db/money/usage.ts';
 import { newId } from '../../shared/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { classify } from '../../api/http/error-handler.ts';
 import type { Actor } from '../../shared/actor.ts';
-import { admitRun } from '../../shared/db/admission.ts';
+import { admitRun } from '../../shared/db/runs/admission.ts';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import {
   createWorkflow,
   deleteWorkflow,
   readWorkflow,
   updateWorkflow,
-} from '../../shared/db/workflows.ts';
-import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/workspaces.ts';
-import type { RunRequest } from '../../shared/db/admission.ts';
+} from '../../shared/db/workflows/workflows.ts';
+import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people/workspaces.ts';
+import type { RunRequest } from '../../shared/db/runs/admission.ts';
 import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

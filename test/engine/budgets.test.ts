@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { createBudget, readBudget, updateBudget } from '../../shared/db/budgets.ts';
-import { listGovernanceEvents } from '../../shared/db/governance.ts';
+import { createBudget, readBudget, updateBudget } from '../../shared/db/money/budgets.ts';
+import { listGovernanceEvents } from '../../shared/db/audit/governance.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { updateWorkflow } from '../../shared/db/workflows.ts';
+import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { cancelRun, resumeRun } from '../../shared/operations/runs.ts';
 import { edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';

@@ -8,7 +8,7 @@ import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
-import { replacePolicies } from '../../shared/db/policies.ts';
+import { replacePolicies } from '../../shared/db/audit/policies.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { decideGate, resumeRun } from '../../shared/operations/runs.ts';
 import { randomText } from '../../shared/platform/ids.ts';

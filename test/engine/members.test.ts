@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
-import { takeDueInvitations } from '../../shared/db/invitations.ts';
+import { takeDueInvitations } from '../../shared/db/people/invitations.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { type MailServer, startMailServer } from '../fakes/mail-server.ts';
 import { type Engine, eventually, mock, startEngine } from '../support/engine.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
 import { describeCurrent } from '../../shared/operations/executions.ts';
-import { deleteWorkflow } from '../../shared/db/workflows.ts';
+import { deleteWorkflow } from '../../shared/db/workflows/workflows.ts';
 import {
   cancelRun,
   decideGate,

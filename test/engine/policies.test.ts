@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
-import { listGovernanceEvents } from '../../shared/db/governance.ts';
-import { readPolicies, replacePolicies } from '../../shared/db/policies.ts';
-import { beginStep } from '../../shared/db/steps.ts';
+import { listGovernanceEvents } from '../../shared/db/audit/governance.ts';
+import { readPolicies, replacePolicies } from '../../shared/db/audit/policies.ts';
+import { beginStep } from '../../shared/db/runs/steps.ts';
 import { decideGate, resumeRun } from '../../shared/operations/runs.ts';
 import { type ModelServer, startModelServer } from '../fakes/model-server.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';

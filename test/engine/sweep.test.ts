@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type Db, sql } from '../../shared/db/pool.ts';
-import { deleteUnusedPayloads } from '../../shared/db/retention.ts';
+import { deleteUnusedPayloads } from '../../shared/db/audit/retention.ts';
 import { SWEEP_WORKFLOW, type SweepTotals } from '../../shared/execution.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
 import { sweepPart } from '../../shared/operations/sweep.ts';

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
-import { hashInviteCode } from '../../shared/db/invite-codes.ts';
+import { hashInviteCode } from '../../shared/db/people/invite-codes.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
 import { newId, randomText } from '../../shared/platform/ids.ts';

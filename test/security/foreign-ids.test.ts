@@ -5,7 +5,7 @@ import { tools as mcpTools } from '../../api/mcp/server.ts';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { createWorkspace } from '../../shared/db/workspaces.ts';
+import { createWorkspace } from '../../shared/db/people/workspaces.ts';
 import { type BuiltinTool, toolParams } from '../../shared/tools.ts';
 import { newId, randomText } from '../../shared/platform/ids.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { App } from '../../api/deps.ts';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { dropPastSignatures } from '../../shared/db/webhooks.ts';
+import { dropPastSignatures } from '../../shared/db/workflows/webhooks.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 
 // Whoever sees a signed event can send it again while its timestamp is within the tolerance, and can change what is not

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { requireRoom } from '../../shared/db/room.ts';
+import { requireRoom } from '../../shared/db/people/limits.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { type LimitedNoun, workspaceLimits } from '../../shared/limits.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';

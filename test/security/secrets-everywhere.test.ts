@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
-import { readFrames } from '../../shared/db/frames.ts';
+import { readFrames } from '../../shared/db/runs/frames.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
 import { randomText } from '../../shared/platform/ids.ts';

@@ -4,9 +4,9 @@ import type { Workflow } from '../../shared/contract/workflow.ts';
 import { call } from '../../scripts/seed/api.ts';
 import { examples } from '../../scripts/seed/index.ts';
 import { type ExampleMemory, seed, type SeedResult } from '../../scripts/seed.ts';
-import { noteExampleMade, readExamplesMade } from '../../shared/db/examples-made.ts';
+import { noteExampleMade, readExamplesMade } from '../../shared/db/workflows/examples-made.ts';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
-import { readOwnerAccount } from '../../shared/db/sign-ins.ts';
+import { readOwnerAccount } from '../../shared/db/people/sign-ins.ts';
 import { type Installation, startInstallation } from './installation.ts';
 
 const keyed = (ends: string) =>

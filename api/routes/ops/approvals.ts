@@ -1,6 +1,6 @@
 import { pageQuery } from '../../../shared/contract/common.ts';
 import { approvalListSchema } from '../../../shared/contract/run.ts';
-import { listApprovals } from '../../../shared/db/runs.ts';
+import { listApprovals } from '../../../shared/db/runs/runs.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

@@ -4,8 +4,8 @@ import {
   type AuditVerification,
   auditVerificationSchema,
 } from '../../../shared/contract/audit.ts';
-import { listAudit } from '../../../shared/db/audit.ts';
-import { verifyAudit } from '../../../shared/db/audit-chain.ts';
+import { listAudit } from '../../../shared/db/audit/audit.ts';
+import { verifyAudit } from '../../../shared/db/audit/chain.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

@@ -9,8 +9,8 @@ import {
   sessionSchema,
   signupInput,
 } from '../../../shared/contract/session.ts';
-import { toMember } from '../../../shared/db/members.ts';
-import { type Account, readAccount } from '../../../shared/db/sign-ins.ts';
+import { toMember } from '../../../shared/db/people/members.ts';
+import { type Account, readAccount } from '../../../shared/db/people/sign-ins.ts';
 import { AppError } from '../../../shared/errors.ts';
 import {
   joinByInvite,

@@ -13,8 +13,8 @@ import {
   listBudgets,
   readBudget,
   updateBudget,
-} from '../../../shared/db/budgets.ts';
-import { readBudgetHistory } from '../../../shared/db/budget-history.ts';
+} from '../../../shared/db/money/budgets.ts';
+import { readBudgetHistory } from '../../../shared/db/money/budget-history.ts';
 import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

@@ -17,8 +17,12 @@ import {
   readDeliveryOf,
   redeliver,
   redeliverDead,
-} from '../../../shared/db/data/deliveries.ts';
-import { deleteEndpoint, listEndpoints, readEndpoint } from '../../../shared/db/data/endpoints.ts';
+} from '../../../shared/db/deliveries/deliveries.ts';
+import {
+  deleteEndpoint,
+  listEndpoints,
+  readEndpoint,
+} from '../../../shared/db/deliveries/endpoints.ts';
 import {
   changeEndpoint,
   registerEndpoint,

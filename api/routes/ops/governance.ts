@@ -2,7 +2,7 @@ import {
   governanceEventListQuery,
   governanceEventListSchema,
 } from '../../../shared/contract/governance.ts';
-import { listGovernanceEvents } from '../../../shared/db/governance.ts';
+import { listGovernanceEvents } from '../../../shared/db/audit/governance.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

@@ -8,7 +8,7 @@ import {
   findEnabledWebhook,
   rememberSignature,
   type SignatureMark,
-} from '../../../shared/db/webhooks.ts';
+} from '../../../shared/db/workflows/webhooks.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { triggerRun, type Triggered } from '../../../shared/operations/runs.ts';

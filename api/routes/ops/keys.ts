@@ -5,7 +5,7 @@ import {
   createdApiKeySchema,
 } from '../../../shared/contract/api-key.ts';
 import { offsetQuery } from '../../../shared/contract/common.ts';
-import { createApiKey, listApiKeys, revokeApiKey } from '../../../shared/db/api-keys.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../../../shared/db/people/api-keys.ts';
 import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 import { withLatestUse } from '../../identity/key-uses.ts';

@@ -8,9 +8,9 @@ import {
   permissionsChange,
   roleChange,
 } from '../../../shared/contract/member.ts';
-import { inviteRules } from '../../../shared/db/invite-codes.ts';
-import { readMemberStats } from '../../../shared/db/member-stats.ts';
-import { listMembers, readMember } from '../../../shared/db/members.ts';
+import { inviteRules } from '../../../shared/db/people/invite-codes.ts';
+import { readMemberStats } from '../../../shared/db/people/member-stats.ts';
+import { listMembers, readMember } from '../../../shared/db/people/members.ts';
 import {
   approveMember,
   changeOverrides,
@@ -18,7 +18,7 @@ import {
   inviteMember,
   removeMember,
   renewInvite,
-} from '../../../shared/db/membership.ts';
+} from '../../../shared/db/people/membership.ts';
 import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

@@ -1,5 +1,5 @@
 import { policiesInput, policiesSchema } from '../../../shared/contract/policy.ts';
-import { readPolicies, replacePolicies } from '../../../shared/db/policies.ts';
+import { readPolicies, replacePolicies } from '../../../shared/db/audit/policies.ts';
 import { checkPolicyPatterns } from '../../../shared/platform/untrusted.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';

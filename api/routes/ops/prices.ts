@@ -1,5 +1,5 @@
 import { priceListInput, priceListSchema } from '../../../shared/contract/price.ts';
-import { listPrices, replacePrices } from '../../../shared/db/prices.ts';
+import { listPrices, replacePrices } from '../../../shared/db/money/prices.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

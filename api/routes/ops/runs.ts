@@ -11,8 +11,8 @@ import {
   runSchema,
 } from '../../../shared/contract/run.ts';
 import { runEventListSchema, runEventQuery } from '../../../shared/contract/stream.ts';
-import { listRunEvents } from '../../../shared/db/frames.ts';
-import { listRuns } from '../../../shared/db/runs.ts';
+import { listRunEvents } from '../../../shared/db/runs/frames.ts';
+import { listRuns } from '../../../shared/db/runs/runs.ts';
 import { toMicros } from '../../../shared/money.ts';
 import { answers, runParams, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';

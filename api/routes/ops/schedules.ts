@@ -6,8 +6,8 @@ import {
   scheduleSchema,
   scheduleUpdate,
 } from '../../../shared/contract/schedule.ts';
-import { newRunRecord } from '../../../shared/db/runs.ts';
-import { listSchedules, readSchedule } from '../../../shared/db/schedules.ts';
+import { newRunRecord } from '../../../shared/db/runs/runs.ts';
+import { listSchedules, readSchedule } from '../../../shared/db/workflows/schedules.ts';
 import {
   createSchedule,
   deleteSchedule,

@@ -7,8 +7,8 @@ import {
   templateUpdateBody,
 } from '../../../shared/contract/template.ts';
 import { workflowSchema } from '../../../shared/contract/workflow.ts';
-import * as templates from '../../../shared/db/templates.ts';
-import { readWorkflow } from '../../../shared/db/workflows.ts';
+import * as templates from '../../../shared/db/workflows/templates.ts';
+import { readWorkflow } from '../../../shared/db/workflows/workflows.ts';
 import { answers, nothing, templateParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

@@ -12,7 +12,7 @@ import {
   listCustomTools,
   readCustomTool,
   toAnswer,
-} from '../../../shared/db/custom-tools.ts';
+} from '../../../shared/db/workflows/custom-tools.ts';
 import { changeTool, registerTool, testTool } from '../../../shared/operations/custom-tools.ts';
 import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';

@@ -5,8 +5,8 @@ import {
   usageBreakdownSchema,
   usageSchema,
 } from '../../../shared/contract/usage.ts';
-import { readOverview, readUsage } from '../../../shared/db/usage.ts';
-import { readUsageBreakdown } from '../../../shared/db/usage-breakdown.ts';
+import { readOverview, readUsage } from '../../../shared/db/money/usage.ts';
+import { readUsageBreakdown } from '../../../shared/db/money/usage-breakdown.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 import { createSharedReads } from '../../load/coalesced-reads.ts';

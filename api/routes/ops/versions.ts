@@ -5,7 +5,7 @@ import {
   versionListSchema,
   workflowVersionSchema,
 } from '../../../shared/contract/workflow.ts';
-import { listVersions, readVersion } from '../../../shared/db/workflow-versions.ts';
+import { listVersions, readVersion } from '../../../shared/db/workflows/versions.ts';
 import { AppError } from '../../../shared/errors.ts';
 import { diffGraphsUntrusted } from '../../../shared/platform/untrusted.ts';
 import { answers, workflowParams } from '../../http/responses.ts';

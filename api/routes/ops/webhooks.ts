@@ -12,7 +12,7 @@ import {
   enableWebhook,
   readWebhook,
   type StoredWebhook,
-} from '../../../shared/db/webhooks.ts';
+} from '../../../shared/db/workflows/webhooks.ts';
 import { emptyBody } from '../../../shared/contract/common.ts';
 import { answers, nothing, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';

@@ -8,9 +8,9 @@ import {
   workflowSchema,
   workflowUpdateBody,
 } from '../../../shared/contract/workflow.ts';
-import { listRuns } from '../../../shared/db/runs.ts';
-import { listScheduleIds } from '../../../shared/db/schedules.ts';
-import * as workflows from '../../../shared/db/workflows.ts';
+import { listRuns } from '../../../shared/db/runs/runs.ts';
+import { listScheduleIds } from '../../../shared/db/workflows/schedules.ts';
+import * as workflows from '../../../shared/db/workflows/workflows.ts';
 import { dispatchInOrder } from '../../../shared/operations/dispatch.ts';
 import { forgetSchedules } from '../../../shared/operations/schedule-telling.ts';
 import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';

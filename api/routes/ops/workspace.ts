@@ -3,7 +3,11 @@ import {
   workspaceSchema,
   workspaceUpdate,
 } from '../../../shared/contract/workspace.ts';
-import { changePlan, readWorkspace, updateWorkspace } from '../../../shared/db/workspaces.ts';
+import {
+  changePlan,
+  readWorkspace,
+  updateWorkspace,
+} from '../../../shared/db/people/workspaces.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

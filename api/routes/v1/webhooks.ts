@@ -11,12 +11,16 @@ import {
   redeliverInput,
   rotatedSecretSchema,
 } from '../../../shared/contract/data/outbound.ts';
-import { pingEndpoint, redeliver, redeliverDead } from '../../../shared/db/data/deliveries.ts';
+import {
+  pingEndpoint,
+  redeliver,
+  redeliverDead,
+} from '../../../shared/db/deliveries/deliveries.ts';
 import {
   deleteEndpoint,
   type EndpointCaller,
   listEndpoints,
-} from '../../../shared/db/data/endpoints.ts';
+} from '../../../shared/db/deliveries/endpoints.ts';
 import { registerEndpoint, rotateEndpointSecret } from '../../../shared/operations/endpoints.ts';
 import { answers, deliveryParams, endpointParams, nothing } from '../../http/responses.ts';
 import { answerData } from '../../data/envelope.ts';

@@ -11,11 +11,11 @@ import {
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
-import { recordAudit } from '../audit.ts';
+import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
-import { requireRoom } from '../room.ts';
-import { promiseEvents } from './outbound-events.ts';
+import { requireRoom } from '../people/limits.ts';
+import { promiseEvents } from '../deliveries/outbound-events.ts';
 import { takeTurn } from './turns.ts';
 
 /** Records that go in one transaction, with all that hangs on them. */

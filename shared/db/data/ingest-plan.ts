@@ -2,7 +2,7 @@ import type { EntityRecord, EventRecord, IngestRecord } from '../../contract/dat
 import { isVerified, wasLookedAt } from '../../contract/data/envelope.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
-import type { OutboundEvent } from './outbound-events.ts';
+import type { OutboundEvent } from '../deliveries/outbound-events.ts';
 import {
   contentHash,
   type Difference,

@@ -11,7 +11,7 @@ import {
   type NumberedRecord,
   planBatch,
 } from './ingest-plan.ts';
-import { promiseEvents } from './outbound-events.ts';
+import { promiseEvents } from '../deliveries/outbound-events.ts';
 import { contentHash, type EntityContent, entityContent } from './record-content.ts';
 import { takeTurn } from './turns.ts';
 

@@ -10,10 +10,10 @@ import {
 import { notFound } from '../../errors.ts';
 import { newApiKeySecret } from '../../platform/api-key-secrets.ts';
 import { newId } from '../../platform/ids.ts';
-import { recordAudit } from '../audit.ts';
+import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { requireRoom } from '../room.ts';
+import { requireRoom } from '../people/limits.ts';
 
 /** Keys as the API shows them. */
 const keyColumns = sql.fragment`

@@ -11,13 +11,13 @@ import {
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../platform/ids.ts';
-import { recordAudit } from '../audit.ts';
+import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { thisMonth } from '../month.ts';
-import { promiseEvents } from './outbound-events.ts';
+import { promiseEvents } from '../deliveries/outbound-events.ts';
 import { takeTurn } from './turns.ts';
-import { requireRoom } from '../room.ts';
+import { requireRoom } from '../people/limits.ts';
 
 /** So many failures in a row make a source `failed`. */
 const FAILURES_TO_FAIL = 3;

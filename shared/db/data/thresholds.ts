@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Pool, sql } from '../pool.ts';
-import { promiseEvents } from './outbound-events.ts';
+import { promiseEvents } from '../deliveries/outbound-events.ts';
 
 export interface ReachedThresholds {
   workspaceId: string;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCustom } from '../../../activities/tools/custom.ts';
-import { type CustomTool, headerPlace } from '../../../shared/db/custom-tools.ts';
+import { type CustomTool, headerPlace } from '../../../shared/db/workflows/custom-tools.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
 import { createSealer } from '../../../shared/platform/sealing.ts';

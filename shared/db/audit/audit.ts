@@ -1,0 +1,134 @@
+import type { Actor } from '../../actor.ts';
+import {
+  type AuditEntry as LoggedEntry,
+  auditEntrySchema,
+  type AuditFilter,
+} from '../../contract/audit.ts';
+import type { JsonObject } from '../../json.ts';
+import { newId } from '../../platform/ids.ts';
+import { noteTransaction, transactionId } from '../commit-outcome.ts';
+import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+import { z } from 'zod';
+
+export interface AuditEntry {
+  action: string;
+  targetType: string;
+  targetId: string;
+  details?: JsonObject;
+}
+
+/**
+ * Appends one entry, in the transaction of the act it records, and keeps that transaction's id: should the connection
+ * be lost while it commits, its outcome can be looked up.
+ */
+export async function recordAudit(
+  db: Db,
+  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
+  entry: AuditEntry,
+): Promise<void> {
+  const id = await db.oneFirst(sql.prepared('record_audit', z.object({ id: z.string() }))`
+    INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
+    VALUES (${newId('audit')}, ${actor.workspaceId}, ${entry.action}, ${actor.id}, ${actor.name},
+            ${entry.targetType}, ${entry.targetId}, ${JSON.stringify(entry.details ?? {})}::jsonb)
+    RETURNING ${transactionId} AS id
+  `);
+  noteTransaction(db, id);
+}
+
+/** By primary key, for the rows of a page alone. */
+const targetName = sql.fragment`
+  CASE a.target_type
+    WHEN 'workflow' THEN (SELECT name FROM workflows WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'run' THEN (SELECT w.name FROM runs r JOIN workflows w ON w.id = r.workflow_id
+                     WHERE r.id = a.target_id AND r.workspace_id = a.workspace_id)
+    WHEN 'member' THEN (SELECT name FROM members WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'api_key' THEN (SELECT name FROM api_keys WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'workspace' THEN (SELECT name FROM workspaces WHERE id = a.target_id AND id = a.workspace_id)
+    WHEN 'budget' THEN (SELECT name FROM budgets WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'tool' THEN (SELECT name FROM custom_tools WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'template' THEN (SELECT name FROM templates WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'feed' THEN (SELECT name FROM data_feeds WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'source' THEN (SELECT name FROM data_sources WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'data_key' THEN (SELECT name FROM data_keys WHERE id = a.target_id AND workspace_id = a.workspace_id)
+    WHEN 'data_webhook' THEN (SELECT url FROM data_endpoints WHERE id = a.target_id AND workspace_id = a.workspace_id)
+  END`;
+
+const entryColumns = sql.fragment`
+  a.id, a.action, a.actor_id, a.actor_name, a.target_type, a.target_id, ${targetName} AS target_name, a.details,
+  a.created_at`;
+
+/** What a member did last, newest first. */
+export async function listActionsOf(
+  db: Db,
+  of: { workspaceId: string; actorId: string; limit: number },
+): Promise<LoggedEntry[]> {
+  const entries = await db.any(sql.prepared('audit_list_actions', auditEntrySchema)`
+    SELECT ${entryColumns} FROM audit_log a
+    WHERE a.workspace_id = ${of.workspaceId} AND a.actor_id = ${of.actorId}
+    ORDER BY a.seq DESC LIMIT ${of.limit}
+  `);
+  return [...entries];
+}
+
+const total = z.object({ total: z.number() });
+
+const filteredColumns = ['action', 'actor_id', 'target_type', 'target_id'] as const;
+
+/** A page of the entries that pass every filter, newest first, and how many there are in all. */
+export async function listAudit(
+  db: Db,
+  workspaceId: string,
+  filter: AuditFilter,
+): Promise<{ logs: LoggedEntry[]; total: number }> {
+  const { limit, offset, since, until } = filter;
+  const equal = filteredColumns.flatMap((column) => {
+    const value = filter[column];
+    return value === undefined ? [] : [sql.fragment`${sql.identifier([column])} = ${value}`];
+  });
+  const between = [
+    ...(since === undefined ? [] : [sql.fragment`created_at >= ${instant(since)}`]),
+    ...(until === undefined ? [] : [sql.fragment`created_at < ${instant(until)}`]),
+  ];
+  const of = sql.fragment`workspace_id = ${workspaceId}`;
+  const where = sql.fragment`${sql.join([of, ...equal, ...between], sql.fragment` AND `)}`;
+  // An index serves each filter in one of these orders. They differ for entries that were written at once only.
+  const [place, order] =
+    between.length > 0 && equal.length === 0
+      ? [sql.fragment`seq, created_at`, sql.fragment`p.created_at DESC, p.seq DESC`]
+      : [sql.fragment`seq`, sql.fragment`p.seq DESC`];
+  // The page is found in an index alone, so that entries passed over are not read. That the rest is looked up entry by
+  // entry has to be said: how long a page is the planner does not know.
+  const logs = await db.any(sql.type(auditEntrySchema)`
+    SELECT ${entryColumns}
+    FROM (SELECT ${place} FROM audit_log p WHERE ${where} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}) p
+    CROSS JOIN LATERAL (SELECT * FROM audit_log WHERE seq = p.seq AND ${of} LIMIT 1) a
+    ORDER BY ${order}
+  `);
+  // A page that is not full tells by itself.
+  if (logs.length < limit && (logs.length > 0 || offset === 0)) {
+    return { logs: [...logs], total: offset + logs.length };
+  }
+  const filtered = equal.length + between.length > 0;
+  const count = filtered ? countEntries(db, where) : countAllEntries(db, workspaceId);
+  return { logs: [...logs], total: await count };
+}
+
+/** A literal, since the planner must know how much of the log a search between two times leaves. */
+const instant = (time: string): FragmentSqlToken =>
+  sql.fragment`${sql.literalValue(time)}::timestamptz`;
+
+async function countEntries(db: Db, where: FragmentSqlToken): Promise<number> {
+  return db.oneFirst(sql.type(total)`SELECT count(*) AS total FROM audit_log WHERE ${where}`);
+}
+
+/**
+ * What the chain holds and what waits to be sealed, which costs the same at any size; counting a million entries takes
+ * longer than everything else here.
+ */
+async function countAllEntries(db: Db, workspaceId: string): Promise<number> {
+  return db.oneFirst(sql.prepared('audit_total', total)`
+    SELECT coalesce((SELECT head_position - base_position FROM audit_chains
+                     WHERE workspace_id = ${workspaceId}), 0)
+         + (SELECT count(*) FROM audit_unsealed WHERE workspace_id = ${workspaceId}) AS total
+  `);
+}

@@ -1,0 +1,325 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { AuditVerification } from '../../contract/audit.ts';
+import { countSealed } from '../people/member-stats.ts';
+import { type Db, type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
+
+/** Entries of one workspace sealed in one transaction. */
+export const SEAL_BATCH = 500;
+
+/**
+ * What is hashed of an entry: all its columns as a JSON list of texts and nulls, in the order of the table. `details`
+ * is in the text form of `jsonb`, the time in UTC with microseconds.
+ */
+const canonicalEntry = (entry: FragmentSqlToken) => sql.fragment`json_build_array(
+  ${entry}.id, ${entry}.seq::text, ${entry}.workspace_id, ${entry}.action, ${entry}.actor_id, ${entry}.actor_name,
+  ${entry}.target_type, ${entry}.target_id, ${entry}.details::text,
+  to_char(${entry}.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))::text`;
+
+const nothing = z.object({});
+const queuedRow = z.object({ seq: z.number(), id: z.string(), canonical: z.string() });
+const placeRow = z.object({ position: z.number(), hash: z.string() });
+
+/** The workspaces with entries that wait for their seal. */
+export async function listUnsealedWorkspaces(db: Db): Promise<readonly string[]> {
+  // From one workspace to the next in the index, however many entries wait.
+  return db.anyFirst(sql.prepared('audit_unsealed_workspaces', z.object({ id: z.string() }))`
+    WITH RECURSIVE waiting AS (
+      SELECT min(workspace_id) AS id FROM audit_unsealed
+      UNION ALL
+      SELECT (SELECT min(workspace_id) FROM audit_unsealed WHERE workspace_id > waiting.id)
+      FROM waiting WHERE waiting.id IS NOT NULL
+    )
+    SELECT id FROM waiting WHERE id IS NOT NULL
+  `);
+}
+
+/**
+ * Seals the oldest entries of a workspace that wait, at most `batch`, and returns how many. Of several processes that
+ * try at once, one does and the others return 0. No transaction that writes an entry waits for this. Throws when the
+ * chain cannot be continued since somebody has tampered with its end.
+ */
+export async function sealAuditEntries(
+  db: Pool,
+  workspaceId: string,
+  batch = SEAL_BATCH,
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    await tx.query(sql.prepared('audit_chain_begin', nothing)`
+      INSERT INTO audit_chains (workspace_id) VALUES (${workspaceId}) ON CONFLICT DO NOTHING
+    `);
+    // Whoever holds the row is the one that seals or sweeps; the queue is read after that, so nothing is sealed twice.
+    const head = await tx.maybeOne(sql.prepared('audit_chain_lock', placeRow)`
+      SELECT head_position AS position, encode(head_hash, 'hex') AS hash FROM audit_chains
+      WHERE workspace_id = ${workspaceId} FOR UPDATE SKIP LOCKED
+    `);
+    if (head === null) return 0;
+    const entries = await tx.any(sql.prepared('audit_seal_take', queuedRow)`
+      SELECT a.seq, a.id, ${canonicalEntry(sql.fragment`a`)} AS canonical
+      FROM (SELECT seq FROM audit_unsealed WHERE workspace_id = ${workspaceId} ORDER BY seq LIMIT ${batch}) u
+      JOIN audit_log a ON a.seq = u.seq AND a.workspace_id = ${workspaceId}
+      ORDER BY a.seq
+    `);
+    if (entries.length > 0) await appendSeals(tx, workspaceId, head, entries);
+    return entries.length;
+  });
+}
+
+async function appendSeals(
+  tx: Tx,
+  workspaceId: string,
+  head: ChainPlace,
+  entries: readonly z.infer<typeof queuedRow>[],
+): Promise<void> {
+  let { position, hash } = head;
+  const seals = entries.map((entry) => {
+    const previous = hash;
+    position += 1;
+    hash = createHash('sha256')
+      .update(Buffer.from(previous, 'hex'))
+      .update(entry.canonical, 'utf8')
+      .digest('hex');
+    return [entry.seq, position, entry.id, previous, hash];
+  });
+  await tx.query(sql.prepared('audit_seals_append', nothing)`
+    WITH s AS MATERIALIZED (
+      SELECT * FROM ${sql.unnest(seals, ['int8', 'int8', 'text', 'text', 'text'])}
+        AS s (seq, position, audit_id, previous_hash, hash)
+    ), sealed AS (
+      INSERT INTO audit_seals (workspace_id, position, audit_id, previous_hash, hash)
+      SELECT ${workspaceId}, position, audit_id, decode(previous_hash, 'hex'), decode(hash, 'hex') FROM s
+    ), done AS (
+      DELETE FROM audit_unsealed u USING s WHERE u.workspace_id = ${workspaceId} AND u.seq = s.seq
+    ), ${countSealed(sql.fragment`s`, workspaceId)}
+    UPDATE audit_chains SET head_position = ${position}, head_hash = decode(${hash}, 'hex')
+    WHERE workspace_id = ${workspaceId}
+  `);
+}
+
+/**
+ * Deletes up to `batch` of the oldest sealed entries created before that time, ISO 8601, with their seals; returns how
+ * many went. What is not sealed yet stays, and so does whatever follows an entry that has to stay.
+ */
+export async function sweepAudit(
+  db: Db,
+  sweep: { workspaceId: string; before: string; batch: number },
+): Promise<number> {
+  return db.oneFirst(sql.prepared('audit_sweep', z.object({ removed: z.number() }))`
+    SELECT sweep_audit(${sweep.workspaceId}, ${sweep.before}::timestamptz, ${sweep.batch}::integer) AS removed
+  `);
+}
+
+/** Whose log there is to check: every workspace, and every chain whose workspace is gone. */
+export async function listAuditedWorkspaces(db: Db): Promise<readonly string[]> {
+  return db.anyFirst(sql.prepared('audit_workspaces', z.object({ id: z.string() }))`
+    SELECT id FROM workspaces UNION SELECT workspace_id FROM audit_chains ORDER BY id
+  `);
+}
+
+/** A place in a chain. The hash is in hexadecimal. */
+export interface ChainPlace {
+  position: number;
+  hash: string;
+}
+
+type Problem = NonNullable<AuditVerification['first_problem']>;
+
+const GENESIS: ChainPlace = { position: 0, hash: '00'.repeat(32) };
+
+/**
+ * Checks the whole chain of one workspace against its entries, as of one moment, a bounded number of rows at a time.
+ * The first problem is the one at the lowest position; entries without a place in the chain come after those.
+ * `noted` is a head that was seen earlier and kept elsewhere: a chain that was written anew does not hold it.
+ */
+export async function verifyAudit(
+  db: Pool,
+  workspaceId: string,
+  noted?: ChainPlace,
+): Promise<AuditVerification> {
+  return db.transaction(async (tx) => {
+    // One snapshot for all statements, whatever is sealed or swept meanwhile.
+    await tx.query(sql.type(nothing)`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
+    const chain = await readChain(tx, workspaceId);
+    const problem = baseProblem(chain) ?? (await walkSeals(tx, workspaceId, chain, noted));
+    const entries = await walkEntries(tx, workspaceId);
+    const first = problem ?? entries.stray;
+    return {
+      valid: first === undefined,
+      sealed: chain.seals,
+      unsealed: entries.unsealed,
+      head: chain.head,
+      ...(first === undefined ? {} : { first_problem: first }),
+    };
+  });
+}
+
+const chainRow = z.object({
+  head_position: z.number().nullable(),
+  head_hash: z.string().nullable(),
+  base_position: z.number().nullable(),
+  base_hash: z.string().nullable(),
+  swept: z.number(),
+  swept_position: z.number(),
+  swept_hash: z.string().nullable(),
+  seals: z.number(),
+});
+
+interface Chain {
+  head: ChainPlace | null;
+  base: ChainPlace;
+  /** How many entries the sweeps say they removed, and where the last one left the base. */
+  swept: number;
+  sweptTo: ChainPlace;
+  seals: number;
+}
+
+async function readChain(tx: Tx, workspaceId: string): Promise<Chain> {
+  const row = await tx.one(sql.prepared('audit_chain_read', chainRow)`
+    SELECT c.head_position, encode(c.head_hash, 'hex') AS head_hash,
+           c.base_position, encode(c.base_hash, 'hex') AS base_hash,
+           coalesce((SELECT sum(removed) FROM audit_sweeps WHERE workspace_id = w.id), 0) AS swept,
+           coalesce(l.base_position, 0) AS swept_position, encode(l.base_hash, 'hex') AS swept_hash,
+           (SELECT count(*) FROM audit_seals WHERE workspace_id = w.id) AS seals
+    FROM (SELECT ${workspaceId}::text AS id) w
+    LEFT JOIN audit_chains c ON c.workspace_id = w.id
+    LEFT JOIN LATERAL (SELECT base_position, base_hash FROM audit_sweeps s
+                       WHERE s.workspace_id = w.id ORDER BY s.base_position DESC LIMIT 1) l ON true
+  `);
+  const place = (position: number | null, hash: string | null): ChainPlace | null =>
+    position === null || hash === null ? null : { position, hash };
+  return {
+    head: place(row.head_position, row.head_hash),
+    base: place(row.base_position, row.base_hash) ?? GENESIS,
+    swept: row.swept,
+    sweptTo: place(row.swept_position, row.swept_hash) ?? GENESIS,
+    seals: row.seals,
+  };
+}
+
+const same = (one: ChainPlace, other: ChainPlace): boolean =>
+  one.position === other.position && one.hash === other.hash;
+
+function baseProblem({ head, base, swept, sweptTo, seals }: Chain): Problem | undefined {
+  if (head === null && (seals > 0 || swept > 0)) {
+    return { position: null, problem: 'the head of the chain was removed' };
+  }
+  if (!same(base, sweptTo) || base.position !== swept) {
+    return {
+      position: base.position,
+      problem: 'the base of the chain is not where the sweeps left it',
+    };
+  }
+  return undefined;
+}
+
+const sealPage = z.object({
+  position: z.number().nullable(),
+  hash: z.string().nullable(),
+  noted_hash: z.string().nullable(),
+  bad_position: z.number().nullable(),
+  bad_audit_id: z.string().nullable(),
+  problem: z.string().nullable(),
+});
+
+/**
+ * From the base to the head, a thousand seals at a time: of more, the planner would rather read the whole log than look
+ * entries up, and do so for every page.
+ */
+async function walkSeals(
+  tx: Tx,
+  workspaceId: string,
+  chain: Chain,
+  noted: ChainPlace | undefined,
+): Promise<Problem | undefined> {
+  const forged = (position: number): Problem => ({
+    position,
+    problem: 'the chain does not hold the noted head',
+  });
+  let at = chain.base;
+  if (noted?.position === at.position && !same(at, noted)) return forged(noted.position);
+  for (;;) {
+    const page = await tx.one(sql.prepared('audit_chain_page', sealPage)`
+      WITH page AS MATERIALIZED (
+        SELECT position, audit_id, previous_hash, hash,
+               lag(position, 1, ${at.position}::bigint) OVER (ORDER BY position) AS position_before,
+               lag(hash, 1, decode(${at.hash}, 'hex')) OVER (ORDER BY position) AS hash_before
+        FROM (SELECT * FROM audit_seals WHERE workspace_id = ${workspaceId} AND position > ${at.position}
+              ORDER BY position LIMIT 1000) s
+      ), judged AS (
+        SELECT p.position AS seal_position, p.position_before, p.audit_id,
+          CASE WHEN p.position <> p.position_before + 1 THEN 'a seal was removed'
+               WHEN a.id IS NULL THEN 'the entry was removed'
+               WHEN p.previous_hash <> p.hash_before THEN 'the seal does not follow the one before it'
+               WHEN p.hash <> sha256(p.previous_hash || convert_to(${canonicalEntry(sql.fragment`a`)}, 'UTF8'))
+                 THEN 'the entry or its seal was changed'
+          END AS problem
+        FROM page p LEFT JOIN audit_log a ON a.id = p.audit_id AND a.workspace_id = ${workspaceId}
+      ), last AS (SELECT position, hash FROM page ORDER BY position DESC LIMIT 1),
+      bad AS (SELECT * FROM judged WHERE problem IS NOT NULL ORDER BY seal_position LIMIT 1)
+      SELECT last.position, encode(last.hash, 'hex') AS hash,
+             (SELECT encode(hash, 'hex') FROM page WHERE position = ${noted?.position ?? 0}) AS noted_hash,
+             CASE WHEN bad.problem = 'a seal was removed' THEN bad.position_before + 1 ELSE bad.seal_position END
+               AS bad_position,
+             CASE WHEN bad.problem <> 'a seal was removed' THEN bad.audit_id END AS bad_audit_id,
+             bad.problem
+      FROM (VALUES (1)) one LEFT JOIN last ON true LEFT JOIN bad ON true
+    `);
+    if (page.problem !== null) {
+      return {
+        position: page.bad_position,
+        ...(page.bad_audit_id === null ? {} : { audit_id: page.bad_audit_id }),
+        problem: page.problem,
+      };
+    }
+    if (noted !== undefined && page.noted_hash !== null && page.noted_hash !== noted.hash) {
+      return forged(noted.position);
+    }
+    if (page.position === null || page.hash === null) break;
+    at = { position: page.position, hash: page.hash };
+  }
+  const head = chain.head ?? GENESIS;
+  if (noted !== undefined && noted.position > head.position) return forged(noted.position);
+  if (same(at, head)) return undefined;
+  return at.position < head.position
+    ? { position: at.position + 1, problem: 'a seal was removed' }
+    : { position: head.position + 1, problem: 'the head of the chain is not its newest seal' };
+}
+
+const entryPage = z.object({
+  last: z.number().nullable(),
+  unsealed: z.number(),
+  stray: z.string().nullable(),
+});
+
+/** Every entry is sealed or waits for it; one that does neither came in, or lost its seal, behind the triggers. */
+async function walkEntries(
+  tx: Tx,
+  workspaceId: string,
+): Promise<{ unsealed: number; stray?: Problem }> {
+  let after = 0;
+  let unsealed = 0;
+  let stray: string | null = null;
+  for (;;) {
+    const page = await tx.one(sql.prepared('audit_entries_page', entryPage)`
+      SELECT max(a.seq) AS last, count(*) FILTER (WHERE s.audit_id IS NULL) AS unsealed,
+             (array_agg(a.id ORDER BY a.seq) FILTER (WHERE s.audit_id IS NULL AND u.seq IS NULL))[1] AS stray
+      FROM (SELECT id, seq FROM audit_log WHERE workspace_id = ${workspaceId} AND seq > ${after}
+            ORDER BY seq LIMIT 1000) a
+      LEFT JOIN audit_seals s ON s.audit_id = a.id AND s.workspace_id = ${workspaceId}
+      LEFT JOIN audit_unsealed u ON u.workspace_id = ${workspaceId} AND u.seq = a.seq
+    `);
+    if (page.last === null) break;
+    after = page.last;
+    unsealed += page.unsealed;
+    stray ??= page.stray;
+  }
+  if (stray === null) return { unsealed };
+  return {
+    unsealed,
+    stray: {
+      position: null,
+      audit_id: stray,
+      problem: 'the entry is neither sealed nor waiting to be sealed',
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import {
+  type GovernanceEvent,
+  type GovernanceEventFilter,
+  governanceEventSchema,
+  type PolicyVerdict,
+} from '../../contract/governance.ts';
+import { offsetClause } from '../cursor.ts';
+import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
+
+/** A verdict with the place it was given at. What is left out is null in the event. */
+export interface GovernanceEntry extends PolicyVerdict {
+  workspaceId: string;
+  workflowId?: string | null;
+  version?: number | null;
+  runId?: string | null;
+  nodeId?: string | null;
+  /** Who decided, where a person did. */
+  actorId?: string | null;
+}
+
+/** Writes one event, in the transaction of what it tells of. */
+export async function recordGovernanceEvent(db: Db, entry: GovernanceEntry): Promise<void> {
+  await db.query(sql.prepared('record_governance_event', z.object({}))`
+    INSERT INTO governance_events (workspace_id, type, workflow_id, version, run_id, node_id, policy, actor_id,
+                                   decision, reason, evidence)
+    VALUES (${entry.workspaceId}, ${entry.type}, ${entry.workflowId ?? null}, ${entry.version ?? null}::int,
+            ${entry.runId ?? null}, ${entry.nodeId ?? null}, ${entry.policy}, ${entry.actorId ?? null},
+            ${entry.decision}, ${entry.reason}, ${JSON.stringify(entry.evidence)}::json)
+  `);
+}
+
+/**
+ * The body of a CTE that writes events for verdicts on a step. `claimed` names a CTE with the step's `node_id`,
+ * whether it `opened`, and `judged`: the verdicts it had before, as jsonb. A verdict it had is not told again. `run`
+ * names one with `id`, `workspace_id`, `workflow_id` and `workflow_version`.
+ */
+export const verdictEvents = (verdicts: readonly PolicyVerdict[], claimed: FragmentSqlToken) =>
+  sql.fragment`
+    INSERT INTO governance_events (workspace_id, type, workflow_id, version, run_id, node_id, policy, decision, reason,
+                                   evidence)
+    SELECT run.workspace_id, v ->> 'type', run.workflow_id, run.workflow_version, run.id, step.node_id, v ->> 'policy',
+           v ->> 'decision', v ->> 'reason', v -> 'evidence'
+    FROM run, ${claimed} AS step,
+         json_array_elements(${JSON.stringify(verdicts)}::json) WITH ORDINALITY AS told (v, place)
+    WHERE step.opened OR NOT step.judged @> jsonb_build_array(v)
+    ORDER BY place`;
+
+/**
+ * Adds a verdict that came while the step was at work, unless the step has it already, and tells of it. Does nothing
+ * when another attempt holds the claim.
+ */
+export async function recordStepVerdict(
+  db: Db,
+  step: { runId: string; stepKey: string; claim: string },
+  verdict: PolicyVerdict,
+): Promise<void> {
+  await db.query(sql.prepared('record_step_verdict', z.object({}))`
+    WITH run AS (
+      SELECT id, workspace_id, workflow_id, workflow_version FROM runs WHERE id = ${step.runId}
+    ), step AS (
+      UPDATE steps SET policy = (policy::jsonb || ${JSON.stringify([verdict])}::jsonb)::json
+      WHERE run_id = ${step.runId} AND step_key = ${step.stepKey} AND claim = ${step.claim}
+        AND NOT policy::jsonb @> ${JSON.stringify([verdict])}::jsonb
+      RETURNING node_id, true AS opened, '[]'::jsonb AS judged
+    )
+    ${verdictEvents([verdict], sql.fragment`step`)}
+  `);
+}
+
+/** The workspace's events that pass every filter, newest first. */
+export async function listGovernanceEvents(
+  db: Db,
+  workspaceId: string,
+  filter: GovernanceEventFilter,
+): Promise<readonly GovernanceEvent[]> {
+  const conditions = [sql.fragment`workspace_id = ${workspaceId}`];
+  if (filter.run_id !== undefined) conditions.push(sql.fragment`run_id = ${filter.run_id}`);
+  if (filter.workflow_id !== undefined) {
+    conditions.push(sql.fragment`workflow_id = ${filter.workflow_id}`);
+  }
+  if (filter.event_type !== undefined) conditions.push(sql.fragment`type = ${filter.event_type}`);
+  if (filter.decision !== undefined) conditions.push(sql.fragment`decision = ${filter.decision}`);
+  return db.any(sql.type(governanceEventSchema)`
+    SELECT id, type, workspace_id, workflow_id, version, run_id, node_id, policy, actor_id, decision, reason, evidence,
+           created_at
+    FROM governance_events WHERE ${sql.join(conditions, sql.fragment` AND `)}
+    ORDER BY seq DESC ${offsetClause(filter)}
+  `);
+}

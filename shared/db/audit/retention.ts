@@ -1,0 +1,257 @@
+import { z } from 'zod';
+import { type PlanName, planNames } from '../../plans.ts';
+import { recordAudit } from './audit.ts';
+import { sweepAudit } from './chain.ts';
+import type { OutboxRow } from '../runs/outbox.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { settleCancelled } from '../runs/ends.ts';
+
+/**
+ * What a retention sweep does to the tables. Everything is a short transaction over a bounded batch that passes over
+ * rows somebody else holds, so any number of sweepers and of people may be at work at once.
+ */
+
+/** Runs deleted at once. */
+export const RUN_BATCH = 200;
+/** Fewer at once when they are long: frames are the measure, a step has two or three. */
+const FRAME_BATCH = 20_000;
+/** Audit entries deleted at once. */
+export const AUDIT_BATCH = 500;
+export const PAYLOAD_BATCH = 100;
+/** Events that endpoints were told of deleted at once, each with up to a hundred deliveries. */
+const OUTBOUND_BATCH = 200;
+/** A run that ended less than this ago may have an execution that is still ending. */
+const ENDING_MINUTES = 15;
+
+/** One day because a payload's time is renewed once a day at most, the rest for clocks and slow calls. */
+const PAYLOAD_MARGIN_DAYS = 7;
+
+const DAY_MS = 86_400_000;
+
+const workspaceRow = z.object({ id: z.string(), plan: z.enum(planNames) });
+
+/** The next workspaces by id, with the plan that tells their windows. */
+export async function workspacesAfter(
+  db: Db,
+  after: string,
+  limit: number,
+): Promise<readonly { id: string; plan: PlanName }[]> {
+  return db.any(sql.prepared('retention_workspaces', workspaceRow)`
+    SELECT id, plan FROM workspaces WHERE id > ${after} ORDER BY id LIMIT ${limit}
+  `);
+}
+
+export interface Window {
+  workspaceId: string;
+  /** Whole days since creation. */
+  days: number;
+}
+
+/** A row of `runs`, named bare, is of this workspace and past its window. */
+const expired = (window: Window) => sql.fragment`
+  runs.workspace_id = ${window.workspaceId} AND runs.created_at < now() - ${window.days}::int * interval '1 day'`;
+
+/** Nothing but alerts is still to be told of it, and no step is at work. Alerts hold all they need themselves. */
+const atRest = sql.fragment`
+  runs.status IN ('success', 'failed')
+  AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = runs.id AND o.kind <> 'alert')
+  AND NOT EXISTS (SELECT FROM steps s WHERE s.run_id = runs.id AND s.claim_until > clock_timestamp())`;
+
+const idRow = z.object({ id: z.string() });
+
+/** Expired runs that ended just now: whether their executions have closed has to be asked. */
+export async function expiredAndEnding(
+  db: Db,
+  window: Window,
+  limit: number,
+): Promise<readonly string[]> {
+  return db.anyFirst(sql.prepared('retention_ending', idRow)`
+    SELECT id FROM runs
+    WHERE ${expired(window)} AND status IN ('success', 'failed')
+      AND finished_at > now() - ${ENDING_MINUTES}::int * interval '1 minute'
+    ORDER BY created_at, id LIMIT ${limit}
+  `);
+}
+
+/**
+ * Deletes a batch of expired runs with all that belongs to them, oldest first, and counts them. `closed` are those
+ * that ended just now and whose executions are known to have closed. Returns how many went; less than there are when
+ * one is resumed or settled at this moment.
+ */
+export async function deleteExpiredRuns(
+  db: Pool,
+  window: Window,
+  closed: readonly string[],
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    const deleted = await tx.query(sql.prepared('retention_delete_runs', idRow)`
+      WITH held AS (
+        SELECT id, created_at, frame_seq FROM runs
+        WHERE ${expired(window)} AND ${atRest}
+          AND (finished_at <= now() - ${ENDING_MINUTES}::int * interval '1 minute'
+               OR id = ANY(${sql.array([...closed], 'text')}))
+        ORDER BY created_at, id LIMIT ${RUN_BATCH} FOR UPDATE SKIP LOCKED
+      ), measured AS (
+        SELECT id, sum(frame_seq) OVER before AS frames_before FROM held
+        WINDOW before AS (ORDER BY created_at, id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+      )
+      DELETE FROM runs
+      WHERE workspace_id = ${window.workspaceId}
+        AND id IN (SELECT id FROM measured WHERE coalesce(frames_before, 0) < ${FRAME_BATCH})
+      RETURNING id
+    `);
+    const runs = deleted.rows.length;
+    if (runs > 0) await countRemoved(tx, window.workspaceId, { runs, audit: 0 });
+    return runs;
+  });
+}
+
+/**
+ * Cancels a batch of expired runs that are still live, as a person's cancel would, one transaction each. The rows
+ * returned are to be carried out. `failed` frames are written, so streams want to be woken.
+ */
+export async function cancelExpiredRuns(
+  db: Pool,
+  window: Window,
+  options: { limit: number; alerts: boolean },
+): Promise<OutboxRow[]> {
+  const live = await db.anyFirst(sql.prepared('retention_live_runs', idRow)`
+    SELECT id FROM runs
+    WHERE ${expired(window)} AND status IN ('pending', 'running', 'paused')
+    ORDER BY created_at, id LIMIT ${options.limit}
+  `);
+  const promises: OutboxRow[] = [];
+  for (const runId of live) {
+    const promise = await cancelExpired(db, window, { runId, alerts: options.alerts });
+    if (promise !== undefined) promises.push(promise);
+  }
+  return promises;
+}
+
+async function cancelExpired(
+  db: Pool,
+  window: Window,
+  { runId, alerts }: { runId: string; alerts: boolean },
+): Promise<OutboxRow | undefined> {
+  const actor = { workspaceId: window.workspaceId, id: null, name: null };
+  return db.transaction(async (tx) => {
+    const run = await tx.maybeOne(sql.prepared('retention_lock_live', idRow)`
+      SELECT id FROM runs
+      WHERE id = ${runId} AND ${expired(window)} AND status IN ('pending', 'running', 'paused') FOR UPDATE
+    `);
+    if (run === null) return undefined;
+    return settleCancelled(tx, { actor, runId, by: 'retention', alerts });
+  });
+}
+
+/** Expired runs that are left: live ones, and ended ones that could not be deleted yet. At most `limit`. */
+export async function countExpired(db: Db, window: Window, limit: number): Promise<number> {
+  return db.oneFirst(sql.prepared('retention_count_expired', z.object({ left: z.number() }))`
+    SELECT count(*) AS left FROM (SELECT FROM runs WHERE ${expired(window)} LIMIT ${limit}) r
+  `);
+}
+
+/** Deletes a batch of audit entries past their window and counts them. Returns how many went. */
+export async function deleteExpiredAudit(db: Pool, window: Window): Promise<number> {
+  return db.transaction(async (tx) => {
+    const audit = await sweepAudit(tx, {
+      workspaceId: window.workspaceId,
+      before: new Date(Date.now() - window.days * DAY_MS).toISOString(),
+      batch: AUDIT_BATCH,
+    });
+    if (audit > 0) await countRemoved(tx, window.workspaceId, { runs: 0, audit });
+    return audit;
+  });
+}
+
+/**
+ * Deletes a batch of governance events past the window of the audit log, which they belong beside: refused triggers
+ * alone would fill the table otherwise. Returns how many went.
+ */
+export async function deleteExpiredGovernance(db: Db, window: Window): Promise<number> {
+  // Only the oldest are looked at: where none of them is past the window, none is.
+  const { rowCount } = await db.query(sql.prepared('retention_delete_governance', z.object({}))`
+    DELETE FROM governance_events WHERE id IN (
+      SELECT o.id FROM (
+        SELECT id, created_at FROM governance_events WHERE workspace_id = ${window.workspaceId}
+        ORDER BY seq LIMIT ${AUDIT_BATCH} FOR UPDATE SKIP LOCKED
+      ) o WHERE o.created_at < now() - ${window.days}::int * interval '1 day')
+  `);
+  return rowCount;
+}
+
+async function countRemoved(
+  tx: Tx,
+  workspaceId: string,
+  removed: { runs: number; audit: number },
+): Promise<void> {
+  await tx.query(sql.prepared('retention_count_removed', z.object({}))`
+    INSERT INTO retention_removals AS r (workspace_id, runs, audit)
+    VALUES (${workspaceId}, ${removed.runs}, ${removed.audit})
+    ON CONFLICT (workspace_id) DO UPDATE SET runs = r.runs + excluded.runs, audit = r.audit + excluded.audit
+  `);
+}
+
+/**
+ * Deletes a batch of events that webhook endpoints were told of, with their deliveries and the logs of those, dead
+ * letters and pending ones too. Returns how many events went.
+ */
+export async function deleteExpiredOutbound(db: Db, window: Window): Promise<number> {
+  const { rowCount } = await db.query(sql.prepared('retention_delete_outbound', z.object({}))`
+    DELETE FROM outbound_events WHERE id IN (
+      SELECT id FROM outbound_events
+      WHERE workspace_id = ${window.workspaceId} AND created_at < now() - ${window.days}::int * interval '1 day'
+      ORDER BY created_at LIMIT ${OUTBOUND_BATCH} FOR UPDATE SKIP LOCKED)
+  `);
+  return rowCount;
+}
+
+/** Tells in the audit log what was removed since this was told last. Silent when nothing was. */
+export async function tellRemovals(db: Pool, workspaceId: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const removed = await tx.maybeOne(sql.prepared(
+      'retention_take_removals',
+      z.object({ runs: z.number(), audit: z.number() }),
+    )`
+      DELETE FROM retention_removals WHERE workspace_id = ${workspaceId} RETURNING runs, audit
+    `);
+    if (removed === null) return;
+    await recordAudit(
+      tx,
+      { workspaceId, id: null, name: null },
+      {
+        action: 'retention_sweep',
+        targetType: 'workspace',
+        targetId: workspaceId,
+        details: { runs: removed.runs, audit: removed.audit },
+      },
+    );
+  });
+}
+
+/**
+ * Deletes a batch of stored payloads that no history can refer to any more. Whoever stored a payload last did so in a
+ * run that existed then. So one that was stored before the creation of every run that is open, and of every run that
+ * ended so lately that Temporal still keeps its history (`historyDays`, rounded up), is needed by none. A run that
+ * lived for less than a day cannot be of the second kind once `historyDays` and another day have passed.
+ *
+ * Payloads belong to no workspace: they are known by their content alone.
+ */
+export async function deleteUnusedPayloads(db: Pool, historyDays: number): Promise<number> {
+  const keep = sql.fragment`${historyDays + PAYLOAD_MARGIN_DAYS}::int * interval '1 day'`;
+  const deleted = await db.query(sql.prepared('retention_delete_payloads', z.object({}))`
+    WITH needed AS (
+      SELECT least(
+        now() - ${keep},
+        (SELECT min(created_at) - interval '2 days' FROM runs WHERE status IN ('pending', 'running', 'paused')),
+        (SELECT min(created_at) - interval '2 days' FROM runs
+         WHERE finished_at - created_at > interval '1 day' AND finished_at > now() - ${keep})
+      ) AS since
+    )
+    DELETE FROM payloads WHERE digest IN (
+      SELECT p.digest FROM payloads p
+      WHERE p.stored_at < (SELECT since FROM needed)
+      ORDER BY p.stored_at LIMIT ${PAYLOAD_BATCH} FOR UPDATE SKIP LOCKED)
+  `);
+  return deleted.rowCount;
+}

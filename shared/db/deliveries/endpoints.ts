@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import type { OffsetPage } from '../../contract/common.ts';
+import {
+  type DataEndpoint,
+  type DataEndpointInput,
+  dataEndpointSchema,
+  type EndpointUpdate,
+  SECRET_OVERLAP_HOURS,
+} from '../../contract/data/outbound.ts';
+import { notFound } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { newId } from '../../platform/ids.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { offsetClause } from '../cursor.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import type { ReaderScope } from '../data/lists.ts';
+import { requireRoom } from '../people/limits.ts';
+
+/** Attempts of one endpoint that may be under way at once, over all workers. */
+export const PERMITS = 8;
+
+/**
+ * Who looks after endpoints: a key of the data API, for which those of the other mode are not there, or a member, who
+ * sees both. Those of other workspaces are there for nobody.
+ */
+export interface EndpointCaller extends ReaderScope {
+  /** The member; null for a key. */
+  id: string | null;
+  /** What the audit log calls them. */
+  name: string | null;
+}
+
+/** Whose a sealed secret is: it cannot be opened as that of another endpoint. */
+export const secretPlace = (workspaceId: string, endpointId: string): string =>
+  `${workspaceId}/${endpointId}/secret`;
+
+const idRow = z.object({ id: z.string() });
+const endpointColumns = sql.fragment`
+  id, is_demo, url, events, status, consecutive_failures, last_delivery_at, created_at`;
+const ofCaller = ({ workspaceId, isDemo }: EndpointCaller) => sql.fragment`
+  workspace_id = ${workspaceId} AND (${isDemo ?? null}::boolean IS NULL OR is_demo = ${isDemo ?? null})`;
+
+/** Newest first. */
+export async function listEndpoints(
+  db: Db,
+  caller: EndpointCaller,
+  page?: OffsetPage,
+): Promise<readonly DataEndpoint[]> {
+  return db.any(sql.prepared('data_endpoints_list', dataEndpointSchema)`
+    SELECT ${endpointColumns} FROM data_endpoints WHERE ${ofCaller(caller)}
+    ORDER BY created_at DESC, id DESC ${offsetClause(page)}
+  `);
+}
+
+/** Throws AppError `not_found`. */
+export async function readEndpoint(
+  db: Db,
+  caller: EndpointCaller,
+  endpointId: string,
+): Promise<DataEndpoint> {
+  const endpoint = await db.maybeOne(sql.prepared('data_endpoints_read', dataEndpointSchema)`
+    SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
+  `);
+  if (endpoint === null) throw notFound('Webhook endpoint');
+  return endpoint;
+}
+
+/** The endpoint stays until the transaction ends, and nobody else changes it. Throws AppError `not_found`. */
+export async function lockEndpoint(
+  tx: Tx,
+  caller: EndpointCaller,
+  endpointId: string,
+): Promise<DataEndpoint> {
+  const endpoint = await tx.maybeOne(sql.prepared('data_endpoints_lock', dataEndpointSchema)`
+    SELECT ${endpointColumns} FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)}
+    FOR NO KEY UPDATE
+  `);
+  if (endpoint === null) throw notFound('Webhook endpoint');
+  return endpoint;
+}
+
+/**
+ * Registers an endpoint. `seal` is given its id and returns the secret as it is kept. Throws AppError `conflict` for
+ * one too many, and whatever `seal` throws.
+ */
+export async function createEndpoint(
+  db: Pool,
+  caller: EndpointCaller,
+  input: DataEndpointInput,
+  seal: (endpointId: string) => string,
+): Promise<DataEndpoint> {
+  const { workspaceId } = caller;
+  const { is_demo: isDemo } = input;
+  const id = newId('endpoint');
+  const secret = seal(id);
+  return db.transaction(async (tx) => {
+    await requireRoom(tx, workspaceId, 'endpoints', isDemo);
+    const endpoint = await tx.one(sql.prepared('data_endpoints_insert', dataEndpointSchema)`
+      WITH added AS (
+        INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret, created_by)
+        VALUES (${id}, ${workspaceId}, ${isDemo}, ${input.url}, ${sql.array(input.events, 'text')}, ${secret},
+                ${caller.name})
+        RETURNING ${endpointColumns}
+      ), permits AS (
+        INSERT INTO data_permits (endpoint_id, slot)
+        SELECT id, slot FROM added CROSS JOIN generate_series(1, ${PERMITS}::int) slot
+      )
+      SELECT ${endpointColumns} FROM added
+    `);
+    await auditEndpoint(tx, caller, id, 'data_webhook_create', { events: input.events });
+    return endpoint;
+  });
+}
+
+/**
+ * Changes what is given and names it in the audit log. What is pending goes to the new address. Throws AppError
+ * `not_found`.
+ */
+export async function updateEndpoint(
+  db: Pool,
+  caller: EndpointCaller,
+  endpointId: string,
+  update: EndpointUpdate,
+): Promise<DataEndpoint> {
+  return db.transaction(async (tx) => {
+    const before = await lockEndpoint(tx, caller, endpointId);
+    const after = { ...before, ...update };
+    const changed = WRITABLE.filter(
+      (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
+    );
+    if (changed.length === 0) return before;
+    const endpoint = await tx.one(sql.prepared('data_endpoints_update', dataEndpointSchema)`
+      UPDATE data_endpoints SET url = ${after.url}, events = ${sql.array(after.events, 'text')}
+      WHERE id = ${endpointId} AND workspace_id = ${caller.workspaceId}
+      RETURNING ${endpointColumns}
+    `);
+    const details = { changed, ...(changed.includes('events') ? { events: after.events } : {}) };
+    await auditEndpoint(tx, caller, endpointId, 'data_webhook_update', details);
+    return endpoint;
+  });
+}
+
+const WRITABLE = ['url', 'events'] as const;
+
+/**
+ * Takes an endpoint away with what is pending for it; its executions find nothing to deliver and end. Throws AppError
+ * `not_found`.
+ */
+export async function deleteEndpoint(
+  db: Pool,
+  caller: EndpointCaller,
+  endpointId: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const gone = await tx.maybeOne(sql.prepared('data_endpoints_delete', idRow)`
+      DELETE FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)} RETURNING id
+    `);
+    if (gone === null) throw notFound('Webhook endpoint');
+    // A statement of its own, so that it sees what those had promised whom the deletion waited for.
+    const { rowCount } = await tx.query(sql.prepared('data_endpoints_drop_pending', z.object({}))`
+      DELETE FROM data_deliveries
+      WHERE endpoint_id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND status = 'pending'
+    `);
+    await auditEndpoint(tx, caller, endpointId, 'data_webhook_delete', { pending: rowCount });
+  });
+}
+
+/**
+ * Gives an endpoint another secret; the one before signs too for a while. Returns until when. Throws AppError
+ * `not_found`.
+ */
+export async function rotateSecret(
+  db: Pool,
+  caller: EndpointCaller,
+  endpointId: string,
+  sealed: string,
+): Promise<string> {
+  return db.transaction(async (tx) => {
+    const rotated = await tx.maybeOne(sql.prepared(
+      'data_endpoints_rotate',
+      z.object({ previous_secret_until: z.string() }),
+    )`
+      UPDATE data_endpoints
+      SET previous_secret = secret, secret = ${sealed},
+          previous_secret_until = now() + ${SECRET_OVERLAP_HOURS}::int * interval '1 hour'
+      WHERE id = ${endpointId} AND ${ofCaller(caller)}
+      RETURNING previous_secret_until
+    `);
+    if (rotated === null) throw notFound('Webhook endpoint');
+    await auditEndpoint(tx, caller, endpointId, 'data_webhook_rotate');
+    return rotated.previous_secret_until;
+  });
+}
+
+/** An entry about an endpoint. Without its address, which may hold a secret. */
+export const auditEndpoint = (
+  db: Db,
+  caller: EndpointCaller,
+  endpointId: string,
+  action: string,
+  details: JsonObject = {},
+): Promise<void> =>
+  recordAudit(db, caller, { action, targetType: 'data_webhook', targetId: endpointId, details });

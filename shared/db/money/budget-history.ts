@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { type BudgetHistory, TOTAL_HISTORY_DAYS } from '../../contract/budget.ts';
+import { notFound } from '../../errors.ts';
+import { toDollars } from '../../money.ts';
+import { currentWindow, windowBounds } from './budgets.ts';
+import { type Db, sql } from '../pool.ts';
+
+const historyRow = z.object({
+  limit_micros: z.number(),
+  window_start: z.string().nullable(),
+  window_end: z.string().nullable(),
+  days: z.array(z.object({ date: z.string(), spent_micros: z.number() })),
+});
+
+/**
+ * What a budget's current window has spent, by the UTC day on which holds ended; of a budget without window the last
+ * days. From the ledger, whose sums the counters are at any moment, so the days of a window add up to what is spent.
+ * Throws AppError `not_found`.
+ */
+export async function readBudgetHistory(
+  db: Db,
+  scope: { workspaceId: string; budgetId: string },
+): Promise<BudgetHistory> {
+  // A hold that ended while a clock was a little ahead or behind is counted on the nearest day there is.
+  const row = await db.maybeOne(sql.prepared('budgets_history', historyRow)`
+    SELECT b.limit_micros, ${windowBounds},
+           (SELECT json_agg(json_build_object('date', to_char(d.day, 'YYYY-MM-DD'),
+                                              'spent_micros', coalesce(s.spent_micros, 0)) ORDER BY d.day)
+            FROM generate_series(p.first, p.last, interval '1 day') AS d (day)
+            LEFT JOIN (
+              SELECT least(greatest((h.closed_at AT TIME ZONE 'UTC')::date, p.first), p.last) AS day,
+                     sum(h.spent_micros) AS spent_micros
+              FROM budget_holds h
+              WHERE h.budget_id = b.id AND h.window_start = w.start AND h.closed_at >= p.since
+              GROUP BY 1) s ON s.day = d.day::date) AS days
+    FROM budgets b ${currentWindow}
+    CROSS JOIN LATERAL (
+      SELECT t.first, greatest(t.first, t.today) AS last,
+             (t.first - CASE WHEN b."window" = 'total' THEN 0 ELSE 1 END)::timestamp AT TIME ZONE 'UTC' AS since
+      FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS today,
+                   CASE WHEN b."window" = 'total'
+                        THEN (now() AT TIME ZONE 'UTC')::date - (${TOTAL_HISTORY_DAYS}::int - 1)
+                        ELSE (w.start AT TIME ZONE 'UTC')::date END AS first) t
+    ) AS p
+    WHERE b.id = ${scope.budgetId} AND b.workspace_id = ${scope.workspaceId}
+  `);
+  if (row === null) throw notFound('Budget');
+  return {
+    window_start: row.window_start,
+    window_end: row.window_end,
+    limit_usd: toDollars(row.limit_micros),
+    days: row.days.map(({ date, spent_micros }) => ({ date, spent_usd: toDollars(spent_micros) })),
+  };
+}

@@ -1,0 +1,246 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import {
+  type Budget,
+  type BudgetInput,
+  budgetScopes,
+  type BudgetStatus,
+  type BudgetUpdate,
+  budgetWindows,
+} from '../../contract/budget.ts';
+import type { OffsetPage } from '../../contract/common.ts';
+import { AppError, notFound } from '../../errors.ts';
+import { toDollars, toMicros } from '../../money.ts';
+import { newId } from '../../platform/ids.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { offsetClause } from '../cursor.ts';
+import { lockBudgets } from './holds.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { keepWorkflow } from '../workflows/workflows.ts';
+import { requireRoom } from '../people/limits.ts';
+
+const budgetRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  scope: z.enum(budgetScopes),
+  workflow_id: z.string().nullable(),
+  window: z.enum(budgetWindows),
+  limit_micros: z.number(),
+  estimate_micros: z.number().nullable(),
+  created_at: z.string(),
+  spent: z.number(),
+  reserved: z.number(),
+  window_start: z.string().nullable(),
+  window_end: z.string().nullable(),
+  elapsed: z.number().nullable(),
+});
+
+/** The bounds of the window that is now, of budgets `b` with `currentWindow`; null where there is none. */
+export const windowBounds = sql.fragment`
+  CASE WHEN b."window" <> 'total' THEN w.start END AS window_start,
+  CASE WHEN b."window" <> 'total' THEN w.start + ('1 ' || b."window")::interval END AS window_end`;
+
+/** Budgets `b` with the counters of the window that is now. `elapsed`: how much of it has passed, 0 to 1. */
+const budgetColumns = sql.fragment`
+  b.id, b.name, b.scope, b.workflow_id, b."window", b.limit_micros, b.estimate_micros, b.created_at,
+  CASE WHEN b.window_start < w.start THEN 0 ELSE b.spent_micros END AS spent,
+  CASE WHEN b.window_start < w.start THEN 0 ELSE b.reserved_micros END AS reserved,
+  ${windowBounds},
+  CASE WHEN b."window" <> 'total' THEN extract(epoch FROM now() - w.start)
+    / extract(epoch FROM ('1 ' || b."window")::interval + w.start - w.start) END AS elapsed`;
+/** When the window of budgets `b` that is now began, as `w.start`. */
+export const currentWindow = sql.fragment`
+  CROSS JOIN LATERAL (SELECT greatest(b.window_start, budget_window_start(b."window", now())) AS start) AS w`;
+
+function toBudget(row: z.infer<typeof budgetRow>): Budget {
+  return {
+    id: row.id,
+    name: row.name,
+    scope: row.scope,
+    workflow_id: row.workflow_id,
+    window: row.window,
+    limit_usd: toDollars(row.limit_micros),
+    reservation_estimate_usd: row.estimate_micros === null ? null : toDollars(row.estimate_micros),
+    created_at: row.created_at,
+    status: toStatus(row),
+  };
+}
+
+function toStatus(row: z.infer<typeof budgetRow>): BudgetStatus {
+  const committed = row.spent + row.reserved;
+  // A window that began this instant has no rate yet.
+  const projected =
+    row.elapsed === null || row.elapsed <= 0 ? row.spent : Math.round(row.spent / row.elapsed);
+  return {
+    spent_usd: toDollars(row.spent),
+    reserved_usd: toDollars(row.reserved),
+    committed_usd: toDollars(committed),
+    remaining_usd: toDollars(row.limit_micros - committed),
+    pct: Math.round((committed / row.limit_micros) * 1_000) / 10,
+    over: committed >= row.limit_micros,
+    projected_usd: toDollars(projected),
+    window_start: row.window_start,
+    window_end: row.window_end,
+  };
+}
+
+/** All budgets of a workspace, oldest first. */
+export async function listBudgets(
+  db: Db,
+  workspaceId: string,
+  page: OffsetPage,
+): Promise<Budget[]> {
+  const rows = await db.any(sql.prepared('budgets_list', budgetRow)`
+    SELECT ${budgetColumns} FROM budgets b ${currentWindow}
+    WHERE b.workspace_id = ${workspaceId} ORDER BY b.created_at, b.id ${offsetClause(page)}
+  `);
+  return rows.map(toBudget);
+}
+
+/** Throws AppError `not_found`. */
+export async function readBudget(
+  db: Db,
+  scope: { workspaceId: string; budgetId: string },
+): Promise<Budget> {
+  const row = await db.maybeOne(sql.prepared('budgets_read', budgetRow)`
+    SELECT ${budgetColumns} FROM budgets b ${currentWindow}
+    WHERE b.id = ${scope.budgetId} AND b.workspace_id = ${scope.workspaceId}
+  `);
+  if (row === null) throw notFound('Budget');
+  return toBudget(row);
+}
+
+/**
+ * Makes a budget and returns its id. What the window has seen already counts: finished runs as spent, with one entry
+ * in the ledger; runs in flight with what they cost so far, and whatever they still cost. Every run is seen here or
+ * sees the budget: admissions and resumes that are under way are waited for, later ones wait. Throws AppError
+ * `not_found`, `conflict` for one budget too many.
+ */
+export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): Promise<string> {
+  const { workspaceId } = actor;
+  const workflowId = input.workflow_id ?? null;
+  const budgetId = newId('budget');
+  await db.transaction(async (tx) => {
+    // Before all other locks, since admissions that it waits for take theirs after it.
+    await lockBudgets(tx, workspaceId);
+    await requireRoom(tx, workspaceId, 'budgets');
+    if (workflowId !== null) await keepWorkflow(tx, { workspaceId, workflowId });
+    await tx.query(sql.prepared('budgets_insert', z.object({ placed: z.number() }))`
+      WITH w AS (
+        SELECT budget_window_start(${input.window}, now()) AS start
+      ), seen AS (
+        SELECT r.id, r.resumed_count, r.cost_micros, r.status IN ('success', 'failed') AS ended,
+               CASE WHEN r.created_at >= w.start THEN 0 ELSE r.cost_micros END AS base
+        FROM runs r, w
+        WHERE r.workspace_id = ${workspaceId} AND (${workflowId}::text IS NULL OR r.workflow_id = ${workflowId})
+          AND (r.created_at >= w.start OR r.status IN ('pending', 'running', 'paused'))
+      ), entries AS (
+        SELECT '' AS run_id, 0 AS n, 0::bigint AS base, NULL::bigint AS estimate, 0::bigint AS held,
+               coalesce(sum(cost_micros), 0)::bigint AS spent, 'settled' AS status
+        FROM seen WHERE ended
+        UNION ALL
+        SELECT id, resumed_count, base, CASE WHEN ${input.reservation_estimate_usd != null} THEN 0 END,
+               CASE WHEN ${input.reservation_estimate_usd != null} THEN cost_micros - base ELSE 0 END, 0, 'open'
+        FROM seen WHERE NOT ended
+      ), budget AS (
+        INSERT INTO budgets (id, workspace_id, name, scope, workflow_id, "window", limit_micros, estimate_micros,
+                             window_start, spent_micros, reserved_micros)
+        SELECT ${budgetId}, ${workspaceId}, ${input.name}, ${input.scope}, ${workflowId}, ${input.window},
+               ${toMicros(input.limit_usd)}, ${microsOrNull(input.reservation_estimate_usd)}, w.start,
+               (SELECT sum(spent) FROM entries), (SELECT sum(held) FROM entries)
+        FROM w
+      ), raised AS (
+        UPDATE workspaces SET budget_revision = budget_revision + 1 WHERE id = ${workspaceId}
+      ), ledger AS (
+        INSERT INTO budget_holds (budget_id, run_id, n, window_start, base_micros, estimate_micros, held_micros,
+                                  spent_micros, status, closed_at)
+        SELECT ${budgetId}, run_id, n, w.start, base, estimate, held, spent, status,
+               CASE WHEN status <> 'open' THEN now() END
+        FROM entries, w
+      )
+      SELECT count(*) AS placed FROM entries
+    `);
+    await auditBudget(tx, actor, budgetId, 'create', {
+      name: input.name,
+      limit_usd: input.limit_usd,
+      window: input.window,
+      workflow_id: workflowId,
+    });
+  });
+  return budgetId;
+}
+
+const microsOrNull = (dollars: number | null | undefined): number | null =>
+  dollars == null ? null : toMicros(dollars);
+
+const lockedRow = z.object({
+  name: z.string(),
+  scope: z.string(),
+  workflow_id: z.string().nullable(),
+  window: z.string(),
+  limit_micros: z.number(),
+  estimate_micros: z.number().nullable(),
+});
+
+/**
+ * Changes name, limit or estimate; holds that are placed stay as they are. The limit may go below what is committed:
+ * the budget is then over. Throws AppError `not_found`, `invalid`.
+ */
+export async function updateBudget(
+  db: Pool,
+  actor: Actor,
+  budgetId: string,
+  body: BudgetUpdate,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const before = await tx.maybeOne(sql.prepared('budgets_lock', lockedRow)`
+      SELECT name, scope, workflow_id, "window", limit_micros, estimate_micros FROM budgets
+      WHERE id = ${budgetId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    `);
+    if (before === null) throw notFound('Budget');
+    for (const field of ['scope', 'workflow_id', 'window'] as const) {
+      if (body[field] !== undefined && body[field] !== before[field]) {
+        throw new AppError('invalid', `${field}: cannot be changed; make another budget`);
+      }
+    }
+    const after = {
+      name: body.name ?? before.name,
+      limit_micros: body.limit_usd === undefined ? before.limit_micros : toMicros(body.limit_usd),
+      estimate_micros:
+        body.reservation_estimate_usd === undefined
+          ? before.estimate_micros
+          : microsOrNull(body.reservation_estimate_usd),
+    };
+    await tx.query(sql.prepared('budgets_update', z.object({}))`
+      UPDATE budgets SET name = ${after.name}, limit_micros = ${after.limit_micros},
+        estimate_micros = ${after.estimate_micros}, updated_at = now()
+      WHERE id = ${budgetId}
+    `);
+    await auditBudget(tx, actor, budgetId, 'update', {
+      name: after.name,
+      limit_usd: { from: toDollars(before.limit_micros), to: toDollars(after.limit_micros) },
+    });
+  });
+}
+
+/** Takes the budget away with its ledger; runs that hold it go on without. Throws AppError `not_found`. */
+export async function deleteBudget(db: Pool, actor: Actor, budgetId: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const name = await tx.maybeOneFirst(sql.prepared(
+      'budgets_delete',
+      z.object({ name: z.string() }),
+    )`
+      DELETE FROM budgets WHERE id = ${budgetId} AND workspace_id = ${actor.workspaceId} RETURNING name
+    `);
+    if (name === null) throw notFound('Budget');
+    await auditBudget(tx, actor, budgetId, 'delete', { name });
+  });
+}
+
+const auditBudget = (
+  tx: Tx,
+  actor: Actor,
+  targetId: string,
+  action: 'create' | 'update' | 'delete',
+  details: Parameters<typeof recordAudit>[2]['details'],
+): Promise<void> => recordAudit(tx, actor, { action, targetType: 'budget', targetId, details });

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { type Price, priceSchema } from '../../contract/price.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { type Db, type Pool, sql } from '../pool.ts';
+
+/** What this workspace pays where that differs from the built-in table, by model name. */
+export async function listPrices(db: Db, workspaceId: string): Promise<readonly Price[]> {
+  return db.any(sql.prepared('prices_list', priceSchema)`
+    SELECT model, input_usd_per_million, output_usd_per_million
+    FROM workspace_prices WHERE workspace_id = ${workspaceId} ORDER BY model
+  `);
+}
+
+/** Replaces the whole set. */
+export async function replacePrices(
+  db: Pool,
+  actor: Actor,
+  prices: readonly Price[],
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    // Two replacements at once would leave a mixture of both sets.
+    await tx.query(sql.prepared('prices_lock_workspace', z.object({ id: z.string() }))`
+      SELECT id FROM workspaces WHERE id = ${actor.workspaceId} FOR NO KEY UPDATE
+    `);
+    await tx.query(sql.prepared('prices_delete', z.object({}))`
+      DELETE FROM workspace_prices WHERE workspace_id = ${actor.workspaceId}
+    `);
+    if (prices.length > 0) {
+      const rows = prices.map((price) => [
+        actor.workspaceId,
+        price.model,
+        price.input_usd_per_million,
+        price.output_usd_per_million,
+      ]);
+      await tx.query(sql.type(z.object({}))`
+        INSERT INTO workspace_prices (workspace_id, model, input_usd_per_million, output_usd_per_million)
+        SELECT * FROM ${sql.unnest(rows, ['text', 'text', 'numeric', 'numeric'])}
+      `);
+    }
+    await recordAudit(tx, actor, {
+      action: 'price_update',
+      targetType: 'workspace',
+      targetId: actor.workspaceId,
+      details: { models: prices.map((price) => price.model) },
+    });
+  });
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { type Role, roles } from '../../capabilities.ts';
+import { type ApiKey, type ApiKeyInput, apiKeySchema } from '../../contract/api-key.ts';
+import type { OffsetPage } from '../../contract/common.ts';
+import { memberStatuses } from '../../contract/member.ts';
+import { AppError, notFound } from '../../errors.ts';
+import { newApiKeySecret } from '../../platform/api-key-secrets.ts';
+import { newId } from '../../platform/ids.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { offsetClause } from '../cursor.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { requireAtLeast, takeTurn } from './standing.ts';
+import { requireRoom } from './limits.ts';
+
+/** Keys `k` as the API shows them. One whose member is gone lets nobody in, so it is shown as revoked. */
+const keyColumns = sql.fragment`
+  k.id, k.name, k.prefix, coalesce(m.role, k.role) AS role, k.member_id,
+  k.revoked_at IS NOT NULL OR (k.member_id IS NOT NULL AND m.id IS NULL) AS revoked, k.created_at, k.last_used_at`;
+const linkedMember = sql.fragment`
+  LEFT JOIN members m ON m.id = k.member_id AND m.workspace_id = k.workspace_id AND m.status = 'active'`;
+
+/** Keys of a workspace, newest first, revoked ones among them. */
+export async function listApiKeys(
+  db: Db,
+  page: OffsetPage & { workspaceId: string },
+): Promise<readonly ApiKey[]> {
+  return db.any(sql.prepared('api_keys_list', apiKeySchema)`
+    SELECT ${keyColumns} FROM api_keys k ${linkedMember}
+    WHERE k.workspace_id = ${page.workspaceId}
+    ORDER BY k.created_at DESC, k.id DESC ${offsetClause(page)}
+  `);
+}
+
+async function readApiKey(
+  db: Db,
+  scope: { workspaceId: string; keyId: string },
+): Promise<ApiKey | undefined> {
+  const key = await db.maybeOne(sql.prepared('api_keys_read', apiKeySchema)`
+    SELECT ${keyColumns} FROM api_keys k ${linkedMember}
+    WHERE k.id = ${scope.keyId} AND k.workspace_id = ${scope.workspaceId}
+  `);
+  return key ?? undefined;
+}
+
+/**
+ * Makes a key and returns it with its secret, which is kept nowhere. A key linked to a member has the member's role,
+ * whatever role was given. Throws AppError `not_found` for a member that is not of the workspace, `invalid` for one
+ * that is not active, `forbidden` for a key that would hold more than the actor does, `conflict` for one key too many.
+ */
+export async function createApiKey(
+  db: Pool,
+  actor: Actor,
+  input: ApiKeyInput,
+): Promise<ApiKey & { secret: string }> {
+  const { workspaceId } = actor;
+  const keyId = newId('apiKey');
+  const { secret, prefix, hash } = newApiKeySecret();
+  return db.transaction(async (tx) => {
+    const maker = await takeTurn(tx, actor, 'manage_api_keys');
+    await requireRoom(tx, workspaceId, 'apiKeys');
+    const grant = await lockGrant(tx, workspaceId, input);
+    requireAtLeast(maker, grant);
+    await tx.query(sql.prepared('api_keys_insert', z.object({}))`
+      INSERT INTO api_keys (id, workspace_id, name, prefix, secret_hash, role, member_id, created_by)
+      VALUES (${keyId}, ${workspaceId}, ${input.name}, ${prefix}, ${sql.binary(hash)}, ${grant.role},
+              ${input.member_id ?? null}, ${actor.id})
+    `);
+    const key = await readApiKey(tx, { workspaceId, keyId });
+    if (key === undefined) throw new Error(`key ${keyId} was not made`);
+    await auditKey(tx, maker, key, 'create');
+    return { ...key, secret };
+  });
+}
+
+const linkRow = z.object({
+  role: z.enum(roles),
+  status: z.enum(memberStatuses),
+  overrides: z.record(z.string(), z.boolean().nullable()),
+});
+
+/**
+ * What a new key would hold. The linked member stays as they are until the key is there: whoever removes them at the
+ * same moment comes before it, and there is no key, or after it, and the key goes with them.
+ */
+async function lockGrant(
+  tx: Tx,
+  workspaceId: string,
+  { role, member_id: memberId }: ApiKeyInput,
+): Promise<{ role: Role; overrides: Actor['overrides'] }> {
+  if (memberId == null) {
+    if (role === undefined) throw new AppError('invalid', 'Invalid body: role is required');
+    return { role, overrides: {} };
+  }
+  const member = await tx.maybeOne(sql.prepared('api_keys_lock_member', linkRow)`
+    SELECT role, status, overrides FROM members
+    WHERE id = ${memberId} AND workspace_id = ${workspaceId} FOR SHARE
+  `);
+  if (member === null) throw notFound('Member');
+  if (member.status !== 'active') {
+    throw new AppError('invalid', `Invalid body: member_id is of a member who is ${member.status}`);
+  }
+  return { role: member.role, overrides: member.overrides };
+}
+
+const heldRow = z.object({
+  role: z.enum(roles),
+  overrides: z.record(z.string(), z.boolean().nullable()),
+});
+
+/** What the key may do: what its member may, or what its own role has by default. */
+const readHeld = async (tx: Tx, keyId: string): Promise<z.infer<typeof heldRow>> =>
+  tx.one(sql.prepared('api_keys_read_held', heldRow)`
+    SELECT coalesce(m.role, k.role) AS role, coalesce(m.overrides, '{}') AS overrides
+    FROM api_keys k ${linkedMember} WHERE k.id = ${keyId}
+  `);
+
+/**
+ * Revokes a key, which the next request notices. One that is revoked already stays as it is. Throws AppError
+ * `not_found`, and `forbidden` for a key that may do more than the actor.
+ */
+export async function revokeApiKey(db: Pool, actor: Actor, keyId: string): Promise<void> {
+  const { workspaceId } = actor;
+  await db.transaction(async (tx) => {
+    const revoker = await takeTurn(tx, actor, 'manage_api_keys');
+    const key = await readApiKey(tx, { workspaceId, keyId });
+    if (key === undefined) throw notFound('API key');
+    if (key.revoked) return;
+    requireAtLeast(revoker, await readHeld(tx, keyId));
+    const { rowCount } = await tx.query(sql.prepared('api_keys_revoke', z.object({}))`
+      UPDATE api_keys SET revoked_at = now()
+      WHERE id = ${keyId} AND workspace_id = ${workspaceId} AND revoked_at IS NULL
+    `);
+    if (rowCount > 0) await auditKey(tx, revoker, key, 'revoke');
+  });
+}
+
+const auditKey = (tx: Tx, actor: Actor, key: ApiKey, action: 'create' | 'revoke'): Promise<void> =>
+  recordAudit(tx, actor, {
+    action,
+    targetType: 'api_key',
+    targetId: key.id,
+    details: { name: key.name, prefix: key.prefix, role: key.role, member_id: key.member_id },
+  });
+
+/**
+ * Writes when keys were last used, each at most once and never back: of several processes the latest use counts. The
+ * rows are locked in one order, so that processes that write the same keys do not block each other for good.
+ */
+export async function recordKeyUses(
+  db: Db,
+  uses: readonly (readonly [keyId: string, at: Date])[],
+): Promise<void> {
+  const rows = uses.map(([keyId, at]) => [keyId, at.toISOString()]);
+  await db.query(sql.prepared('api_keys_record_uses', z.object({}))`
+    WITH used AS MATERIALIZED (
+      SELECT k.id, u.at FROM ${sql.unnest(rows, ['text', 'timestamptz'])} AS u (id, at)
+      JOIN api_keys k ON k.id = u.id
+      WHERE k.last_used_at IS NULL OR k.last_used_at < u.at
+      ORDER BY k.id FOR NO KEY UPDATE OF k
+    )
+    UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, used.at) FROM used WHERE k.id = used.id
+  `);
+}

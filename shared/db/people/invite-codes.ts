@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Config } from '../../platform/config.ts';
+import { randomText } from '../../platform/ids.ts';
+import { createSealer, type Sealer, SealError } from '../../platform/sealing.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+
+/**
+ * Invite codes. What lets somebody in is the SHA-256 of a code; a sealed copy is kept beside it for as long as the code
+ * may be shown. Readable codes are in `members.invite_code` only where there is no key to seal them with and a mail is
+ * still due, and of invitations from before codes were hashed until `adoptPlainCodes` has seen them.
+ */
+
+/** Characters of 5 random bits each. */
+const CODE_LENGTH = 32;
+
+export interface InviteRules {
+  /** Undefined without `ENCRYPTION_KEY`: then a code is shown only in the answer to the request that made it. */
+  sealer: Sealer | undefined;
+  /** Whether e-mail delivery is configured. */
+  mail: boolean;
+  /** How long a code is good for. */
+  ttlMs: number;
+}
+
+export const inviteRules = (
+  config: Pick<Config, 'encryptionKey' | 'email' | 'auth'>,
+): InviteRules => ({
+  sealer: createSealer(config.encryptionKey),
+  mail: config.email.apiKey !== undefined,
+  ttlMs: config.auth.inviteTtlMs,
+});
+
+export interface IssuedCode {
+  code: string;
+  hash: Buffer;
+  sealed: string | null;
+  plain: string | null;
+}
+
+export const hashInviteCode = (code: string): Buffer => createHash('sha256').update(code).digest();
+
+const placeOf = (memberId: string): string => `members/${memberId}/invite_code`;
+
+export function newInviteCode(memberId: string, rules: InviteRules): IssuedCode {
+  return keepCode(memberId, `inv_${randomText(CODE_LENGTH)}`, rules);
+}
+
+const keepCode = (memberId: string, code: string, { sealer, mail }: InviteRules): IssuedCode => ({
+  code,
+  hash: hashInviteCode(code),
+  sealed: sealer?.seal(code, placeOf(memberId)) ?? null,
+  plain: sealer === undefined && mail ? code : null,
+});
+
+/** The code of a sealed copy; undefined when there is none, or another key has sealed it. */
+export function openInviteCode(
+  memberId: string,
+  sealed: string | null,
+  sealer: Sealer | undefined,
+): string | undefined {
+  if (sealed === null) return undefined;
+  try {
+    return sealer?.open(sealed, placeOf(memberId));
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}
+
+/** Gives a member another code; the one before is void, and a mail with the new one is due where mail is configured. */
+export async function replaceInviteCode(
+  tx: Tx,
+  memberId: string,
+  rules: InviteRules,
+): Promise<string> {
+  const issued = newInviteCode(memberId, rules);
+  await tx.query(sql.prepared('invite_codes_replace', z.object({}))`
+    UPDATE members
+    SET invite_code = ${issued.plain}, invite_code_hash = ${sql.binary(issued.hash)},
+        invite_code_sealed = ${issued.sealed}, invite_expires_at = now() + ${rules.ttlMs}::float8 * interval '1 ms',
+        invite_mail_due_at = CASE WHEN ${rules.mail} THEN now() END, invite_mail_attempts = 0
+    WHERE id = ${memberId}
+  `);
+  return issued.code;
+}
+
+const plainRow = z.object({ id: z.string(), invite_code: z.string() });
+
+/**
+ * Hashes codes that are kept readable only, which releases before hashing wrote, and forgets readable ones that need
+ * not be kept. They expire as if they were new. Safe to repeat, also by several processes at once.
+ */
+export async function adoptPlainCodes(db: Pool, rules: InviteRules): Promise<void> {
+  if (!(await hasPlainCodes(db, rules))) return;
+  await db.transaction(async (tx) => {
+    const rows = await tx.any(sql.prepared('invite_codes_plain', plainRow)`
+      SELECT id, invite_code FROM members WHERE invite_code IS NOT NULL ORDER BY id FOR UPDATE
+    `);
+    for (const { id, invite_code } of rows) {
+      const { hash, sealed, plain } = keepCode(id, invite_code, rules);
+      await tx.query(sql.prepared('invite_codes_adopt', z.object({}))`
+        UPDATE members
+        SET invite_code_hash = ${sql.binary(hash)}, invite_code_sealed = coalesce(invite_code_sealed, ${sealed}),
+            invite_expires_at = coalesce(invite_expires_at, now() + ${rules.ttlMs}::float8 * interval '1 ms'),
+            invite_code = CASE WHEN invite_mail_due_at IS NOT NULL THEN ${plain}::text END
+        WHERE id = ${id}
+      `);
+    }
+  });
+}
+
+const hasPlainCodes = async (db: Db, { sealer }: InviteRules): Promise<boolean> =>
+  db.exists(sql.prepared('invite_codes_has_plain', z.object({}))`
+    SELECT FROM members
+    WHERE invite_code IS NOT NULL
+      AND (invite_code_hash IS NULL OR invite_mail_due_at IS NULL OR ${sealer !== undefined})
+  `);

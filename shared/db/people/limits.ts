@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { conflict } from '../../errors.ts';
+import { type LimitedNoun, workspaceLimits } from '../../limits.ts';
+import { type FragmentSqlToken, sql, type Tx } from '../pool.ts';
+import { lockWorkspace } from './workspaces.ts';
+
+/** The rows that count, of a table aliased `t`. */
+const counted: Readonly<Record<LimitedNoun, FragmentSqlToken>> = {
+  workflows: sql.fragment`workflows t WHERE true`,
+  templates: sql.fragment`templates t WHERE true`,
+  schedules: sql.fragment`schedules t WHERE true`,
+  tools: sql.fragment`custom_tools t WHERE true`,
+  budgets: sql.fragment`budgets t WHERE true`,
+  members: sql.fragment`members t WHERE status <> 'pending'`,
+  apiKeys: sql.fragment`api_keys t WHERE revoked_at IS NULL`,
+  dataKeys: sql.fragment`data_keys t WHERE revoked_at IS NULL`,
+  feeds: sql.fragment`data_feeds t WHERE true`,
+  sources: sql.fragment`data_sources t WHERE true`,
+  endpoints: sql.fragment`data_endpoints t WHERE true`,
+};
+
+/**
+ * Makes sure that a workspace may have one more of something, which the same transaction then adds. The workspace's row
+ * is held until it ends: of two that would be the last one, the second waits and then finds the first. `isDemo` counts
+ * only those of that kind. Throws AppError `conflict`, saying what to do, and `not_found` for the workspace.
+ */
+export async function requireRoom(
+  tx: Tx,
+  workspaceId: string,
+  noun: LimitedNoun,
+  isDemo?: boolean,
+): Promise<void> {
+  const { atMost, called, remedy } = workspaceLimits[noun];
+  await lockWorkspace(tx, workspaceId);
+  const kind = isDemo === undefined ? sql.fragment`` : sql.fragment`AND t.is_demo = ${isDemo}`;
+  const n = await tx.oneFirst(sql.prepared(
+    `room_${noun}${isDemo === undefined ? '' : '_of_kind'}`,
+    z.object({ n: z.number() }),
+  )`
+    SELECT count(*) AS n FROM (
+      SELECT FROM ${counted[noun]} AND t.workspace_id = ${workspaceId} ${kind} LIMIT ${atMost}::int) found
+  `);
+  if (n >= atMost) throw conflict(`A workspace has at most ${atMost} ${called}; ${remedy}`);
+}

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { type Db, sql } from '../pool.ts';
+
+const WINDOW_MINUTES = 15;
+
+const attemptRow = z.object({ subject: z.string(), failures: z.number(), seconds: z.number() });
+
+/**
+ * Counts an attempt against each subject as if it failed, before it is known, so that any number of them at once stay
+ * within the bound. Returns for each subject the count in its current window and when that ends, in seconds.
+ */
+export async function countAttempt(
+  db: Db,
+  subjects: readonly string[],
+): Promise<readonly { subject: string; failures: number; seconds: number }[]> {
+  return db.any(sql.prepared('sign_in_failures_count', attemptRow)`
+    INSERT INTO sign_in_failures AS f (subject, failures, window_ends_at)
+    SELECT subject, 1, now() + ${WINDOW_MINUTES}::int * interval '1 minute'
+    FROM unnest(${sql.array(subjects.toSorted(), 'text')}) AS s (subject) ORDER BY subject
+    ON CONFLICT (subject) DO UPDATE SET
+      failures = CASE WHEN f.window_ends_at <= now() THEN 1 ELSE f.failures + 1 END,
+      window_ends_at = CASE WHEN f.window_ends_at <= now() THEN excluded.window_ends_at ELSE f.window_ends_at END
+    RETURNING subject, failures, ceil(extract(epoch FROM window_ends_at - now()))::int AS seconds
+  `);
+}
+
+const nothing = z.object({});
+
+/** The attempt did not fail: it is taken back from each subject. */
+export async function forgiveAttempt(db: Db, subjects: readonly string[]): Promise<void> {
+  await db.query(sql.prepared('sign_in_failures_forgive', nothing)`
+    WITH held AS MATERIALIZED (
+      SELECT subject FROM sign_in_failures WHERE subject = ANY(${sql.array(subjects.toSorted(), 'text')})
+      ORDER BY subject FOR UPDATE
+    )
+    UPDATE sign_in_failures f SET failures = greatest(f.failures - 1, 0) FROM held WHERE f.subject = held.subject
+  `);
+}
+
+/** Removes those whose window is over, at most `batch`; returns how many. */
+export async function dropEndedWindows(db: Db, batch: number): Promise<number> {
+  const { rowCount } = await db.query(sql.prepared('sign_in_failures_drop', nothing)`
+    DELETE FROM sign_in_failures WHERE subject IN (
+      SELECT subject FROM sign_in_failures WHERE window_ends_at <= now() LIMIT ${batch} FOR UPDATE SKIP LOCKED)
+  `);
+  return rowCount;
+}

@@ -1,0 +1,166 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { roles } from '../../capabilities.ts';
+import { type Workspace, workspaceSchema, type WorkspaceUpdate } from '../../contract/workspace.ts';
+import { emailTaken, notFound } from '../../errors.ts';
+import { type PlanName, planNames } from '../../plans.ts';
+import { newId } from '../../platform/ids.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { dropSignUp } from './sign-ins.ts';
+
+/** Whoever creates the default workspace takes this lock in turn. The number is arbitrary and only has to stay. */
+const DEFAULT_WORKSPACE_LOCK = 7_203_118;
+
+const ownerRow = z.object({
+  workspace_id: z.string(),
+  id: z.string(),
+  name: z.string(),
+  role: z.enum(roles),
+  overrides: z.record(z.string(), z.boolean().nullable()),
+});
+
+/**
+ * Makes sure there is a workspace `Default` with its owner, and returns its id. The default workspace is the oldest
+ * one. Any number of processes may call this at once; a later change of `ownerEmail` changes nothing.
+ */
+export async function ensureDefaultWorkspace(
+  db: Pool,
+  owner: { ownerEmail: string },
+): Promise<string> {
+  return db.transaction(async (tx) => {
+    await tx.query(sql.prepared(
+      'workspace_lock_default',
+      z.object({ pg_advisory_xact_lock: z.unknown() }),
+    )`
+      SELECT pg_advisory_xact_lock(${DEFAULT_WORKSPACE_LOCK})
+    `);
+    const existing = await tx.maybeOneFirst(sql.prepared(
+      'workspace_default',
+      z.object({ id: z.string() }),
+    )`
+      SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1
+    `);
+    if (existing !== null) return existing;
+    const id = newId('workspace');
+    await tx.query(sql.prepared('workspace_insert', z.object({}))`
+      INSERT INTO workspaces (id, name) VALUES (${id}, 'Default')
+    `);
+    await tx.query(sql.prepared('workspace_insert_owner', z.object({}))`
+      INSERT INTO members (id, workspace_id, name, email, role, status, is_owner)
+      VALUES (${newId('member')}, ${id}, 'Owner', ${owner.ownerEmail}, 'admin', 'active', true)
+    `);
+    return id;
+  });
+}
+
+/**
+ * Another workspace with an owner who can sign in. Returns its id. Throws AppError `invalid` when the e-mail belongs to
+ * a member of any workspace.
+ */
+export async function createWorkspace(
+  db: Pool,
+  { name, owner }: { name: string; owner: { name: string; email: string; passwordHash: string } },
+): Promise<string> {
+  const id = newId('workspace');
+  return db.transaction(async (tx) => {
+    await tx.query(sql.prepared('workspace_create', z.object({}))`
+      INSERT INTO workspaces (id, name) VALUES (${id}, ${name})
+    `);
+    await dropSignUp(tx, { email: owner.email, unlessOf: id });
+    const { rowCount } = await tx.query(sql.prepared('workspace_create_owner', z.object({}))`
+      INSERT INTO members (id, workspace_id, name, email, role, status, is_owner, password_hash)
+      VALUES (${newId('member')}, ${id}, ${owner.name}, ${owner.email}, 'admin', 'active', true, ${owner.passwordHash})
+      ON CONFLICT (lower(email)) DO NOTHING
+    `);
+    if (rowCount === 0) throw emailTaken();
+    await recordAudit(
+      tx,
+      { workspaceId: id, id: null, name: 'operator' },
+      { action: 'create', targetType: 'workspace', targetId: id, details: { owner: owner.email } },
+    );
+    return id;
+  });
+}
+
+/** The owner of the default workspace as an actor, or undefined before there is one. */
+export async function readDefaultOwner(db: Db): Promise<Actor | undefined> {
+  const row = await db.maybeOne(sql.prepared('workspace_default_owner', ownerRow)`
+    SELECT m.workspace_id, m.id, m.name, m.role, m.overrides
+    FROM (SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1) w
+    JOIN members m ON m.workspace_id = w.id AND m.is_owner
+  `);
+  if (row === null) return undefined;
+  return {
+    workspaceId: row.workspace_id,
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    overrides: row.overrides,
+  };
+}
+
+/** Members are counted whatever their status. */
+export async function readWorkspace(db: Db, workspaceId: string): Promise<Workspace> {
+  const row = await db.maybeOne(sql.prepared('workspace_read', workspaceSchema)`
+    SELECT w.id, w.name, w.plan, w.created_at,
+           (SELECT count(*) FROM members m WHERE m.workspace_id = w.id) AS member_count
+    FROM workspaces w WHERE w.id = ${workspaceId}
+  `);
+  if (row === null) throw notFound('Workspace');
+  return row;
+}
+
+const settingsRow = z.object({ name: z.string(), plan: z.enum(planNames) });
+
+/** Changes of the workspace's settings and members take their turn. Throws AppError `not_found`. */
+export async function lockWorkspace(
+  tx: Tx,
+  workspaceId: string,
+): Promise<z.infer<typeof settingsRow>> {
+  const row = await tx.maybeOne(sql.prepared('workspace_lock', settingsRow)`
+    SELECT name, plan FROM workspaces WHERE id = ${workspaceId} FOR NO KEY UPDATE
+  `);
+  if (row === null) throw notFound('Workspace');
+  return row;
+}
+
+/** What is the same as before leaves no trace. */
+export async function updateWorkspace(
+  db: Pool,
+  actor: Actor,
+  { name }: WorkspaceUpdate,
+): Promise<void> {
+  const { workspaceId } = actor;
+  await db.transaction(async (tx) => {
+    const before = await lockWorkspace(tx, workspaceId);
+    if (before.name === name) return;
+    await tx.query(sql.prepared('workspace_rename', z.object({}))`
+      UPDATE workspaces SET name = ${name} WHERE id = ${workspaceId}
+    `);
+    await recordAudit(tx, actor, {
+      action: 'update',
+      targetType: 'workspace',
+      targetId: workspaceId,
+      details: { changed: ['name'], name: { from: before.name, to: name } },
+    });
+  });
+}
+
+/** Effective at once. The plan it is on already leaves no trace. */
+export async function changePlan(db: Pool, actor: Actor, plan: PlanName): Promise<void> {
+  const { workspaceId } = actor;
+  await db.transaction(async (tx) => {
+    const before = await lockWorkspace(tx, workspaceId);
+    if (before.plan === plan) return;
+    await tx.query(sql.prepared('workspace_change_plan', z.object({}))`
+      UPDATE workspaces SET plan = ${plan} WHERE id = ${workspaceId}
+    `);
+    await recordAudit(tx, actor, {
+      action: 'plan_change',
+      targetType: 'workspace',
+      targetId: workspaceId,
+      details: { from: before.plan, to: plan },
+    });
+  });
+}

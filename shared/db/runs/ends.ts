@@ -1,0 +1,266 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import type { StreamFrame } from '../../contract/stream.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { FailedStep, FailureCall, FailureVerdict } from '../../execution.ts';
+import type { Json } from '../../json.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { anotherAttempt } from './pending-writes.ts';
+import { recordGovernanceEvent } from '../audit/governance.ts';
+import { closeHolds, stoppedVerdict } from '../money/holds.ts';
+import { enqueue, type OutboxRow, queueAlert } from './outbox.ts';
+import { type Pool, sql, type Tx } from '../pool.ts';
+import { appendFrames, writeCarriage } from './log.ts';
+import { closeOpenSteps, stopClocks, wantsWorkOf } from './row.ts';
+
+/**
+ * How runs end other than well. Each end is one compare-and-set on the status, with its terminal frame and, where
+ * `alerts` says that somebody wants to be told, one alert in the same transaction. So a run has exactly one terminal
+ * event whoever races.
+ */
+
+export interface RunFailure {
+  kind: 'node' | 'budget' | 'cancelled' | 'rejected' | 'crash';
+  node_id?: string;
+}
+
+const placeRow = z.object({
+  workspace_id: z.string(),
+  workflow_id: z.string(),
+  workflow_version: z.number(),
+});
+
+const failing = z.object({
+  wanted: z.boolean(),
+  superseded: z.boolean(),
+  failures_granted: z.number(),
+});
+
+/**
+ * The execution's n-th failure. Asks the ledger first: steps that are finished there did not fail. A resume that
+ * was granted for failure n lets the execution try again; otherwise the run ends `failed`. Safe to repeat: a call
+ * that finds its own earlier verdict gives it again.
+ */
+export async function reportFailure(
+  db: Pool,
+  call: FailureCall & { execution: string; alerts: boolean },
+): Promise<FailureVerdict> {
+  return db.transaction(async (tx) => {
+    const run = await tx.maybeOne(sql.prepared('failure_lock_run', failing)`
+      SELECT (${wantsWorkOf(call.execution)}) AS wanted, (${call.execution} = ANY(superseded) OR resuming) AS superseded,
+             failures_granted
+      FROM runs WHERE id = ${call.run_id} FOR UPDATE
+    `);
+    if (run === null) return { verdict: 'fail', error: 'Run not found' };
+    if (run.superseded) {
+      // The resume that put it aside answers for what it still has to report.
+      await tx.query(sql.prepared('failure_report_late', z.object({}))`
+        UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int),
+          failures_granted = greatest(failures_granted, ${call.n}::int)
+        WHERE id = ${call.run_id}
+      `);
+      return { verdict: 'fail', error: 'Carried on by another execution' };
+    }
+    const outputs = await finishedOutputs(tx, call);
+    const goesOn =
+      Object.keys(outputs).length > 0 || (run.wanted && run.failures_granted >= call.n);
+    if (goesOn) {
+      // What failed is about to be tried again: only the rest is written.
+      const control = call.control.filter((step) => step.status !== 'failed');
+      if (run.wanted) await writeCarriage(tx, { ...call, control });
+      return Object.keys(outputs).length > 0
+        ? { verdict: 'finished', outputs }
+        : { verdict: 'resume' };
+    }
+    const error = errorOf(call.failed[0]);
+    await tx.query(sql.prepared('failure_report', z.object({}))`
+      UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int) WHERE id = ${call.run_id}
+    `);
+    if (!run.wanted) return { verdict: 'fail', error };
+    await writeCarriage(tx, call);
+    await writeFailedSteps(tx, call);
+    await recordStops(tx, call);
+    const failure: RunFailure = {
+      kind: call.failed[0]?.reason ?? 'node',
+      node_id: call.failed[0]?.node_id,
+    };
+    const { execution, alerts } = call;
+    await endFailed(tx, { runId: call.run_id, error, failure, execution, alerts });
+    return { verdict: 'fail', error };
+  });
+}
+
+export function errorOf(failed: FailedStep | undefined): string {
+  if (failed === undefined) return 'Failed';
+  if (failed.reason === 'node') return `Node '${failed.label}' failed: ${failed.error}`;
+  return failed.error;
+}
+
+async function finishedOutputs(tx: Tx, call: FailureCall): Promise<Record<string, Json>> {
+  const rows = await tx.any(sql.prepared(
+    'failure_finished_steps',
+    z.object({ step_key: z.string(), output: z.json().nullable() }),
+  )`
+    SELECT step_key, output FROM steps
+    WHERE run_id = ${call.run_id} AND status = 'success'
+      AND step_key = ANY(${sql.array(
+        call.failed.map((step) => step.step_key),
+        'text',
+      )})
+  `);
+  return Object.fromEntries(rows.map((row) => [row.step_key, row.output]));
+}
+
+/** A timed-out attempt, or a template that did not render, could not write its own end: it is written here. */
+async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
+  const rows = await tx.any(sql.prepared(
+    'failure_write_steps',
+    z.object({ step_key: z.string(), opened: z.boolean() }),
+  )`
+    WITH run AS (SELECT id, resumed_count AS epoch, frame_seq FROM runs WHERE id = ${call.run_id})
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, finished_at, error)
+    SELECT run.id, f.step_key, f.node_id, f.label, f.kind, f.iteration, run.frame_seq + 1, 'failed', run.epoch, clock_timestamp(), f.error
+    FROM run, json_to_recordset(${JSON.stringify(call.failed)}::json)
+           AS f (step_key text, node_id text, label text, kind text, iteration int[], error text)
+    ON CONFLICT (run_id, step_key) DO UPDATE SET
+      status = 'failed', error = excluded.error, finished_at = excluded.finished_at, claim = NULL, claim_until = NULL,
+      errors = greatest(s.errors, 1), epoch = excluded.epoch,
+      ${anotherAttempt(sql.fragment`s.status IN ('failed', 'cancelled')`)}
+    WHERE s.status IN ('running', 'paused') OR (s.status IN ('failed', 'cancelled') AND s.epoch < excluded.epoch)
+    RETURNING new.step_key, coalesce(old.epoch < new.epoch, true) AS opened
+  `);
+  const written = new Map(rows.map((row) => [row.step_key, row.opened]));
+  const frames: StreamFrame[] = [];
+  for (const step of call.failed) {
+    const opened = written.get(step.step_key);
+    if (opened === undefined) continue;
+    const of = { run_id: call.run_id, node_id: step.node_id };
+    if (opened) frames.push({ ...of, type: 'step_started', label: step.label });
+    frames.push({ ...of, type: 'step_failed', error: step.error });
+  }
+  await appendFrames(tx, call.run_id, frames);
+}
+
+/** What a cap or a budget stopped is told to governance. */
+async function recordStops(tx: Tx, call: FailureCall): Promise<void> {
+  for (const step of call.failed) {
+    if (step.reason !== 'budget') continue;
+    const place = await tx.one(sql.prepared('failure_place', placeRow)`
+      SELECT workspace_id, workflow_id, workflow_version FROM runs WHERE id = ${call.run_id}
+    `);
+    await recordGovernanceEvent(tx, {
+      ...stoppedVerdict(step.error, step.evidence ?? {}),
+      workspaceId: place.workspace_id,
+      workflowId: place.workflow_id,
+      version: place.workflow_version,
+      runId: call.run_id,
+      nodeId: step.node_id,
+    });
+  }
+}
+
+/** Moves a locked, open run to `failed` with its one `run_failed` frame and its one alert. */
+async function endFailed(
+  tx: Tx,
+  end: { runId: string; error: string; failure: RunFailure; execution?: string; alerts: boolean },
+): Promise<void> {
+  await tx.query(sql.prepared('end_failed', z.object({}))`
+    WITH run AS (
+      UPDATE runs SET ${stopClocks()}, status = 'failed', error = ${end.error},
+        failure = ${JSON.stringify(end.failure)}::json,
+        temporal_run_id = coalesce(${end.execution ?? null}, temporal_run_id)
+      WHERE id = ${end.runId} RETURNING id, cost_micros, workspace_id, created_at
+    ), ${closeHolds()}
+    INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, 1 FROM run
+  `);
+  await tx.query(sql.prepared('end_failed_steps', z.object({}))`
+    WITH run AS (SELECT ${end.runId}::text AS id), ${closeOpenSteps()} SELECT
+  `);
+  await appendFrames(tx, end.runId, [{ run_id: end.runId, type: 'run_failed', error: end.error }]);
+  if (end.alerts) await queueAlert(tx, { runId: end.runId, event: 'failed', text: end.error });
+}
+
+/**
+ * Ends an open run from outside its execution's normal course (cancelled in the Temporal UI, workflow code
+ * failed, execution lost). `execution` undefined: whichever. Returns false when the run had ended already.
+ */
+export async function abandonRun(
+  db: Pool,
+  end: {
+    runId: string;
+    kind: 'cancelled' | 'crash';
+    error: string;
+    execution?: string;
+    /** The history cannot be replayed: a resume starts from the ledger. */
+    fromLedger?: boolean;
+    /** Only as long as its execution counts as gone: not when it has been resumed meanwhile. */
+    whileLost?: boolean;
+    alerts: boolean;
+  },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const open = await lockOpen(tx, end);
+    if (!open) return false;
+    await endFailed(tx, { ...end, failure: { kind: end.kind } });
+    if (end.fromLedger === true) {
+      await tx.query(sql.prepared('abandon_from_ledger', z.object({}))`
+        UPDATE runs SET from_ledger = true WHERE id = ${end.runId}
+      `);
+    }
+    return true;
+  });
+}
+
+async function lockOpen(
+  tx: Tx,
+  {
+    runId,
+    execution,
+    whileLost = false,
+  }: { runId: string; execution?: string; whileLost?: boolean },
+): Promise<boolean> {
+  const row = await tx.maybeOne(sql.prepared('lock_open_run', z.object({ id: z.string() }))`
+    SELECT id FROM runs
+    WHERE id = ${runId} AND status IN ('pending', 'running', 'paused')
+      AND NOT (${execution ?? ''} = ANY(superseded)) AND NOT (resuming AND ${execution !== undefined})
+      AND NOT (${whileLost} AND lost_since IS NULL) FOR UPDATE
+  `);
+  return row !== null;
+}
+
+/** A person's cancel: the run is over at once; its execution is told after the commit. */
+export async function cancelRun(
+  db: Pool,
+  cancel: { actor: Actor; runId: string; alerts: boolean },
+): Promise<OutboxRow> {
+  const { actor, runId } = cancel;
+  return db.transaction(async (tx) => {
+    const run = await tx.maybeOne(sql.prepared('cancel_lock_run', z.object({ status: z.string() }))`
+      SELECT status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    `);
+    if (run === null) throw notFound('Run');
+    if (run.status === 'success' || run.status === 'failed') {
+      throw conflict(
+        `Run is ${run.status}: only a pending, running or paused run can be cancelled`,
+      );
+    }
+    return settleCancelled(tx, { ...cancel, by: actor.name ?? 'an API key' });
+  });
+}
+
+/** Ends a locked, open run as cancelled, whoever it is that cancels, and promises that its execution is told. */
+export async function settleCancelled(
+  tx: Tx,
+  cancel: {
+    actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
+    runId: string;
+    by: string;
+    alerts: boolean;
+  },
+): Promise<OutboxRow> {
+  const { actor, runId, by, alerts } = cancel;
+  const error = `Cancelled by ${by}`;
+  await endFailed(tx, { runId, error, failure: { kind: 'cancelled' }, alerts });
+  await recordAudit(tx, actor, { action: 'cancel', targetType: 'run', targetId: runId });
+  return enqueue(tx, { runId, kind: 'cancel' });
+}

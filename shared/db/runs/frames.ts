@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import {
+  type RunEvent,
+  runEventSchema,
+  type StreamFrame,
+  streamFrameSchema,
+} from '../../contract/stream.ts';
+import { notFound } from '../../errors.ts';
+import { type Db, sql } from '../pool.ts';
+
+/** The channel that wakes readers of frames. Its payload lists run ids; an empty one says: look at all. */
+export const FRAMES_CHANNEL = 'run_frames';
+
+/** NOTIFY refuses payloads of 8,000 bytes and more. */
+const MAX_PAYLOAD_BYTES = 7_000;
+
+/** Wakes every reader of these runs. Call it after the commit that wrote the frames, never inside it: a
+ * transaction that has notified takes a database-wide lock at its commit. */
+export async function notifyFrames(db: Db, runIds: readonly string[]): Promise<void> {
+  const payload = runIds.join(',');
+  await db.query(sql.prepared('notify_frames', z.object({ pg_notify: z.unknown() }))`
+    SELECT pg_notify(${FRAMES_CHANNEL}, ${payload.length > MAX_PAYLOAD_BYTES ? '' : payload})
+  `);
+}
+
+const frameRow = z.object({ run_id: z.string(), seq: z.number(), frame: streamFrameSchema });
+export type StoredFrame = z.infer<typeof frameRow>;
+
+/** The frames after each run's cursor, in order within a run. At most 1,000 rows: ask again from the new cursors. */
+export async function readFrames(
+  db: Db,
+  cursors: readonly { runId: string; after: number }[],
+): Promise<readonly StoredFrame[]> {
+  if (cursors.length === 0) return [];
+  return db.any(sql.prepared('read_frames', frameRow)`
+    SELECT f.run_id, f.seq, f.frame
+    FROM ${sql.unnest(
+      cursors.map((cursor) => [cursor.runId, cursor.after]),
+      ['text', 'int8'],
+    )} AS c (run_id, after)
+    JOIN run_frames f ON f.run_id = c.run_id AND f.seq > c.after
+    ORDER BY f.run_id, f.seq
+    LIMIT 1000
+  `);
+}
+
+/**
+ * A page of a run's frames, oldest first, from the one after number `after`. `next_cursor` is the `after` of the next
+ * page. Throws AppError `not_found` when this workspace has no such run.
+ */
+export async function listRunEvents(
+  db: Db,
+  page: { workspaceId: string; runId: string; after: number; limit: number },
+): Promise<{ events: RunEvent[]; next_cursor: string | null }> {
+  const rows = await db.any(sql.prepared('list_run_events', runEventSchema)`
+    SELECT f.seq, f.created_at AS at, f.frame
+    FROM runs r JOIN run_frames f ON f.run_id = r.id
+    WHERE r.id = ${page.runId} AND r.workspace_id = ${page.workspaceId} AND f.seq > ${page.after}::bigint
+    ORDER BY f.seq LIMIT ${page.limit + 1}
+  `);
+  if (rows.length === 0 && (await frameCursor(db, page)) === undefined) throw notFound('Run');
+  const events = rows.slice(0, page.limit);
+  const last = events.at(-1);
+  const more = rows.length > page.limit && last !== undefined;
+  return { events, next_cursor: more ? String(last.seq) : null };
+}
+
+/** The number of the run's newest frame, or undefined when this workspace has no such run. */
+export async function frameCursor(
+  db: Db,
+  scope: { workspaceId: string; runId: string },
+): Promise<number | undefined> {
+  const row = await db.maybeOne(sql.prepared('frame_cursor', z.object({ frame_seq: z.number() }))`
+    SELECT frame_seq FROM runs WHERE id = ${scope.runId} AND workspace_id = ${scope.workspaceId}
+  `);
+  return row?.frame_seq;
+}
+
+/**
+ * A frame that is written only if its step really made the move it tells of: `opened` when the step began (anew),
+ * `closed` when it ended. So a repeated call writes each frame once.
+ */
+export interface StepFrame {
+  step_key: string;
+  edge: 'opened' | 'closed';
+  frame: StreamFrame;
+}

@@ -1,0 +1,346 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import type { StreamFrame } from '../../contract/stream.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { GateDecision, GateOpening, PauseCall } from '../../execution.ts';
+import type { JsonObject } from '../../json.ts';
+import { newId } from '../../platform/ids.ts';
+import { aroundLabel } from '../../rejection.ts';
+import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
+import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';
+import { type Pool, sql, type Tx } from '../pool.ts';
+import { appendFrames, writeCarriage } from './log.ts';
+import { phaseMs, wantsWorkOf } from './row.ts';
+import { anotherAttempt, startedFrame } from './pending-writes.ts';
+
+const lockedRun = z.object({
+  status: z.string(),
+  epoch: z.number(),
+});
+
+/**
+ * Brings a run to rest at its open gates: opens those that are new, and marks the run `paused` with one
+ * `run_paused` frame for the gate that waits longest. When a decision is already there nothing is paused and the
+ * decisions are returned. Safe to repeat, also after a reset, when it only asserts what holds. With `alerts` each
+ * `run_paused` frame comes with an alert.
+ */
+export async function pauseAtGates(
+  db: Pool,
+  call: PauseCall & { execution: string; alerts: boolean },
+): Promise<GateDecision[]> {
+  return db.transaction(async (tx) => {
+    const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
+      SELECT status, resumed_count AS epoch FROM runs
+      WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)} FOR UPDATE
+    `);
+    if (run === null) return [];
+    await writeCarriage(tx, call);
+    const opened: GateOpening[] = [];
+    for (const gate of call.gates) {
+      if (await openGate(tx, call.run_id, run.epoch, gate)) opened.push(gate);
+    }
+    await appendFrames(
+      tx,
+      call.run_id,
+      opened.map((gate) => startedFrame(call.run_id, gate.node_id, gate.label)),
+    );
+    const decisions = await decisionsOf(tx, call.run_id, call.gates);
+    if (decisions.length > 0) return decisions;
+    await markPaused(tx, call, run.status !== 'paused' || opened.length > 0);
+    return [];
+  });
+}
+
+async function openGate(tx: Tx, runId: string, epoch: number, gate: GateOpening): Promise<boolean> {
+  const result = await tx.query(sql.prepared('gates_open', z.object({}))`
+    WITH gate AS (
+      INSERT INTO gates AS g (run_id, step_key, round, node_id, label, prompt, fails_on_reject)
+      VALUES (${runId}, ${gate.step_key}, ${gate.round}, ${gate.node_id}, ${gate.label}, ${gate.prompt},
+              ${gate.fails_on_reject})
+      ON CONFLICT (run_id, step_key, round) DO UPDATE
+        SET status = 'open', opened_at = excluded.opened_at, label = excluded.label, prompt = excluded.prompt
+        WHERE g.status = 'cancelled'
+      RETURNING run_id
+    )
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, input)
+    SELECT run_id, ${gate.step_key}, ${gate.node_id}, ${gate.label}, 'human_gate',
+           ${sql.array(gate.iteration, 'int4')},
+           (SELECT frame_seq + 1 FROM runs WHERE id = ${runId}), 'paused', ${epoch},
+           ${JSON.stringify({ prompt: gate.prompt })}::json
+    FROM gate
+    ON CONFLICT (run_id, step_key) DO UPDATE
+      SET status = 'paused', epoch = excluded.epoch, input = excluded.input, finished_at = NULL, error = NULL,
+          output = NULL, ${anotherAttempt()}
+  `);
+  return result.rowCount > 0;
+}
+
+async function markPaused(
+  tx: Tx,
+  call: PauseCall & { alerts: boolean },
+  announce: boolean,
+): Promise<void> {
+  await tx.query(sql.prepared('gates_mark_paused', z.object({}))`
+    UPDATE runs SET
+      active_ms = active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END,
+      phase_since = CASE WHEN status = 'paused' THEN phase_since ELSE clock_timestamp() END,
+      started_at = coalesce(started_at, clock_timestamp()),
+      status = 'paused', updated_at = now(), lost_since = NULL
+    WHERE id = ${call.run_id}
+  `);
+  if (!announce) return;
+  const oldest = await tx.maybeOne(sql.prepared(
+    'gates_oldest_open',
+    z.object({ node_id: z.string(), prompt: z.string() }),
+  )`
+    SELECT node_id, prompt FROM gates WHERE run_id = ${call.run_id} AND status = 'open'
+    ORDER BY opened_at, step_key LIMIT 1
+  `);
+  if (oldest === null) return;
+  const frame: StreamFrame = { run_id: call.run_id, type: 'run_paused', ...oldest };
+  await appendFrames(tx, call.run_id, [frame]);
+  if (!call.alerts) return;
+  const { node_id: nodeId, prompt: text } = oldest;
+  await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId });
+}
+
+const decisionRow = z.object({
+  step_key: z.string(),
+  round: z.number(),
+  approved: z.boolean(),
+  input: z.record(z.string(), z.json()).nullable(),
+  reason: z.string().nullable(),
+});
+
+const toDecision = (row: z.infer<typeof decisionRow>): GateDecision => ({
+  step_key: row.step_key,
+  round: row.round,
+  approved: row.approved,
+  ...(row.input === null ? {} : { input: row.input }),
+  ...(row.reason === null ? {} : { reason: row.reason }),
+});
+
+async function decisionsOf(
+  tx: Tx,
+  runId: string,
+  gates: readonly GateOpening[],
+): Promise<GateDecision[]> {
+  const asked = new Set(gates.map((gate) => `${gate.step_key}/${gate.round}`));
+  const all = await readDecisions(tx, runId);
+  return all.filter((decision) => asked.has(`${decision.step_key}/${decision.round}`));
+}
+
+/** Every decision made in a run so far, oldest first. */
+export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
+  const rows = await db.any(sql.prepared('gates_decisions', decisionRow)`
+    SELECT step_key, round, status = 'approved' AS approved, input, reason FROM gates
+    WHERE run_id = ${runId} AND status IN ('approved', 'rejected') ORDER BY decided_at, step_key, round
+  `);
+  return rows.map(toDecision);
+}
+
+const decided = z.object({
+  run_status: z.string().nullable(),
+  step_key: z.string().nullable(),
+  round: z.number().nullable(),
+  outbox_id: z.number().nullable(),
+  first: z.boolean(),
+});
+
+export interface Decision {
+  actor: Actor;
+  runId: string;
+  approved: boolean;
+  input?: JsonObject;
+  /** Without it, and without `stepKey`: the gate that has been open longest. */
+  nodeId?: string;
+  /** One round of a gate inside a loop. */
+  stepKey?: string;
+  /** An empty one is none. */
+  reason?: string;
+}
+
+export interface Decided {
+  row: OutboxRow;
+  /** Whether the decision may be sent to Temporal now: no start, cancel or resume of the run has to go before it. */
+  first: boolean;
+}
+
+/**
+ * Records a person's answer at a gate. A gate can be decided whenever it is open and its run is running or paused,
+ * whatever the run's other gates do. Throws AppError `not_found`, or `conflict` with the state of the gate.
+ *
+ * One statement is enough unless it has to wait for the run's row. Then its snapshot is older than what it waited for:
+ * the gate it picked may be decided, and one that was opened meanwhile is not in it. It decides nothing in that case,
+ * and the second look takes the row first, so that its snapshot holds all that can concern the run.
+ */
+export async function decideGate(db: Pool, decision: Decision): Promise<Decided> {
+  const auditId = newId('audit');
+  // Set inside the call, which the compiler does not see.
+  let runStatus = null as string | null;
+  const decided = await withCertainty(
+    async () => {
+      const answer = await decideOpenGate(db, decision, auditId);
+      runStatus = answer.runStatus;
+      return answer.decided ?? null;
+    },
+    () => findDecided(db, decision, auditId),
+  );
+  if (decided !== null) return decided;
+  if (runStatus === null) throw notFound('Run');
+  return db.transaction(async (tx) => {
+    const held = await tx.maybeOne(sql.prepared('gates_hold_run', heldRun)`
+      SELECT ${transactionId} AS transaction FROM runs
+      WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR UPDATE
+    `);
+    if (held !== null) noteTransaction(tx, held.transaction);
+    const again = await decideOpenGate(tx, decision, newId('audit'));
+    if (again.decided !== undefined) return again.decided;
+    if (again.runStatus === null) throw notFound('Run');
+    throw await refusal(tx, again.runStatus, decision);
+  });
+}
+
+/**
+ * Decision, step, status, frame, audit entry and the promise to tell Temporal, in one statement that holds the run's
+ * row. The gate is picked by the statement's snapshot, and decided only if it is still open when its row is held.
+ */
+async function decideOpenGate(
+  db: Pool | Tx,
+  decision: Decision,
+  auditId: string,
+): Promise<{ runStatus: string | null; decided?: Decided }> {
+  const { actor, runId, approved } = decision;
+  const nodeId = decision.nodeId ?? null;
+  const stepKey = decision.stepKey ?? null;
+  const input = decision.input === undefined ? null : JSON.stringify(decision.input);
+  const reason = decision.reason || null;
+  const output = JSON.stringify({ approved, input: decision.input });
+  const [before, after] = aroundLabel(decision.reason || undefined);
+  // `first` passes over other decisions: each names its gate and round, so their order does not matter.
+  const answer = await db.one(sql.prepared('gates_decide', decided)`
+    WITH run AS (
+      SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    ), gate AS (
+      UPDATE gates SET
+        status = ${approved ? 'approved' : 'rejected'}, decided_at = clock_timestamp(), decided_by = ${actor.id},
+        decided_by_name = ${actor.name}, input = ${input}::json, reason = ${reason}
+      WHERE (run_id, step_key, round) = (
+        SELECT g.run_id, g.step_key, g.round FROM run JOIN gates g ON g.run_id = run.id
+        WHERE run.status IN ('running', 'paused') AND g.status = 'open'
+          AND (${nodeId}::text IS NULL OR g.node_id = ${nodeId})
+          AND (${stepKey}::text IS NULL OR g.step_key = ${stepKey})
+        ORDER BY g.opened_at, g.step_key LIMIT 1)
+        AND gates.status = 'open'
+      RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues,
+                CASE WHEN NOT ${approved} AND fails_on_reject
+                     THEN ${before}::text || label || ${after}::text END AS error
+    ), step AS (
+      UPDATE steps SET status = CASE WHEN gate.continues THEN 'success' ELSE 'failed' END, error = gate.error,
+        finished_at = clock_timestamp(), output = ${output}::json
+      FROM gate WHERE steps.run_id = gate.run_id AND steps.step_key = gate.step_key
+    ), moved AS (
+      UPDATE runs SET status = 'running',
+        waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
+        phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
+        updated_at = now(), frame_seq = frame_seq + 1
+      FROM gate WHERE runs.id = gate.run_id RETURNING runs.id, runs.frame_seq
+    ), frame AS (
+      INSERT INTO run_frames (run_id, seq, frame)
+      SELECT moved.id, moved.frame_seq,
+             CASE WHEN gate.continues
+                  THEN json_build_object('run_id', moved.id, 'type', 'step_completed', 'node_id', gate.node_id)
+                  ELSE json_build_object('run_id', moved.id, 'type', 'step_failed', 'node_id', gate.node_id,
+                                         'error', gate.error) END
+      FROM moved, gate
+    ), audit AS (
+      INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
+      SELECT ${auditId}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},
+             'run', gate.run_id, jsonb_strip_nulls(jsonb_build_object(
+               'node_id', gate.node_id, 'step_key', gate.step_key, 'reason', ${reason}::text))
+      FROM gate
+    ), promise AS (
+      INSERT INTO outbox (run_id, kind, payload, leased_until)
+      SELECT gate.run_id, 'decision',
+             json_build_object('step_key', gate.step_key, 'round', gate.round, 'approved', ${approved}::boolean,
+                               'input', ${input}::json, 'reason', ${reason}::text),
+             now() + ${LEASE_MS}::int * interval '1 ms'
+      FROM gate RETURNING id
+    )
+    SELECT (SELECT status FROM run) AS run_status, (SELECT step_key FROM gate), (SELECT round FROM gate),
+           (SELECT id FROM promise) AS outbox_id,
+           NOT EXISTS (SELECT FROM outbox WHERE run_id = ${runId} AND kind NOT IN ('alert', 'decision')) AS first
+  `);
+  const { run_status: runStatus, step_key, round, outbox_id: id } = answer;
+  if (step_key === null || round === null || id === null) return { runStatus };
+  const payload: JsonObject = {
+    step_key,
+    round,
+    approved,
+    ...(decision.input === undefined ? {} : { input: decision.input }),
+    ...(reason === null ? {} : { reason }),
+  };
+  const row: OutboxRow = { id, run_id: runId, kind: 'decision', payload, attempts: 0 };
+  return { runStatus, decided: { row, first: answer.first } };
+}
+
+const heldRun = z.object({ transaction: z.string() });
+const foundDecision = z.object({ step_key: z.string(), outbox_id: z.number() });
+
+/**
+ * What a decision wrote whose answer was lost: its audit entry has the id. It waits for the run's row, so that the
+ * decision is no longer under way. The promise is left to the reconciler.
+ */
+async function findDecided(
+  db: Pool,
+  { actor, runId, approved }: Decision,
+  auditId: string,
+): Promise<Decided | null> {
+  const found = await db.transaction(async (tx) => {
+    await tx.query(sql.prepared('gates_wait_for_decision', z.object({ id: z.string() }))`
+      SELECT id FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    `);
+    return tx.maybeOne(sql.prepared('gates_find_decision', foundDecision)`
+      SELECT a.details ->> 'step_key' AS step_key,
+             coalesce((SELECT max(o.id) FROM outbox o WHERE o.run_id = ${runId} AND o.kind = 'decision'
+                       AND o.payload ->> 'step_key' = a.details ->> 'step_key'), 0) AS outbox_id
+      FROM audit_log a WHERE a.id = ${auditId} AND a.workspace_id = ${actor.workspaceId}
+    `);
+  });
+  if (found === null) return null;
+  const payload = { step_key: found.step_key, approved };
+  const row: OutboxRow = {
+    ...{ id: found.outbox_id, run_id: runId, kind: 'decision', payload, attempts: 0 },
+  };
+  return { row, first: false };
+}
+
+const lastRound = z.object({
+  node_id: z.string(),
+  step_key: z.string(),
+  status: z.enum(['open', 'approved', 'rejected', 'cancelled']),
+  decided_by_name: z.string().nullable(),
+});
+
+/** Why no gate could be decided: that of the gate that was asked for, else of the run. The caller holds the run's row. */
+async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Error> {
+  const gate = await tx.maybeOne(sql.prepared('gates_last_round', lastRound)`
+    SELECT node_id, step_key, status, decided_by_name FROM gates
+    WHERE run_id = ${asked.runId} AND (${asked.nodeId ?? null}::text IS NULL OR node_id = ${asked.nodeId ?? null})
+      AND (${asked.stepKey ?? null}::text IS NULL OR step_key = ${asked.stepKey ?? null})
+    ORDER BY coalesce(decided_at, opened_at) DESC, step_key, round DESC LIMIT 1
+  `);
+  if (gate?.status === 'approved' || gate?.status === 'rejected') {
+    const by = gate.decided_by_name === null ? '' : ` by ${gate.decided_by_name}`;
+    return conflict(`Gate '${gate.step_key}' has already been ${gate.status}${by}`);
+  }
+  if (runStatus !== 'running' && runStatus !== 'paused') {
+    return conflict(`Run is ${runStatus}, not paused at a gate`);
+  }
+  if (gate?.status === 'cancelled') {
+    return conflict(`Gate '${gate.step_key}' is not open: the resumed run has not come to it yet`);
+  }
+  const node = asked.nodeId === undefined ? '' : ` at node '${asked.nodeId}'`;
+  const step = asked.stepKey === undefined ? '' : ` with step key '${asked.stepKey}'`;
+  return conflict(`Run has no open gate${node}${step}`);
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { StreamFrame } from '../../contract/stream.ts';
+import type { Carriage } from '../../execution.ts';
+import { type Db, type Pool, sql } from '../pool.ts';
+import { carriageCtes, controlRows, movedFrames } from './pending-writes.ts';
+import { wantsWorkOf } from './row.ts';
+
+/** Appends frames to a run whose row the caller's transaction has locked. */
+export async function appendFrames(
+  db: Db,
+  runId: string,
+  frames: readonly StreamFrame[],
+): Promise<void> {
+  if (frames.length === 0) return;
+  await db.query(sql.prepared('append_frames', z.object({}))`
+    WITH run AS (
+      UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int WHERE id = ${runId}
+      RETURNING id, frame_seq - ${frames.length}::int AS base)
+    INSERT INTO run_frames (run_id, seq, frame)
+    SELECT run.id, run.base + f.pos, f.frame
+    FROM run, json_to_recordset(${JSON.stringify(frames.map((frame, i) => ({ pos: i + 1, frame })))}::json)
+           AS f (pos bigint, frame json)
+  `);
+}
+
+/** Writes control steps and observations that travelled with a call, on a run row the caller has locked. */
+export async function writeCarriage(db: Db, carriage: Carriage): Promise<void> {
+  if (carriage.control.length === 0 && carriage.observed.length === 0) return;
+  const { control, frames } = controlRows(carriage);
+  await db.query(sql.prepared('write_carriage', z.object({}))`
+    WITH run AS (
+      UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int, updated_at = now() WHERE id = ${carriage.run_id}
+      RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
+    ), ${carriageCtes(carriage, control)}
+    INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)} ORDER BY 2
+  `);
+}
+
+/** The same for a caller without a transaction, if the run still wants this execution's work. */
+export async function recordControl(
+  db: Pool,
+  call: Carriage & { execution: string },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const run = await tx.maybeOne(sql.prepared('record_control_lock', z.object({ id: z.string() }))`
+      UPDATE runs SET temporal_run_id = ${call.execution}, lost_since = NULL,
+        started_at = coalesce(started_at, clock_timestamp()),
+        phase_since = CASE WHEN status = 'pending' THEN clock_timestamp() ELSE phase_since END,
+        status = CASE WHEN status = 'pending' THEN 'running' ELSE status END, updated_at = now()
+      WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)} RETURNING id
+    `);
+    if (run !== null) await writeCarriage(tx, call);
+  });
+}

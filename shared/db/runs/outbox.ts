@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import type { AlertEvent, TestAlert } from '../../alerts.ts';
+import type { JsonObject } from '../../json.ts';
+import { type Db, sql, syncCommit, type Tx } from '../pool.ts';
+
+export const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert'] as const;
+export type OutboxKind = (typeof outboxKinds)[number];
+
+const outboxRow = z.object({
+  id: z.number(),
+  run_id: z.string(),
+  kind: z.enum(outboxKinds),
+  payload: z.record(z.string(), z.json()),
+  attempts: z.number(),
+});
+export type OutboxRow = z.infer<typeof outboxRow>;
+
+/** How long whoever took a row keeps it to itself. A dead process's rows are taken over after this. */
+export const LEASE_MS = 10_000;
+const BACKOFF_CAP_MS = 30_000;
+
+/**
+ * Promises something to Temporal in the caller's transaction. The row is leased to the caller, who carries it out
+ * right after the commit; if it cannot, the reconciler does.
+ */
+export async function enqueue(
+  db: Db,
+  entry: { runId: string; kind: OutboxKind; payload?: JsonObject },
+): Promise<OutboxRow> {
+  return db.one(sql.prepared('outbox_enqueue', outboxRow)`
+    INSERT INTO outbox (run_id, kind, payload, leased_until)
+    VALUES (${entry.runId}, ${entry.kind}, ${JSON.stringify(entry.payload ?? {})}::json,
+            now() + ${LEASE_MS}::int * interval '1 ms')
+    RETURNING id, run_id, kind, payload, attempts
+  `);
+}
+
+/**
+ * Promises one alert in the transaction of the status move it tells of, so that there is one for each move. Nobody
+ * waits for it: the reconciler takes it within its interval. The texts are kept as they are now, since the run and
+ * its workflow may be gone or renamed when it is sent.
+ */
+export async function queueAlert(
+  tx: Tx,
+  alert: { runId: string; event: AlertEvent; text: string; nodeId?: string },
+): Promise<void> {
+  await tx.query(sql.prepared('outbox_queue_alert', z.object({}))`
+    INSERT INTO outbox (run_id, kind, payload)
+    SELECT r.id, 'alert', json_strip_nulls(json_build_object(
+             'run_id', r.id, 'workspace_id', r.workspace_id, 'workflow_name', w.name, 'event', ${alert.event}::text,
+             'text', ${alert.text}::text, 'node_id', ${alert.nodeId ?? null}::text))
+    FROM runs r JOIN workflows w ON w.id = r.workflow_id AND w.workspace_id = r.workspace_id
+    WHERE r.id = ${alert.runId}
+  `);
+}
+
+/** Promises a test alert. It is of no run: its row stands under the id of the workspace. */
+export async function queueTestAlert(
+  tx: Tx,
+  { workspaceId, by }: { workspaceId: string; by: string | null },
+): Promise<void> {
+  const alert: TestAlert = { event: 'test', workspace_id: workspaceId, by };
+  await tx.query(sql.prepared('outbox_queue_test_alert', z.object({}))`
+    INSERT INTO outbox (run_id, kind, payload) VALUES (${workspaceId}, 'alert', ${JSON.stringify(alert)}::json)
+  `);
+}
+
+/** Whether nothing older of the same run is still to be carried out. Alerts hold up nothing. */
+export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
+  return db.oneFirst(sql.prepared('outbox_is_first', z.object({ first: z.boolean() }))`
+    SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${row.run_id} AND id < ${row.id} AND kind <> 'alert') AS first
+  `);
+}
+
+/**
+ * Leases up to `limit` due rows, of each run only the oldest; alerts wait for nothing and hold up nothing. Rows
+ * another process works on are passed over.
+ */
+export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow[]> {
+  return db.any(sql.prepared('outbox_take_due', outboxRow)`
+    UPDATE outbox SET leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
+    WHERE id IN (
+      SELECT o.id FROM outbox o
+      WHERE o.due_at <= now() AND (o.leased_until IS NULL OR o.leased_until < now())
+        AND (o.kind = 'alert'
+             OR NOT EXISTS (SELECT FROM outbox e WHERE e.run_id = o.run_id AND e.id < o.id AND e.kind <> 'alert'))
+      ORDER BY o.due_at LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+    RETURNING id, run_id, kind, payload, attempts
+  `);
+}
+
+/**
+ * The row holds: it is removed, and the execution it led to is remembered when the run knows none yet. A removal
+ * that is lost leaves a row that is carried out once more, to no effect.
+ */
+export async function complete(db: Db, row: OutboxRow, temporalRunId?: string): Promise<void> {
+  const runId = temporalRunId ?? null;
+  await db.query(sql.prepared('outbox_complete', z.object({ set_config: z.unknown() }))`
+    WITH done AS (
+      DELETE FROM outbox WHERE id = ${row.id}
+    ), noted AS (
+      UPDATE runs SET temporal_run_id = ${runId}
+      WHERE id = ${row.run_id} AND ${runId}::text IS NOT NULL
+        AND (temporal_run_id IS NULL OR temporal_run_id = ANY(superseded))
+    )
+    SELECT ${syncCommit(false)}
+  `);
+}
+
+/** Gives the row back, due again after a delay that doubles from 200 ms to 30 s. */
+export async function postpone(db: Db, row: OutboxRow, reason: string): Promise<void> {
+  const delayMs = Math.min(BACKOFF_CAP_MS, 200 * 2 ** Math.min(row.attempts, 10));
+  await db.query(sql.prepared('outbox_postpone', z.object({}))`
+    UPDATE outbox
+    SET attempts = attempts + 1, leased_until = NULL, last_error = ${reason.slice(0, 500)},
+        due_at = now() + ${delayMs}::int * interval '1 ms'
+    WHERE id = ${row.id}
+  `);
+}
+
+/**
+ * Keeps what every further attempt has to repeat exactly. Returns false, with nothing changed, when the row no longer
+ * holds what it held when it was read, or is gone: another process decides.
+ */
+export async function remember(db: Db, row: OutboxRow, payload: JsonObject): Promise<boolean> {
+  const { rowCount } = await db.query(sql.prepared('outbox_remember', z.object({}))`
+    UPDATE outbox SET payload = ${JSON.stringify(payload)}::json
+    WHERE id = ${row.id} AND payload::jsonb = ${JSON.stringify(row.payload)}::jsonb
+  `);
+  return rowCount > 0;
+}

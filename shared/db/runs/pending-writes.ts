@@ -1,0 +1,106 @@
+import type { Carriage } from '../../execution.ts';
+import type { StreamFrame } from '../../contract/stream.ts';
+import type { ControlStep } from '../../graph/scheduler.ts';
+import type { StepFrame } from './frames.ts';
+import { type FragmentSqlToken, sql } from '../pool.ts';
+
+/**
+ * What travels with calls, as parts of a statement. Each expects a CTE `run` with the held row's `id`, `epoch` and
+ * `base` (the frame number before the first of this statement).
+ */
+
+export function startedFrame(runId: string, nodeId: string, label: string): StreamFrame {
+  return { run_id: runId, type: 'step_started', node_id: nodeId, label };
+}
+
+/** `pos`: the place of its first frame among those written with it. */
+export type ControlRow = ControlStep & { pos: number };
+
+/**
+ * The control steps as rows, one per step key (the last word of each wins: a loop may begin and end in one
+ * batch), and the frames they may cause, in order.
+ */
+export function controlRows(carriage: Pick<Carriage, 'run_id' | 'control'>): {
+  control: ControlRow[];
+  frames: StepFrame[];
+} {
+  const rows = new Map<string, ControlRow>();
+  const frames: StepFrame[] = [];
+  const started = new Set<string>();
+  for (const step of carriage.control) {
+    const pos = rows.get(step.step_key)?.pos ?? frames.length + 1;
+    rows.set(step.step_key, { ...step, pos });
+    if (step.status === 'skipped') continue;
+    const of = { run_id: carriage.run_id, node_id: step.node_id };
+    if (!started.has(step.step_key)) {
+      started.add(step.step_key);
+      const frame = startedFrame(carriage.run_id, step.node_id, step.label);
+      frames.push({ step_key: step.step_key, edge: 'opened', frame });
+    }
+    if (step.status === 'running') continue;
+    const frame: StreamFrame =
+      step.status === 'failed'
+        ? { ...of, type: 'step_failed', error: step.error ?? 'failed' }
+        : { ...of, type: 'step_completed' };
+    frames.push({ step_key: step.step_key, edge: 'closed', frame });
+  }
+  return { control: [...rows.values()], frames };
+}
+
+/**
+ * What an upsert of a step `s` sets when it begins it anew: the attempt before is kept by a trigger. `begins` says when
+ * it does; a loop or a timer that a cancel closed goes on as the attempt it was.
+ */
+export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) => sql.fragment`
+  attempts = s.attempts + CASE WHEN ${begins} THEN 1 ELSE 0 END,
+  attempt_started_at = CASE WHEN ${begins} THEN excluded.started_at ELSE s.attempt_started_at END,
+  attempt_ended_at = CASE WHEN ${begins} THEN NULL ELSE s.attempt_ended_at END,
+  started_at = CASE WHEN ${begins} THEN excluded.started_at ELSE s.started_at END`;
+
+/** The time at which a row of `run` is written, as one value: a step that begins and ends with it took no time. */
+export const moment = sql.fragment`LATERAL (SELECT run.id, clock_timestamp() AS now) AS moment`;
+
+/**
+ * The CTEs `observed` (at which workflow task results entered the execution's state) and `control` (control steps
+ * inserted or moved on; tells which of them it `opened` and `closed`).
+ */
+export const carriageCtes = (carriage: Carriage, control: readonly ControlRow[]) => sql.fragment`
+  observations AS (
+    SELECT * FROM json_to_recordset(${JSON.stringify(carriage.observed)}::json) AS o (step_key text, event_id bigint)
+  ), observed AS (
+    -- One statement changes a row once: a control step that has an event, a delay, gets it below.
+    UPDATE steps SET event_id = o.event_id FROM run, observations o
+    WHERE steps.run_id = run.id AND steps.step_key = o.step_key
+      AND o.step_key <> ALL (${sql.array(
+        control.map((step) => step.step_key),
+        'text',
+      )})
+  ), control AS (
+    INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, ordinal, status, epoch, started_at,
+                            finished_at, output, error, event_id)
+    SELECT run.id, step_key, c.node_id, c.label, c.kind, c.iteration, run.base + c.pos, c.status, run.epoch, moment.now,
+           CASE WHEN c.status <> 'running' THEN moment.now END, c.output, c.error, o.event_id
+    FROM run, ${moment}, json_to_recordset(${JSON.stringify(control)}::json)
+           AS c (pos bigint, step_key text, node_id text, label text, kind text, iteration int[], status text,
+                 output json, error text)
+      LEFT JOIN observations o USING (step_key)
+    ON CONFLICT (run_id, step_key) DO UPDATE SET
+      status = excluded.status, finished_at = excluded.finished_at, output = excluded.output,
+      error = excluded.error, epoch = excluded.epoch, event_id = coalesce(excluded.event_id, s.event_id),
+      ${anotherAttempt(sql.fragment`s.status = 'failed' OR (s.status = 'cancelled' AND excluded.status = 'running')`)}
+    WHERE (s.status = 'running' AND excluded.status <> 'running')
+       OR (s.status IN ('failed', 'cancelled', 'skipped') AND s.epoch < excluded.epoch)
+    RETURNING new.step_key, (old.status IS NULL OR old.status <> 'running') AS opened,
+              new.status IN ('success', 'failed') AS closed
+  )`;
+
+/**
+ * The frames, numbered from `base`, whose step made the move they tell of according to `moved`. Whoever inserts
+ * them sorts them by that number: each is given its time as it is inserted.
+ */
+export const movedFrames = (frames: readonly StepFrame[], moved: FragmentSqlToken) => sql.fragment`
+  SELECT run.id, run.base + f.pos, f.frame
+  FROM run, json_to_recordset(${JSON.stringify(frames.map((frame, i) => ({ pos: i + 1, ...frame })))}::json)
+         AS f (pos bigint, step_key text, edge text, frame json)
+  JOIN ${moved} AS moved USING (step_key)
+  WHERE (f.edge = 'opened' AND moved.opened) OR (f.edge = 'closed' AND moved.closed)`;

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { graphSchema } from '../../contract/graph.ts';
+import type { LedgerState } from '../../execution.ts';
+import { readDecisions } from './gates.ts';
+import type { AdmittedRun } from './admission.ts';
+import { type Pool, sql } from '../pool.ts';
+
+const finishedRow = z.object({ step_key: z.string(), output: z.json().nullable() });
+const runRow = z.object({
+  failures_reported: z.number(),
+  rounds: z.record(z.string(), z.number()).nullable(),
+});
+
+/**
+ * Everything a new execution needs to go on where a lost one stopped: outputs of finished agent and tool steps,
+ * gate decisions and rounds, and how many failures were reported. Control nodes are computed anew.
+ */
+export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
+  const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
+    SELECT step_key, output FROM steps
+    WHERE run_id = ${runId} AND status = 'success' AND kind IN ('agent', 'tool')
+  `);
+  const run = await db.maybeOne(sql.prepared('ledger_run', runRow)`
+    SELECT failures_reported,
+           (SELECT json_object_agg(step_key, round) FROM (
+              SELECT step_key, max(round) AS round FROM gates WHERE run_id = r.id GROUP BY step_key) g) AS rounds
+    FROM runs r WHERE id = ${runId}
+  `);
+  return {
+    outputs: Object.fromEntries(finished.map((row) => [row.step_key, row.output])),
+    decisions: await readDecisions(db, runId),
+    rounds: run?.rounds ?? {},
+    failures: run?.failures_reported ?? 0,
+  };
+}
+
+const startRow = z.object({
+  id: z.string(),
+  status: z.string(),
+  workspace_id: z.string(),
+  workflow_id: z.string(),
+  workflow_name: z.string(),
+  workflow_version: z.number(),
+  trigger: z.enum(['manual', 'webhook', 'mcp', 'schedule']),
+  created_by_name: z.string().nullable(),
+  graph: graphSchema,
+  input: z.record(z.string(), z.json()),
+  temporal_run_id: z.string().nullable(),
+  superseded: z.array(z.string()),
+  from_ledger: z.boolean(),
+  resumed_count: z.number(),
+});
+
+export interface StartableRun extends AdmittedRun {
+  status: string;
+  temporalRunId: string | null;
+  superseded: string[];
+  fromLedger: boolean;
+  /** How often it was resumed. */
+  resumedCount: number;
+}
+
+/** A run with what starting or resetting its execution takes; undefined when it is gone. */
+export async function readStartable(db: Pool, runId: string): Promise<StartableRun | undefined> {
+  const row = await db.maybeOne(sql.prepared('ledger_startable', startRow)`
+    SELECT r.id, r.status, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.trigger,
+           r.created_by_name, v.graph, r.input, r.temporal_run_id, r.superseded, r.from_ledger,
+           r.resumed_count
+    FROM runs r JOIN workflows w ON w.id = r.workflow_id
+    JOIN workflow_versions v ON v.workflow_id = r.workflow_id AND v.version = r.workflow_version
+    WHERE r.id = ${runId}
+  `);
+  if (row === null) return undefined;
+  return {
+    runId: row.id,
+    status: row.status,
+    workspaceId: row.workspace_id,
+    workflowId: row.workflow_id,
+    workflowName: row.workflow_name,
+    workflowVersion: row.workflow_version,
+    trigger: row.trigger,
+    actorName: row.created_by_name,
+    graph: row.graph,
+    input: row.input,
+    temporalRunId: row.temporal_run_id,
+    superseded: row.superseded,
+    fromLedger: row.from_ledger,
+    resumedCount: row.resumed_count,
+  };
+}
+
+/**
+ * Puts the newest execution aside, so that whatever it still says is ignored, and lets the one that the `n`-th resume
+ * is about to start work for the run. Undefined: Temporal knows none. Returns false, with nothing changed, when the run
+ * has ended since or been resumed once more: then nobody is to work for it on account of this resume.
+ */
+export async function supersede(
+  db: Pool,
+  { runId, execution, n }: { runId: string; execution: string | undefined; n: number },
+): Promise<boolean> {
+  const { rowCount } = await db.query(sql.prepared('ledger_supersede', z.object({}))`
+    UPDATE runs SET resuming = false,
+      superseded = CASE WHEN ${execution ?? null}::text IS NULL OR ${execution ?? null} = ANY(superseded) THEN superseded
+                        ELSE array_append(superseded, ${execution ?? null}::text) END
+    WHERE id = ${runId} AND resumed_count = ${n} AND status IN ('running', 'paused')
+  `);
+  return rowCount > 0;
+}

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { AppError, conflict, notFound } from '../../errors.ts';
+import { toDollars } from '../../money.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { enqueue, type OutboxRow } from './outbox.ts';
+import { recordGovernanceEvent } from '../audit/governance.ts';
+import {
+  asBudgetError,
+  blockedVerdict,
+  BudgetExceeded,
+  placeHolds,
+  refusedBudget,
+} from '../money/holds.ts';
+import { type Pool, sql, type Tx } from '../pool.ts';
+
+const placeRow = z.object({
+  id: z.string(),
+  workflow_id: z.string(),
+  workflow_version: z.number(),
+});
+const resumableRow = z.object({
+  ...placeRow.shape,
+  status: z.string(),
+  failure: z.object({ kind: z.string() }).nullable(),
+  cost_micros: z.number(),
+});
+
+/** Lets a run that a budget stopped go on, past its block budgets. */
+export interface Override {
+  /** What the run may cost in all; null: no cap. */
+  capMicros: number | null;
+  reason?: string;
+}
+
+/**
+ * Asks that a failed run goes on: the run is `running` again, the failure it reported is granted, and the reset of
+ * its execution is promised. Two resumes at once: the second finds the run no longer failed, 409.
+ */
+export async function resumeRun(
+  db: Pool,
+  resume: { actor: Actor; runId: string; override?: Override },
+): Promise<OutboxRow> {
+  try {
+    return await db.transaction((tx) => resumeIn(tx, resume));
+  } catch (error) {
+    if (error instanceof BudgetExceeded) await recordRefusal(db, resume, error);
+    throw error;
+  }
+}
+
+async function resumeIn(
+  tx: Tx,
+  { actor, runId, override }: { actor: Actor; runId: string; override?: Override },
+): Promise<OutboxRow> {
+  const run = await tx.maybeOne(sql.prepared('resume_lock_run', resumableRow)`
+    SELECT id, workflow_id, workflow_version, status, failure, cost_micros
+    FROM share_budgets(${actor.workspaceId}) CROSS JOIN runs r
+    WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE OF r
+  `);
+  if (run === null) throw notFound('Run');
+  if (run.status !== 'failed') {
+    throw conflict(`Run is ${run.status}: only a failed run can be resumed`);
+  }
+  if (override !== undefined && run.failure?.kind !== 'budget') {
+    throw conflict('Run has not failed on a budget: only then can it be overridden');
+  }
+  if (override?.capMicros != null && override.capMicros <= run.cost_micros) {
+    throw new AppError(
+      'invalid',
+      `cap_usd: the run has cost ${toDollars(run.cost_micros)} already`,
+    );
+  }
+  const n = await letGoOn(tx, runId, override);
+  if (override === undefined) {
+    await recordAudit(tx, actor, { action: 'resume', targetType: 'run', targetId: runId });
+  } else {
+    await recordOverride(tx, actor, run, override);
+  }
+  return enqueue(tx, { runId, kind: 'resume', payload: { n } });
+}
+
+async function recordRefusal(
+  db: Pool,
+  { actor, runId }: { actor: Actor; runId: string },
+  error: BudgetExceeded,
+): Promise<void> {
+  const run = await db.maybeOne(sql.prepared('resume_refused_run', placeRow)`
+    SELECT id, workflow_id, workflow_version FROM runs
+    WHERE id = ${runId} AND workspace_id = ${actor.workspaceId}
+  `);
+  if (run === null) return;
+  await recordGovernanceEvent(db, { ...blockedVerdict(error.blocked), ...placeOf(actor, run) });
+}
+
+const placeOf = (actor: Actor, run: z.infer<typeof placeRow>) => ({
+  workspaceId: actor.workspaceId,
+  workflowId: run.workflow_id,
+  version: run.workflow_version,
+  runId: run.id,
+  actorId: actor.id,
+});
+
+/** Returns the how-manieth resume of the run this is. */
+async function letGoOn(tx: Tx, runId: string, override: Override | undefined): Promise<number> {
+  const row = z.object({ n: z.number(), refused: z.number() });
+  const statement = sql.prepared('resume_run', row)`
+    WITH run AS (
+      UPDATE runs SET status = 'running', error = NULL, failure = NULL, finished_at = NULL, evals = NULL,
+        failures_granted = failures_reported, resumed_count = resumed_count + 1, phase_since = clock_timestamp(),
+        updated_at = now(), lost_since = NULL, resuming = true,
+        superseded = CASE WHEN temporal_run_id IS NULL THEN superseded ELSE array_append(superseded, temporal_run_id) END,
+        budget_exempt = budget_exempt OR ${override !== undefined},
+        cost_cap_micros = CASE WHEN ${override !== undefined} THEN ${override?.capMicros ?? null}::bigint ELSE cost_cap_micros END
+      WHERE id = ${runId}
+      RETURNING id, workspace_id, workflow_id, resumed_count, cost_micros, budget_exempt, created_at
+    ), used AS (
+      INSERT INTO usage_deltas (workspace_id, day, failed) SELECT workspace_id, created_at::date, -1 FROM run
+    ), subject AS (
+      SELECT id AS run_id, resumed_count AS n, cost_micros AS base_micros, workspace_id, workflow_id,
+             budget_exempt AS exempt
+      FROM run
+    ), ${placeHolds}, refused AS MATERIALIZED (${refusedBudget})
+    SELECT (SELECT n FROM subject) AS n, (SELECT count(*) FROM refused) AS refused
+  `;
+  try {
+    return (await tx.one(statement)).n;
+  } catch (error) {
+    throw asBudgetError(error);
+  }
+}
+
+async function recordOverride(
+  tx: Tx,
+  actor: Actor,
+  run: z.infer<typeof placeRow>,
+  override: Override,
+): Promise<void> {
+  const { capMicros, reason = null } = override;
+  const cap = capMicros === null ? null : toDollars(capMicros);
+  await recordAudit(tx, actor, {
+    action: 'budget_override',
+    targetType: 'run',
+    targetId: run.id,
+    details: { cap_usd: cap, reason },
+  });
+  const who = actor.name ?? 'an API key';
+  await recordGovernanceEvent(tx, {
+    type: 'approval_override_granted',
+    policy: 'budget',
+    decision: 'granted',
+    reason: `Budgets overridden by ${who}${reason === null ? '' : `: ${reason}`}`,
+    evidence: { cap_usd: cap },
+    ...placeOf(actor, run),
+  });
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
+import type { StreamFrame } from '../../contract/stream.ts';
+import type { SettleCall } from '../../execution.ts';
+import { type CheckedRun, evaluateChecks } from '../../graph/checks.ts';
+import { SMALL_WORK } from '../../graph/work-budget.ts';
+import { toDollars } from '../../money.ts';
+import { carriageCtes, controlRows, movedFrames } from './pending-writes.ts';
+import { closeHolds } from '../money/holds.ts';
+import { type Pool, sql } from '../pool.ts';
+import { activeMsNow, closeOpenSteps, stopClocks, wantsWorkOf } from './row.ts';
+
+/** `active_ms` and `phase_us` are the clocks of which `duration_ms` is made. */
+const settling = z.object({
+  status: z.string(),
+  wanted: z.boolean(),
+  cost_micros: z.number(),
+  active_ms: z.number(),
+  workspace_id: z.string(),
+  phase_us: z.number().nullable(),
+  duration_ms: z.number(),
+  checks: z.array(z.unknown()).transform((checks) => checks as EvaluationCheck[]),
+});
+
+export interface Settlement {
+  status: string;
+  costMicros: number;
+  /** False when the run had ended before, or is carried on by another execution. */
+  settled: boolean;
+}
+
+/** Scores a run, wherever there is time for it. */
+export type EvaluateChecks = (
+  workspaceId: string,
+  checks: EvaluationCheck[],
+  run: CheckedRun,
+) => Promise<Evals>;
+
+/** Only what takes no time worth mentioning; checks beyond that have failed. */
+const evaluateOnTheSpot: EvaluateChecks = (_workspaceId, checks, run) =>
+  Promise.resolve(evaluateChecks(checks, run, { budget: { work: SMALL_WORK } }));
+
+/**
+ * Ends a run well: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`. A
+ * repeated call finds `success` and changes nothing; a run that was cancelled meanwhile stays as it is.
+ */
+export async function settleRun(
+  db: Pool,
+  call: SettleCall & { execution: string },
+  evaluate: EvaluateChecks = evaluateOnTheSpot,
+): Promise<Settlement> {
+  // Most workflows have no checks: nothing has to be read first.
+  const unchecked = await writeSettlement(db, call, undefined);
+  if (unchecked.settled) return unchecked;
+  for (let round = 0; round < MAX_SCORINGS; round += 1) {
+    const run = await db.maybeOne(sql.prepared('settle_read_run', settling)`
+      SELECT r.workspace_id, r.status, (${wantsWorkOf(call.execution)}) AS wanted, r.cost_micros, r.active_ms,
+             ${phaseMicroseconds} AS phase_us, ${activeMsNow} AS duration_ms, w.checks
+      FROM (SELECT * FROM runs WHERE id = ${call.run_id}) AS r
+      JOIN LATERAL (SELECT checks FROM workflows WHERE id = r.workflow_id) AS w ON true
+    `);
+    if (run === null) return { status: 'gone', costMicros: 0, settled: false };
+    if (!run.wanted) return { status: run.status, costMicros: run.cost_micros, settled: false };
+    const scored = run.checks.length === 0 ? null : await score(call, run, evaluate);
+    const settlement = await writeSettlement(db, call, scored);
+    if (settlement.settled) return settlement;
+  }
+  throw new Error(`run ${call.run_id} changed each time its checks had been scored`);
+}
+
+/** A run that is about to be settled changes seldom: when an attempt that was given up books what it cost. */
+const MAX_SCORINGS = 5;
+
+/** What checks came to, and the run as they were scored on it: it is settled as that or not at all. */
+interface Scored {
+  evals: Evals;
+  run: z.infer<typeof settling>;
+}
+
+async function score(
+  { state, output }: SettleCall,
+  run: z.infer<typeof settling>,
+  evaluate: EvaluateChecks,
+): Promise<Scored> {
+  const { cost_micros, duration_ms, workspace_id, checks } = run;
+  const cost_usd = toDollars(cost_micros);
+  return {
+    evals: await evaluate(workspace_id, checks, { state, output, cost_usd, duration_ms }),
+    run,
+  };
+}
+
+const phaseMicroseconds = sql.fragment`(extract(epoch FROM phase_since) * 1000000)::bigint`;
+
+/** The run's cost and clocks are those that were scored. */
+const stillAsScored = ({ run }: Scored) => sql.fragment`
+  status = ${run.status} AND cost_micros = ${run.cost_micros}::bigint AND active_ms = ${run.active_ms}::bigint
+  AND ${phaseMicroseconds} IS NOT DISTINCT FROM ${run.phase_us}::bigint`;
+
+const settled = z.object({ status: z.string().nullable(), cost_micros: z.number().nullable() });
+
+/**
+ * One statement, decided by the run's status and execution as they are when it gets the row. With `scored` undefined
+ * it does nothing when the workflow has checks; null: it had none when it was looked at.
+ */
+async function writeSettlement(
+  db: Pool,
+  call: SettleCall & { execution: string },
+  scored: Scored | null | undefined,
+): Promise<Settlement> {
+  const evals = scored?.evals;
+  const { control, frames } = controlRows(call);
+  const last: StreamFrame[] = [{ run_id: call.run_id, type: 'run_completed' }];
+  if (evals != null) {
+    const { passed, total } = evals;
+    last.push({ run_id: call.run_id, type: 'run_evaluated', passed, total });
+  }
+  const count = frames.length + last.length;
+  const lastRows = last.map((frame, index) => ({ pos: frames.length + index + 1, frame }));
+  const row = await db.one(sql.prepared(
+    scored == null ? 'settle_run' : 'settle_scored_run',
+    settled,
+  )`
+    WITH run AS (
+      UPDATE runs SET ${stopClocks(scored == null ? undefined : sql.fragment`${scored.run.duration_ms}::bigint`)}, status = 'success', started_at = coalesce(started_at, clock_timestamp()),
+        output = ${JSON.stringify(call.output)}::json, state = ${JSON.stringify(call.state)}::json,
+        evals = ${evals == null ? null : JSON.stringify(evals)}::json, frame_seq = frame_seq + ${count}::int,
+        temporal_run_id = coalesce(nullif(${call.execution}, ''), temporal_run_id), error = NULL, failure = NULL
+      WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)}
+        AND ${scored == null ? sql.fragment`true` : stillAsScored(scored)}
+        AND (${scored !== undefined}
+             OR EXISTS (SELECT FROM workflows w WHERE w.id = runs.workflow_id AND w.checks::text = '[]'))
+      RETURNING id, resumed_count AS epoch, frame_seq - ${count}::int AS base, cost_micros,
+        workspace_id, created_at
+    ), ${closeHolds()}, used AS (
+      INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
+      SELECT workspace_id, created_at::date, 1, ${evals == null ? 0 : 1}::int, ${evals?.passed ?? 0}::int, ${evals?.total ?? 0}::int
+      FROM run
+    ), ${carriageCtes(call, control)}, ${closeOpenSteps(control.map((step) => step.step_key))}, frame_rows AS (
+      INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)}
+      UNION ALL
+      SELECT run.id, run.base + f.pos, f.frame
+      FROM run, json_to_recordset(${JSON.stringify(lastRows)}::json) AS f (pos bigint, frame json)
+      ORDER BY 2
+    )
+    SELECT (SELECT 'success' FROM run) AS status, (SELECT cost_micros FROM run) AS cost_micros
+  `);
+  if (row.status === null) return { status: 'ended', costMicros: 0, settled: false };
+  return { status: 'success', costMicros: row.cost_micros ?? 0, settled: true };
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { type Db, sql, syncCommit } from '../pool.ts';
+
+/** An open run that is to be compared with Temporal. */
+const silentRun = z.object({
+  id: z.string(),
+  /** For how long no live execution has been seen behind it; null: there was one at the last look. */
+  lost_for_ms: z.number().nullable(),
+});
+export type SilentRun = z.infer<typeof silentRun>;
+
+/**
+ * Takes open runs that wait for nothing of ours to be compared with Temporal, each once in a while however many
+ * processes take. Up to `limit` of each of these, in this order:
+ *
+ * - runs whose execution was found gone `graceMs` ago or earlier
+ * - runs that are named in `suspects`, `suspectMs` after their last look at the earliest
+ * - runs that nobody has heard of for `lookMs`, those first whose last look is the longest ago
+ */
+export async function takeSilentRuns(
+  db: Db,
+  {
+    lookMs,
+    graceMs,
+    suspectMs,
+    suspects,
+    limit,
+  }: {
+    lookMs: number;
+    graceMs: number;
+    suspectMs: number;
+    suspects: readonly string[];
+    limit: number;
+  },
+): Promise<readonly SilentRun[]> {
+  const before = (ms: number) => sql.fragment`now() - ${ms}::int * interval '1 ms'`;
+  const idle = sql.fragment`r.status IN ('pending', 'running', 'paused')
+        AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind <> 'alert')`;
+  const lookedAt = sql.fragment`coalesce(r.checked_at, r.created_at)`;
+  // A mark that a crash of the database loses means one more look.
+  return db.any(sql.prepared('take_silent_runs', silentRun)`
+    WITH lost AS (
+      SELECT r.id FROM runs r
+      WHERE ${idle} AND r.lost_since < ${before(graceMs)} AND ${lookedAt} < ${before(suspectMs)}
+      ORDER BY r.lost_since LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ), suspected AS (
+      SELECT r.id FROM runs r
+      WHERE r.id = ANY (${sql.array([...suspects], 'text')}) AND ${idle} AND r.lost_since IS NULL
+        AND ${lookedAt} < ${before(suspectMs)}
+      ORDER BY ${lookedAt} LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    ), silent AS (
+      SELECT r.id FROM runs r
+      WHERE ${idle} AND r.lost_since IS NULL AND r.updated_at < ${before(lookMs)}
+        AND ${lookedAt} < ${before(lookMs)}
+      ORDER BY ${lookedAt} LIMIT ${limit} FOR UPDATE SKIP LOCKED
+    )
+    UPDATE runs SET checked_at = now()
+    WHERE id IN (SELECT id FROM lost UNION ALL SELECT id FROM suspected UNION ALL SELECT id FROM silent)
+    RETURNING id, (extract(epoch FROM now() - lost_since) * 1000)::bigint AS lost_for_ms, ${syncCommit(false)}
+  `);
+}
+
+/** Notes that no live execution was found behind an open run, since when, or that there is one after all. */
+export async function markLost(db: Db, runId: string, lost: boolean): Promise<void> {
+  await db.query(sql.prepared('mark_lost', z.object({}))`
+    UPDATE runs SET lost_since = CASE WHEN ${lost} THEN coalesce(lost_since, now()) END
+    WHERE id = ${runId} AND status IN ('pending', 'running', 'paused') AND (${lost} OR lost_since IS NOT NULL)
+  `);
+}

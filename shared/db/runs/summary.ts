@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import {
+  type Failure,
+  runStatusSchema,
+  type RunSummary,
+  triggerSchema,
+} from '../../contract/run.ts';
+import { toDollars } from '../../money.ts';
+import { sql } from '../pool.ts';
+
+/** The columns of a run's summary, from `runs` as `r` and `workflows` as `w`. */
+export const summaryColumns = sql.fragment`
+  r.id, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.status, r.trigger, r.error,
+  r.failure, r.cost_micros, r.cost_cap_micros, r.created_by, r.created_at, r.started_at, r.finished_at,
+  r.resumed_count,
+  r.active_ms + CASE WHEN r.status = 'running' AND r.phase_since IS NOT NULL
+    THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS duration_ms,
+  r.waiting_ms + CASE WHEN r.status = 'paused' AND r.phase_since IS NOT NULL
+    THEN (extract(epoch FROM clock_timestamp() - r.phase_since) * 1000)::bigint ELSE 0 END AS waiting_ms`;
+
+export const summaryRow = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  workflow_id: z.string(),
+  workflow_name: z.string(),
+  workflow_version: z.number(),
+  status: runStatusSchema,
+  trigger: triggerSchema,
+  error: z.string().nullable(),
+  failure: z.unknown().transform((failure) => failure as Failure | null),
+  cost_micros: z.number(),
+  cost_cap_micros: z.number().nullable(),
+  created_by: z.string().nullable(),
+  created_at: z.string(),
+  started_at: z.string().nullable(),
+  finished_at: z.string().nullable(),
+  resumed_count: z.number(),
+  duration_ms: z.number(),
+  waiting_ms: z.number(),
+});
+
+export function toSummary(row: z.infer<typeof summaryRow>): RunSummary {
+  const { cost_micros, cost_cap_micros, ...same } = row;
+  return {
+    ...same,
+    run_id: row.id,
+    resumable: row.status === 'failed',
+    cost_usd: toDollars(cost_micros),
+    cost_cap_usd: cost_cap_micros === null ? null : toDollars(cost_cap_micros),
+  };
+}

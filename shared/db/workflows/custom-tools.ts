@@ -1,0 +1,235 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import type { OffsetPage } from '../../contract/common.ts';
+import {
+  type CustomToolAnswer,
+  type CustomToolInput,
+  customToolKinds,
+  customToolMethods,
+  HEADER_MASK,
+} from '../../contract/custom-tool.ts';
+import { conflict, notFound } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { newId } from '../../platform/ids.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { offsetClause } from '../cursor.ts';
+import { requireToReplaceTool } from './graphs-in-use.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { requireRoom } from '../people/limits.ts';
+import { lockWorkspace } from '../people/workspaces.ts';
+
+const jsonObject = z.unknown() as unknown as z.ZodType<JsonObject>;
+
+const toolRow = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  name: z.string(),
+  label: z.string(),
+  description: z.string(),
+  kind: z.enum(customToolKinds),
+  endpoint_url: z.string(),
+  method: z.enum(customToolMethods),
+  /** Values are sealed. */
+  headers: z.record(z.string(), z.string()),
+  mcp_tool: z.string().nullable(),
+  input_schema: jsonObject.nullable(),
+  timeout_seconds: z.number(),
+  retry_count: z.number(),
+  created_by: z.string().nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+
+/** A tool as it is kept: what is in its headers takes the sealer to read. */
+export type CustomTool = z.infer<typeof toolRow>;
+
+const toolColumns = sql.fragment`
+  id, workspace_id, name, label, description, kind, endpoint_url, method, headers, mcp_tool, input_schema,
+  timeout_seconds, retry_count, created_by, created_at, updated_at`;
+
+export interface CustomToolScope {
+  workspaceId: string;
+  toolId: string;
+}
+
+/** Whose a sealed header is: its value cannot be opened as that of another tool, or under another name. */
+export const headerPlace = (tool: CustomToolScope, header: string): string =>
+  `${tool.workspaceId}/${tool.toolId}/${header.toLowerCase()}`;
+
+/** The tool as the API shows it. */
+export function toAnswer(tool: CustomTool): CustomToolAnswer {
+  const names = Object.keys(tool.headers);
+  return { ...tool, headers: Object.fromEntries(names.map((name) => [name, HEADER_MASK])) };
+}
+
+/** By name. */
+export async function listCustomTools(
+  db: Db,
+  page: OffsetPage & { workspaceId: string },
+): Promise<readonly CustomTool[]> {
+  return db.any(sql.prepared('custom_tools_list', toolRow)`
+    SELECT ${toolColumns} FROM custom_tools WHERE workspace_id = ${page.workspaceId}
+    ORDER BY name ${offsetClause(page)}
+  `);
+}
+
+/** Throws AppError `not_found`. */
+export async function readCustomTool(db: Db, scope: CustomToolScope): Promise<CustomTool> {
+  const tool = await db.maybeOne(sql.prepared('custom_tools_read', toolRow)`
+    SELECT ${toolColumns} FROM custom_tools
+    WHERE id = ${scope.toolId} AND workspace_id = ${scope.workspaceId}
+  `);
+  if (tool === null) throw notFound('Tool');
+  return tool;
+}
+
+/** What `custom:<name>` stands for in a workspace at this moment. */
+export async function findCustomTool(
+  db: Db,
+  named: { workspaceId: string; name: string },
+): Promise<CustomTool | undefined> {
+  const tool = await db.maybeOne(sql.prepared('custom_tools_find', toolRow)`
+    SELECT ${toolColumns} FROM custom_tools
+    WHERE workspace_id = ${named.workspaceId} AND name = ${named.name}
+  `);
+  return tool ?? undefined;
+}
+
+/**
+ * Says that a tool comes or goes, so that whoever checked a graph that names some checks it anew. Until the commit
+ * others who do the same wait.
+ */
+async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.query(sql.prepared('custom_tools_raise_revision', z.object({}))`
+    UPDATE workspaces SET tool_revision = tool_revision + 1 WHERE id = ${workspaceId}
+  `);
+}
+
+/**
+ * Registers a tool. `seal` is given its id and returns the headers as they are kept. Throws AppError `conflict` for a
+ * name that is taken and for one tool too many, `forbidden` where a graph in use calls it by now, and whatever `seal`
+ * throws.
+ */
+export async function createCustomTool(
+  db: Pool,
+  actor: Actor,
+  input: CustomToolInput,
+  seal: (tool: CustomToolScope) => Record<string, string>,
+): Promise<CustomTool> {
+  const { workspaceId } = actor;
+  const toolId = newId('tool');
+  const headers = seal({ workspaceId, toolId });
+  return db.transaction(async (tx) => {
+    await requireRoom(tx, workspaceId, 'tools');
+    await raiseRevision(tx, workspaceId);
+    const tool = await tx.maybeOne(sql.prepared('custom_tools_insert', toolRow)`
+      INSERT INTO custom_tools (id, workspace_id, name, label, description, kind, endpoint_url, method, headers,
+                                mcp_tool, input_schema, timeout_seconds, retry_count, created_by)
+      VALUES (${toolId}, ${workspaceId}, ${input.name}, ${input.label}, ${input.description}, ${input.kind},
+             ${input.endpoint_url}, ${input.method}, ${JSON.stringify(headers)}::json, ${input.mcp_tool},
+             ${jsonOrNull(input.input_schema)}::json, ${input.timeout_seconds}::int, ${input.retry_count}::int,
+              ${actor.id})
+      ON CONFLICT (workspace_id, name) DO NOTHING
+      RETURNING ${toolColumns}
+    `);
+    if (tool === null) throw conflict(`A tool named '${input.name}' exists already`);
+    await requireToReplaceTool(tx, actor, tool.name);
+    await auditTool(tx, actor, tool, 'create', { kind: tool.kind });
+    return tool;
+  });
+}
+
+const jsonOrNull = (value: JsonObject | null): string | null =>
+  value === null ? null : JSON.stringify(value);
+
+/**
+ * Changes a tool to what `change` makes of it, and names in the audit log what is different. The next step that calls
+ * it calls the new one. Throws AppError `not_found`, `forbidden` where a graph in use calls it, and whatever `change`
+ * throws.
+ */
+export async function updateCustomTool(
+  db: Pool,
+  actor: Actor,
+  toolId: string,
+  change: (before: CustomTool) => CustomTool,
+): Promise<CustomTool> {
+  const { workspaceId } = actor;
+  return db.transaction(async (tx) => {
+    await lockWorkspace(tx, workspaceId);
+    const before = await tx.maybeOne(sql.prepared('custom_tools_lock', toolRow)`
+      SELECT ${toolColumns} FROM custom_tools
+      WHERE id = ${toolId} AND workspace_id = ${workspaceId} FOR NO KEY UPDATE
+    `);
+    if (before === null) throw notFound('Tool');
+    const after = change(before);
+    const changed = changedFields(before, after);
+    if (changed.length === 0) return before;
+    if (changed.some((field) => !FOR_PEOPLE.has(field))) {
+      await requireToReplaceTool(tx, actor, before.name);
+    }
+    const tool = await tx.one(sql.prepared('custom_tools_update', toolRow)`
+      UPDATE custom_tools
+      SET label = ${after.label}, description = ${after.description}, kind = ${after.kind},
+          endpoint_url = ${after.endpoint_url}, method = ${after.method},
+          headers = ${JSON.stringify(after.headers)}::json, mcp_tool = ${after.mcp_tool},
+          input_schema = ${jsonOrNull(after.input_schema)}::json, timeout_seconds = ${after.timeout_seconds}::int,
+          retry_count = ${after.retry_count}::int, updated_at = now()
+      WHERE id = ${toolId} AND workspace_id = ${workspaceId}
+      RETURNING ${toolColumns}
+    `);
+    await auditTool(tx, actor, tool, 'update', { changed });
+    return tool;
+  });
+}
+
+const WRITABLE = [
+  'label',
+  'description',
+  'kind',
+  'endpoint_url',
+  'method',
+  'headers',
+  'mcp_tool',
+  'input_schema',
+  'timeout_seconds',
+  'retry_count',
+] as const;
+
+/** What no call depends on. */
+const FOR_PEOPLE: ReadonlySet<string> = new Set(['label', 'description']);
+
+const changedFields = (before: CustomTool, after: CustomTool): string[] =>
+  WRITABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
+
+/**
+ * Takes a tool away. Workflows that name it cannot be triggered from the commit on; a step that comes to it fails.
+ * Throws AppError `not_found`, `forbidden` where a graph in use calls it.
+ */
+export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): Promise<void> {
+  const { workspaceId } = actor;
+  await db.transaction(async (tx) => {
+    await raiseRevision(tx, workspaceId);
+    const tool = await tx.maybeOne(sql.prepared('custom_tools_delete', toolRow)`
+      DELETE FROM custom_tools WHERE id = ${toolId} AND workspace_id = ${workspaceId}
+      RETURNING ${toolColumns}
+    `);
+    if (tool === null) throw notFound('Tool');
+    await requireToReplaceTool(tx, actor, tool.name);
+    await auditTool(tx, actor, tool, 'delete', {});
+  });
+}
+
+/** An entry about a tool. Neither its address nor its headers are in it, since either may hold a secret. */
+export const auditTool = (
+  db: Db,
+  actor: Actor,
+  tool: Pick<CustomTool, 'id' | 'name'>,
+  action: 'create' | 'update' | 'delete' | 'test',
+  details: JsonObject,
+): Promise<void> =>
+  recordAudit(db, actor, {
+    action,
+    targetType: 'tool',
+    targetId: tool.id,
+    details: { name: tool.name, ...details },
+  });

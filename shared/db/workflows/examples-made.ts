@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { type Db, sql } from '../pool.ts';
+
+const madeRow = z.object({ key: z.string(), id: z.string() });
+
+/** The examples that were made in a workspace, by their keys: the ids they had, also of those that are gone since. */
+export async function readExamplesMade(
+  db: Db,
+  workspaceId: string,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.any(sql.prepared('examples_read', madeRow)`
+    SELECT key, id FROM examples_made WHERE workspace_id = ${workspaceId}
+  `);
+  return new Map(rows.map(({ key, id }) => [key, id]));
+}
+
+/** Remembers that an example was made, or made anew. */
+export async function noteExampleMade(
+  db: Db,
+  made: { workspaceId: string; key: string; id: string },
+): Promise<void> {
+  await db.query(sql.prepared('examples_note', z.object({}))`
+    INSERT INTO examples_made (workspace_id, key, id) VALUES (${made.workspaceId}, ${made.key}, ${made.id})
+    ON CONFLICT (workspace_id, key) DO UPDATE SET id = excluded.id, made_at = now()
+    WHERE examples_made.id <> excluded.id
+  `);
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { type Actor, requireCapability } from '../../actor.ts';
+import { type WorkflowStatus, workflowStatuses } from '../../contract/workflow.ts';
+import { notFound } from '../../errors.ts';
+import { isObject } from '../../graph/json-value.ts';
+import type { Json } from '../../json.ts';
+import { calledAs } from '../../tools.ts';
+import { sql, type Tx } from '../pool.ts';
+
+/**
+ * A graph is in use where it is published, or where a webhook or a schedule runs it. A change of what such a graph does
+ * is in use at once, without anybody else's act.
+ */
+
+interface WorkflowInUse {
+  id: string;
+  status: WorkflowStatus;
+}
+
+/**
+ * Has to be allowed to whoever gives these workflows of their workspace another graph, or changes what their graphs
+ * call. Throws AppError `forbidden`.
+ */
+export async function requireToReplaceGraphs(
+  tx: Tx,
+  actor: Actor,
+  workflows: readonly WorkflowInUse[],
+): Promise<void> {
+  if (workflows.some(({ status }) => status === 'published')) {
+    requireCapability(actor, 'publish_workflows');
+  }
+  const ids = sql.array(
+    workflows.map(({ id }) => id),
+    'text',
+  );
+  const runByThemselves = await tx.exists(sql.prepared('graphs_run_by_themselves', z.object({}))`
+    SELECT FROM workflow_webhooks
+    WHERE workflow_id = ANY (${ids}) AND workspace_id = ${actor.workspaceId} AND secret IS NOT NULL
+    UNION ALL
+    SELECT FROM schedules WHERE workflow_id = ANY (${ids}) AND workspace_id = ${actor.workspaceId} AND enabled
+  `);
+  if (runByThemselves) requireCapability(actor, 'run_workflows');
+}
+
+const callerRow = z.object({
+  id: z.string(),
+  status: z.enum(workflowStatuses),
+  graph: z.looseObject({ nodes: z.array(z.unknown() as unknown as z.ZodType<Json>) }),
+});
+
+/**
+ * The same of whoever changes what the workspace's own tool of this name does, or whether it is there: the graphs that
+ * call it then do something else. The caller holds the workspace's row, see `keepTools`. Throws AppError `forbidden`.
+ */
+export async function requireToReplaceTool(tx: Tx, actor: Actor, name: string): Promise<void> {
+  const called = calledAs(name);
+  // The text is looked for first, since few graphs hold it. Names need no escapes in JSON.
+  const naming = await tx.any(sql.prepared('graphs_naming_tool', callerRow)`
+    SELECT w.id, w.status, v.graph
+    FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    WHERE w.workspace_id = ${actor.workspaceId} AND strpos(v.graph::text, ${JSON.stringify(called)}) > 0
+  `);
+  const calling = naming.filter(({ graph }) =>
+    graph.nodes.some((node) => isObject(node) && node['tool_name'] === called),
+  );
+  if (calling.length > 0) await requireToReplaceGraphs(tx, actor, calling);
+}
+
+/**
+ * Keeps the workspace's own tools as they are until the transaction ends, for whoever puts a graph to use: a change of
+ * a tool that is under way is waited for, and a later one finds the graph in use. To be called before the workflow's
+ * row is locked, since a change of a tool holds the workspace's row first. Throws AppError `not_found`.
+ */
+export async function keepTools(tx: Tx, workspaceId: string): Promise<void> {
+  const found = await tx.maybeOne(sql.prepared('tools_keep', z.object({ id: z.string() }))`
+    SELECT id FROM workspaces WHERE id = ${workspaceId} FOR SHARE
+  `);
+  if (found === null) throw notFound('Workspace');
+}

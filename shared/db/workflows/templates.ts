@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import type { OffsetPage } from '../../contract/common.ts';
+import type { Template, TemplateCreate, TemplateUpdate } from '../../contract/template.ts';
+import { conflict, notFound } from '../../errors.ts';
+import { canonicalJson } from '../../graph/diff.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { newId } from '../../platform/ids.ts';
+import { builtInTemplates } from '../../templates/index.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { offsetClause } from '../cursor.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { createWorkflow } from './workflows.ts';
+import { requireRoom } from '../people/limits.ts';
+
+export interface TemplateScope {
+  workspaceId: string;
+  templateId: string;
+}
+
+const own = <T>() => z.unknown() as unknown as z.ZodType<T>;
+
+const templateRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  graph: own<Template['graph']>(),
+  checks: z.array(own<Json>()),
+  sample_input: own<JsonObject>(),
+  created_at: z.string(),
+});
+
+const columns = sql.fragment`t.id, t.name, t.description, t.graph, t.checks, t.sample_input, t.created_at`;
+
+const builtIn: readonly Template[] = builtInTemplates.map(
+  ({ id, name, description, graph, checks, sampleInput }) => ({
+    id,
+    name,
+    description,
+    built_in: true,
+    graph: graph as unknown as Template['graph'],
+    checks: checks as unknown as Json[],
+    sample_input: sampleInput,
+    created_at: null,
+  }),
+);
+const builtInById = new Map(builtIn.map((template) => [template.id, template]));
+
+/** Those that come with the service, then the workspace's own, newest first. */
+export async function listTemplates(
+  db: Db,
+  workspaceId: string,
+  { limit, offset }: OffsetPage,
+): Promise<Template[]> {
+  const first = builtIn.slice(offset, offset + limit);
+  const own = { limit: limit - first.length, offset: Math.max(0, offset - builtIn.length) };
+  const rows = await db.any(sql.prepared('templates_list', templateRow)`
+    SELECT ${columns} FROM templates t
+    WHERE t.workspace_id = ${workspaceId} ORDER BY t.created_at DESC, t.id DESC ${offsetClause(own)}
+  `);
+  return [...first, ...rows.map((row) => ({ ...row, built_in: false }))];
+}
+
+/** Throws AppError `not_found`. */
+export async function readTemplate(db: Db, scope: TemplateScope): Promise<Template> {
+  const found = builtInById.get(scope.templateId);
+  if (found !== undefined) return found;
+  const row = await db.maybeOne(sql.prepared('templates_read', templateRow)`
+    SELECT ${columns} FROM templates t
+    WHERE t.id = ${scope.templateId} AND t.workspace_id = ${scope.workspaceId}
+  `);
+  if (row === null) throw notFound('Template');
+  return { ...row, built_in: false };
+}
+
+/**
+ * Saves a graph, or the current one of a workflow with its checks; returns the new template's id. Throws AppError
+ * `not_found` for that workflow, `conflict` when the workspace has as many templates as it may.
+ */
+export async function createTemplate(
+  db: Pool,
+  actor: Actor,
+  body: TemplateCreate,
+): Promise<string> {
+  const id = newId('template');
+  await db.transaction(async (tx) => {
+    await requireRoom(tx, actor.workspaceId, 'templates');
+    const name =
+      'workflow_id' in body
+        ? await insertCopy(tx, actor, id, body)
+        : await insertGraph(tx, actor, id, body);
+    await auditTemplate(tx, actor, id, 'create', { name });
+  });
+  return id;
+}
+
+type SavedGraph = Exclude<TemplateCreate, { workflow_id: string }>;
+type SavedWorkflow = Extract<TemplateCreate, { workflow_id: string }>;
+
+const nameRow = z.object({ name: z.string() });
+
+const insertGraph = async (tx: Tx, actor: Actor, id: string, body: SavedGraph): Promise<string> =>
+  tx.oneFirst(sql.prepared('templates_insert', nameRow)`
+    INSERT INTO templates (id, workspace_id, name, description, graph, checks, sample_input, created_by)
+    VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${JSON.stringify(body.graph)}::json,
+            ${JSON.stringify(body.checks)}::json, ${JSON.stringify(body.sample_input)}::json, ${actor.id})
+    RETURNING name
+  `);
+
+async function insertCopy(tx: Tx, actor: Actor, id: string, body: SavedWorkflow): Promise<string> {
+  const name = await tx.maybeOneFirst(sql.prepared('templates_insert_copy', nameRow)`
+    INSERT INTO templates (id, workspace_id, name, description, graph, checks, sample_input, created_by)
+    SELECT ${id}, w.workspace_id, coalesce(${body.name ?? null}, w.name),
+           coalesce(${body.description ?? null}, w.description), v.graph, w.checks,
+           ${JSON.stringify(body.sample_input)}::json, ${actor.id}
+    FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    WHERE w.id = ${body.workflow_id} AND w.workspace_id = ${actor.workspaceId}
+    RETURNING name
+  `);
+  if (name === null) throw notFound('Workflow');
+  return name;
+}
+
+/** Changes what the body names. Throws AppError `not_found`, and `conflict` for one that comes with the service. */
+export async function updateTemplate(
+  db: Pool,
+  actor: Actor,
+  templateId: string,
+  body: TemplateUpdate,
+): Promise<void> {
+  requireOwn(templateId);
+  await db.transaction(async (tx) => {
+    const before = await tx.maybeOne(sql.prepared('templates_lock', templateRow)`
+      SELECT ${columns} FROM templates t
+      WHERE t.id = ${templateId} AND t.workspace_id = ${actor.workspaceId} FOR UPDATE
+    `);
+    if (before === null) throw notFound('Template');
+    const after = { ...before, ...body };
+    const changed = (['name', 'description', 'graph', 'checks', 'sample_input'] as const).filter(
+      (field) => canonicalJson(before[field] as Json) !== canonicalJson(after[field] as Json),
+    );
+    if (changed.length === 0) return;
+    await tx.query(sql.prepared('templates_update', z.object({}))`
+      UPDATE templates
+      SET name = ${after.name}, description = ${after.description}, graph = ${JSON.stringify(after.graph)}::json,
+          checks = ${JSON.stringify(after.checks)}::json, sample_input = ${JSON.stringify(after.sample_input)}::json,
+          updated_at = now()
+      WHERE id = ${templateId} AND workspace_id = ${actor.workspaceId}
+    `);
+    await auditTemplate(tx, actor, templateId, 'update', { changed });
+  });
+}
+
+/** Workflows that were made from it stay. Throws AppError `not_found`, and `conflict` for a built-in one. */
+export async function deleteTemplate(db: Pool, actor: Actor, templateId: string): Promise<void> {
+  requireOwn(templateId);
+  await db.transaction(async (tx) => {
+    const name = await tx.maybeOneFirst(sql.prepared('templates_delete', nameRow)`
+      DELETE FROM templates WHERE id = ${templateId} AND workspace_id = ${actor.workspaceId}
+      RETURNING name
+    `);
+    if (name === null) throw notFound('Template');
+    await auditTemplate(tx, actor, templateId, 'delete', { name });
+  });
+}
+
+/** Makes a draft workflow of it, checks included, and returns that one's id. Throws AppError `not_found`. */
+export async function instantiateTemplate(
+  db: Pool,
+  actor: Actor,
+  templateId: string,
+  wanted: { name?: string; description?: string },
+): Promise<string> {
+  const template = await readTemplate(db, { workspaceId: actor.workspaceId, templateId });
+  const { name = template.name, description = template.description } = wanted;
+  return createWorkflow(db, actor, { name, description, graph: template.graph }, template);
+}
+
+function requireOwn(templateId: string): void {
+  const template = builtInById.get(templateId);
+  if (template === undefined) return;
+  throw conflict(
+    `The template '${template.name}' comes with the service and cannot be changed; save a copy of your own`,
+  );
+}
+
+const auditTemplate = async (
+  tx: Tx,
+  actor: Actor,
+  templateId: string,
+  action: string,
+  details: JsonObject,
+): Promise<void> =>
+  recordAudit(tx, actor, { action, targetType: 'template', targetId: templateId, details });

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { Workflow, WorkflowVersion } from '../../contract/workflow.ts';
+import { notFound } from '../../errors.ts';
+import { type Db, sql } from '../pool.ts';
+import { requireWorkflow, type WorkflowScope } from './workflows.ts';
+
+const versionRow = z.object({
+  workflow_id: z.string(),
+  version: z.number(),
+  created_by: z.string().nullable(),
+  created_at: z.string(),
+  graph: z.unknown() as unknown as z.ZodType<Workflow['graph']>,
+});
+
+const listedRow = versionRow.omit({ graph: true }).extend({ nodes: z.number(), edges: z.number() });
+
+export type ListedVersion = z.infer<typeof listedRow>;
+
+/**
+ * A page of versions, newest first, before version `below`. `next` is what `below` has to be for the page after.
+ * Throws AppError `not_found`.
+ */
+export async function listVersions(
+  db: Db,
+  scope: WorkflowScope,
+  page: { limit: number; below?: number },
+): Promise<{ versions: ListedVersion[]; next: number | null }> {
+  await requireWorkflow(db, scope);
+  const rows = await db.any(sql.prepared('workflow_versions_list', listedRow)`
+    SELECT v.workflow_id, v.version, v.created_by, v.created_at,
+           json_array_length(v.graph -> 'nodes') AS nodes, json_array_length(v.graph -> 'edges') AS edges
+    FROM workflow_versions v
+    JOIN workflows w ON w.id = v.workflow_id
+    WHERE w.id = ${scope.workflowId} AND w.workspace_id = ${scope.workspaceId}
+      AND v.version < ${page.below ?? 2_147_483_647}
+    ORDER BY v.version DESC LIMIT ${page.limit + 1}
+  `);
+  const versions = rows.slice(0, page.limit);
+  const more = rows.length > page.limit;
+  return { versions, next: more ? (versions.at(-1)?.version ?? null) : null };
+}
+
+/** Throws AppError `not_found`, with the noun that is missing. */
+export async function readVersion(
+  db: Db,
+  scope: WorkflowScope & { version: number },
+): Promise<WorkflowVersion> {
+  const row = await db.maybeOne(sql.prepared('workflow_versions_read', versionRow)`
+    SELECT w.id AS workflow_id, coalesce(v.version, 0) AS version, v.created_by,
+           coalesce(v.created_at, w.created_at) AS created_at, v.graph
+    FROM workflows w
+    LEFT JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = ${scope.version}
+    WHERE w.id = ${scope.workflowId} AND w.workspace_id = ${scope.workspaceId}
+  `);
+  if (row === null) throw notFound('Workflow');
+  if (row.version === 0) throw notFound('Version');
+  return row;
+}

@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import { type WebhookConfigInput, webhookDefaults } from '../../contract/webhook.ts';
+import { notFound } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { keepTools } from './graphs-in-use.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { requireWorkflow, type WorkflowScope } from './workflows.ts';
+
+const settingsRow = z.object({
+  require_signature: z.boolean(),
+  timestamp_tolerance_seconds: z.number(),
+  dedup_window_seconds: z.number(),
+  event_id_field: z.string(),
+});
+export type WebhookSettings = z.infer<typeof settingsRow>;
+
+const webhookRow = settingsRow.extend({ secret: z.string().nullable() });
+/** A workflow's webhook: disabled without a secret. */
+export type StoredWebhook = z.infer<typeof webhookRow>;
+
+const columns = sql.fragment`
+  secret, require_signature, timestamp_tolerance_seconds, dedup_window_seconds, event_id_field`;
+
+/** 16 random bytes as 32 hexadecimal characters. */
+const newSecret = (): string => randomBytes(16).toString('hex');
+
+/** Throws AppError `not_found`. */
+export async function readWebhook(db: Db, scope: WorkflowScope): Promise<StoredWebhook> {
+  await requireWorkflow(db, scope);
+  return readStored(db, scope);
+}
+
+async function readStored(
+  db: Db,
+  { workspaceId, workflowId }: WorkflowScope,
+): Promise<StoredWebhook> {
+  const row = await db.maybeOne(sql.prepared('webhooks_read', webhookRow)`
+    SELECT ${columns} FROM workflow_webhooks
+    WHERE workflow_id = ${workflowId} AND workspace_id = ${workspaceId}
+  `);
+  return row ?? { secret: null, ...webhookDefaults };
+}
+
+/** Enables the webhook, or gives an enabled one another secret; returns it. Throws AppError `not_found`. */
+export async function enableWebhook(db: Pool, actor: Actor, workflowId: string): Promise<string> {
+  const secret = newSecret();
+  await db.transaction(async (tx) => {
+    await keepTools(tx, actor.workspaceId);
+    const before = await lockWebhook(tx, actor, workflowId);
+    await writeWebhook(tx, { workspaceId: actor.workspaceId, workflowId }, { ...before, secret });
+    const action = before.secret === null ? 'webhook_enable' : 'webhook_rotate';
+    await auditWebhook(tx, actor, { workflowId, action });
+  });
+  return secret;
+}
+
+/** Forgets the secret and keeps the settings. One that is disabled stays as it is. Throws AppError `not_found`. */
+export async function disableWebhook(db: Pool, actor: Actor, workflowId: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    const before = await lockWebhook(tx, actor, workflowId);
+    if (before.secret === null) return;
+    const scope = { workspaceId: actor.workspaceId, workflowId };
+    await writeWebhook(tx, scope, { ...before, secret: null });
+    await auditWebhook(tx, actor, { workflowId, action: 'webhook_disable' });
+  });
+}
+
+/**
+ * Changes the settings that are named, of a disabled webhook too; returns the webhook. Throws AppError `not_found`.
+ */
+export async function configureWebhook(
+  db: Pool,
+  actor: Actor,
+  workflowId: string,
+  input: WebhookConfigInput,
+): Promise<StoredWebhook> {
+  return db.transaction(async (tx) => {
+    const before = await lockWebhook(tx, actor, workflowId);
+    const changed = Object.fromEntries(
+      Object.entries(input).filter(([name, value]) => before[name as keyof typeof input] !== value),
+    );
+    if (Object.keys(changed).length === 0) return before;
+    const after = { ...before, ...changed };
+    await writeWebhook(tx, { workspaceId: actor.workspaceId, workflowId }, after);
+    await auditWebhook(tx, actor, { workflowId, action: 'webhook_config', details: changed });
+    return after;
+  });
+}
+
+/** The webhook as it stays until the transaction ends. Triggers of runs are not held up. */
+async function lockWebhook(tx: Tx, actor: Actor, workflowId: string): Promise<StoredWebhook> {
+  const { workspaceId } = actor;
+  const workflow = await tx.maybeOne(sql.prepared('webhooks_lock', z.object({ id: z.string() }))`
+    SELECT id FROM workflows WHERE id = ${workflowId} AND workspace_id = ${workspaceId} FOR NO KEY UPDATE
+  `);
+  if (workflow === null) throw notFound('Workflow');
+  return readStored(tx, { workspaceId, workflowId });
+}
+
+async function writeWebhook(tx: Tx, scope: WorkflowScope, webhook: StoredWebhook): Promise<void> {
+  await tx.query(sql.prepared('webhooks_write', z.object({}))`
+    INSERT INTO workflow_webhooks (workflow_id, workspace_id, ${columns})
+    VALUES (${scope.workflowId}, ${scope.workspaceId}, ${webhook.secret}, ${webhook.require_signature},
+            ${webhook.timestamp_tolerance_seconds}, ${webhook.dedup_window_seconds}, ${webhook.event_id_field})
+    ON CONFLICT (workflow_id) DO UPDATE SET (${columns}) = (
+      SELECT excluded.secret, excluded.require_signature, excluded.timestamp_tolerance_seconds,
+             excluded.dedup_window_seconds, excluded.event_id_field)
+  `);
+}
+
+const auditWebhook = (
+  tx: Tx,
+  actor: Actor,
+  act: { workflowId: string; action: string; details?: JsonObject },
+): Promise<void> =>
+  recordAudit(tx, actor, {
+    action: act.action,
+    targetType: 'workflow',
+    targetId: act.workflowId,
+    details: act.details,
+  });
+
+/** A signature as it is remembered: SHA-256 of it, and when it was made, in seconds since 1970. */
+export interface SignatureMark {
+  hash: Buffer;
+  signedAt: number;
+}
+
+const enabledRow = settingsRow.extend({
+  secret: z.string(),
+  workspace_id: z.string(),
+  /** Of the event that was asked for, when it has started one within the window. */
+  seen_run_id: z.string().nullable(),
+  /** Of the signature that was asked for, when it has come before. */
+  signed_run_id: z.string().nullable(),
+});
+export type EnabledWebhook = z.infer<typeof enabledRow>;
+
+/**
+ * The enabled webhook of a workflow of any workspace: whoever asks has nothing but the workflow's id and a secret. With
+ * the runs that an event and a signature, if they are known by now, have started, so that most copies cost one
+ * statement.
+ */
+export async function findEnabledWebhook(
+  db: Db,
+  workflowId: string,
+  known: { eventId?: string | undefined; signatureHash?: Buffer | undefined } = {},
+): Promise<EnabledWebhook | undefined> {
+  const { eventId, signatureHash } = known;
+  const row = await db.maybeOne(sql.prepared('webhooks_find_enabled', enabledRow)`
+    SELECT h.workspace_id, ${columns}, e.run_id AS seen_run_id, s.run_id AS signed_run_id
+    FROM workflow_webhooks h
+    LEFT JOIN webhook_events e ON e.workflow_id = h.workflow_id AND e.event_id = ${eventId ?? null}
+      AND h.dedup_window_seconds > 0
+      AND e.received_at >= now() - h.dedup_window_seconds * interval '1 second'
+    LEFT JOIN webhook_signatures s ON s.workflow_id = h.workflow_id AND h.require_signature
+      AND s.signature = ${signatureHash === undefined ? null : sql.binary(signatureHash)}
+    WHERE h.workflow_id = ${workflowId} AND h.secret IS NOT NULL
+  `);
+  return row ?? undefined;
+}
+
+/** Remembers the signature of an event that was found to have started a run already. */
+export async function rememberSignature(
+  db: Db,
+  workflowId: string,
+  { hash, signedAt }: SignatureMark,
+  runId: string,
+): Promise<void> {
+  await db.query(sql.prepared('webhook_signatures_remember', z.object({}))`
+    INSERT INTO webhook_signatures (workflow_id, signature, run_id, signed_at)
+    SELECT id, ${sql.binary(hash)}, ${runId}, to_timestamp(${signedAt}::bigint)
+    FROM workflows WHERE id = ${workflowId}
+    -- It may be deleted at this moment.
+    FOR KEY SHARE
+    ON CONFLICT DO NOTHING
+  `);
+}
+
+/** Forgets events past the window of their webhook, at most `batch`; returns how many. */
+export async function dropPastEvents(db: Db, batch: number): Promise<number> {
+  const { rowCount } = await db.query(sql.prepared('webhook_events_drop_past', z.object({}))`
+    WITH past AS (
+      SELECT e.workflow_id, e.event_id
+      FROM workflow_webhooks h CROSS JOIN LATERAL (
+        SELECT workflow_id, event_id FROM webhook_events
+        WHERE workflow_id = h.workflow_id
+          AND received_at < now() - h.dedup_window_seconds * interval '1 second'
+        ORDER BY received_at LIMIT ${batch} FOR UPDATE SKIP LOCKED
+      ) e LIMIT ${batch}
+    )
+    DELETE FROM webhook_events e USING past
+    WHERE e.workflow_id = past.workflow_id AND e.event_id = past.event_id
+  `);
+  return rowCount;
+}
+
+/** Beyond the tolerance, since whoever judges a timestamp goes by another clock than this database. */
+const SIGNATURE_MARGIN_SECONDS = 600;
+
+/** Forgets signatures that are too old to be taken again, at most `batch`; returns how many. */
+export async function dropPastSignatures(db: Db, batch: number): Promise<number> {
+  const { rowCount } = await db.query(sql.prepared('webhook_signatures_drop_past', z.object({}))`
+    WITH past AS (
+      SELECT s.workflow_id, s.signature
+      FROM workflow_webhooks h CROSS JOIN LATERAL (
+        SELECT workflow_id, signature FROM webhook_signatures
+        WHERE workflow_id = h.workflow_id
+          AND signed_at < now() - (h.timestamp_tolerance_seconds + ${SIGNATURE_MARGIN_SECONDS}::int)
+                                  * interval '1 second'
+        ORDER BY signed_at LIMIT ${batch} FOR UPDATE SKIP LOCKED
+      ) s LIMIT ${batch}
+    )
+    DELETE FROM webhook_signatures s USING past
+    WHERE s.workflow_id = past.workflow_id AND s.signature = past.signature
+  `);
+  return rowCount;
+}

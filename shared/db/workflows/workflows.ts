@@ -1,0 +1,383 @@
+import { z } from 'zod';
+import type { Actor } from '../../actor.ts';
+import type { OffsetPage } from '../../contract/common.ts';
+import type { DraftGraph, EvaluationCheck } from '../../contract/graph.ts';
+import type { Template } from '../../contract/template.ts';
+import {
+  type Workflow,
+  type WorkflowCreate,
+  type WorkflowUpdate,
+  workflowStatuses,
+} from '../../contract/workflow.ts';
+import { conflict, notFound } from '../../errors.ts';
+import { canonicalJson } from '../../graph/diff.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { toDollars, toMicros } from '../../money.ts';
+import { newId } from '../../platform/ids.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { offsetClause } from '../cursor.ts';
+import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';
+import { closeHolds } from '../money/holds.ts';
+import { enqueue, type OutboxRow } from '../runs/outbox.ts';
+import { type Db, type Pool, sql, type Tx } from '../pool.ts';
+import { requireRoom } from '../people/limits.ts';
+
+export interface WorkflowScope {
+  workspaceId: string;
+  workflowId: string;
+}
+
+const json = z.unknown() as unknown as z.ZodType<Json>;
+const graph = z.unknown() as unknown as z.ZodType<Workflow['graph']>;
+const idRow = z.object({ id: z.string() });
+
+const workflowRow = z.object({
+  id: z.string(),
+  workspace_id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  status: z.enum(workflowStatuses),
+  version: z.number(),
+  checks: z.array(json),
+  run_cap_micros: z.number().nullable(),
+  created_by: z.string().nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  graph,
+  total: z.number(),
+  success: z.number(),
+  failed: z.number(),
+  paused: z.number(),
+  running: z.number(),
+  cost_micros: z.number(),
+  active_ms: z.number(),
+  last_run_at: z.string().nullable(),
+});
+
+const workflowColumns = sql.fragment`
+  w.id, w.workspace_id, w.name, w.description, w.status, w.version, w.checks, w.run_cap_micros, w.created_by,
+  w.created_at, w.updated_at, v.graph, s.*
+`;
+
+// Cost and time are summed over finished runs, so that an average is not pulled down by runs just begun.
+const runFigures = sql.fragment`
+  count(*) AS total,
+  count(*) FILTER (WHERE status = 'success') AS success,
+  count(*) FILTER (WHERE status = 'failed') AS failed,
+  count(*) FILTER (WHERE status = 'paused') AS paused,
+  count(*) FILTER (WHERE status IN ('pending', 'running')) AS running,
+  coalesce(sum(cost_micros) FILTER (WHERE finished_at IS NOT NULL), 0) AS cost_micros,
+  coalesce(sum(active_ms) FILTER (WHERE finished_at IS NOT NULL), 0) AS active_ms,
+  max(created_at) AS last_run_at
+`;
+
+/** The workspace's workflows, newest first. */
+export async function listWorkflows(
+  db: Db,
+  workspaceId: string,
+  page?: OffsetPage,
+): Promise<Workflow[]> {
+  const rows = await db.any(sql.prepared('workflows_list', workflowRow)`
+    SELECT ${workflowColumns}
+    FROM workflows w
+    JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    CROSS JOIN LATERAL (
+      SELECT ${runFigures} FROM runs r WHERE r.workflow_id = w.id AND r.workspace_id = w.workspace_id
+    ) s
+    WHERE w.workspace_id = ${workspaceId}
+    ORDER BY w.created_at DESC, w.id DESC ${offsetClause(page)}
+  `);
+  return rows.map(toWorkflow);
+}
+
+/** Throws AppError `not_found`. */
+export async function readWorkflow(db: Db, scope: WorkflowScope): Promise<Workflow> {
+  const row = await db.maybeOne(sql.prepared('workflows_read', workflowRow)`
+    SELECT ${workflowColumns}
+    FROM workflows w
+    JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    CROSS JOIN LATERAL (
+      SELECT ${runFigures} FROM runs r WHERE r.workflow_id = w.id AND r.workspace_id = w.workspace_id
+    ) s
+    WHERE w.id = ${scope.workflowId} AND w.workspace_id = ${scope.workspaceId}
+  `);
+  if (row === null) throw notFound('Workflow');
+  return toWorkflow(row);
+}
+
+/** Throws AppError `not_found` when the workspace has no such workflow. */
+export async function requireWorkflow(db: Db, scope: WorkflowScope): Promise<void> {
+  const found = await db.maybeOne(sql.prepared('workflows_require', z.object({ id: z.string() }))`
+    SELECT id FROM workflows WHERE id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId}
+  `);
+  if (found === null) throw notFound('Workflow');
+}
+
+/** The same, and it stays until the transaction ends. */
+export async function keepWorkflow(tx: Tx, scope: WorkflowScope): Promise<void> {
+  const found = await tx.maybeOne(sql.prepared('workflows_keep', z.object({ id: z.string() }))`
+    SELECT id FROM workflows WHERE id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId} FOR KEY SHARE
+  `);
+  if (found === null) throw notFound('Workflow');
+}
+
+/** The id of the only workflow of exactly this name. Throws AppError `not_found`, `conflict` when several have it. */
+export async function findWorkflowId(
+  db: Db,
+  { workspaceId, name }: { workspaceId: string; name: string },
+): Promise<string> {
+  const [id, another] = await db.anyFirst(sql.prepared('workflows_find', idRow)`
+    SELECT id FROM workflows WHERE workspace_id = ${workspaceId} AND name = ${name} LIMIT 2
+  `);
+  if (id === undefined) throw notFound('Workflow');
+  if (another !== undefined) {
+    throw conflict(`Several workflows are named '${name}'; give the id of one`);
+  }
+  return id;
+}
+
+function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
+  const finished = row.success + row.failed;
+  return {
+    id: row.id,
+    workspace_id: row.workspace_id,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    version: row.version,
+    graph: row.graph,
+    checks: row.checks,
+    run_cap_usd: row.run_cap_micros === null ? null : toDollars(row.run_cap_micros),
+    stats: {
+      total: row.total,
+      success: row.success,
+      failed: row.failed,
+      paused: row.paused,
+      running: row.running,
+      success_rate: finished === 0 ? 0 : Math.round((row.success / finished) * 1000) / 10,
+      avg_cost_usd: finished === 0 ? null : toDollars(Math.round(row.cost_micros / finished)),
+      avg_duration_ms: finished === 0 ? null : Math.round(row.active_ms / finished),
+      last_run_at: row.last_run_at,
+    },
+    created_by: row.created_by,
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  };
+}
+
+/**
+ * Returns the new workflow's id. `from` is the template it is made of, which brings its checks. Throws AppError
+ * `conflict` for one workflow too many.
+ */
+export async function createWorkflow(
+  db: Pool,
+  actor: Actor,
+  body: WorkflowCreate,
+  from?: Pick<Template, 'id' | 'checks'>,
+): Promise<string> {
+  const id = newId('workflow');
+  const cap = body.run_cap_usd ?? null;
+  const checks = JSON.stringify(from?.checks ?? []);
+  await db.transaction(async (tx) => {
+    await requireRoom(tx, actor.workspaceId, 'workflows');
+    await tx.query(sql.prepared('workflows_insert', z.object({}))`
+      INSERT INTO workflows (id, workspace_id, name, description, checks, run_cap_micros, created_by)
+      VALUES (${id}, ${actor.workspaceId}, ${body.name}, ${body.description}, ${checks}::json,
+              ${cap === null ? null : toMicros(cap)}, ${actor.id})
+    `);
+    await insertVersion(tx, actor, { workflowId: id, version: 1, graph: body.graph });
+    await recordAudit(tx, actor, {
+      action: 'create',
+      targetType: 'workflow',
+      targetId: id,
+      details: { name: body.name, ...(from === undefined ? {} : { template_id: from.id }) },
+    });
+  });
+  return id;
+}
+
+async function insertVersion(
+  tx: Tx,
+  actor: Actor,
+  version: { workflowId: string; version: number; graph: DraftGraph },
+): Promise<void> {
+  await tx.query(sql.prepared('workflow_versions_insert', z.object({}))`
+    INSERT INTO workflow_versions (workflow_id, version, graph, created_by)
+    VALUES (${version.workflowId}, ${version.version}, ${JSON.stringify(version.graph)}::json, ${actor.id})
+  `);
+}
+
+const lockedRow = z.object({
+  name: z.string(),
+  description: z.string(),
+  status: z.enum(workflowStatuses),
+  version: z.number(),
+  run_cap_micros: z.number().nullable(),
+  checks: z.array(json),
+});
+
+/** The workflow, locked against other writers. Triggers of runs are not held up. Throws AppError `not_found`. */
+async function lockWorkflow(
+  tx: Tx,
+  actor: Actor,
+  workflowId: string,
+): Promise<z.infer<typeof lockedRow>> {
+  const row = await tx.maybeOne(sql.prepared('workflows_lock', lockedRow)`
+    SELECT name, description, status, version, run_cap_micros, checks
+    FROM workflows WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
+    FOR NO KEY UPDATE
+  `);
+  if (row === null) throw notFound('Workflow');
+  return row;
+}
+
+/**
+ * Changes what the body names. A graph that says something else than the current one, its writing aside, becomes a
+ * new version; runs keep the one they were triggered with. Edits at the same moment take turns. Throws AppError
+ * `not_found`, and `forbidden` for a new graph that the actor may not put to use.
+ */
+export async function updateWorkflow(
+  db: Pool,
+  actor: Actor,
+  workflowId: string,
+  body: WorkflowUpdate,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (body.graph !== undefined) await keepTools(tx, actor.workspaceId);
+    const before = await lockWorkflow(tx, actor, workflowId);
+    const after = {
+      name: body.name ?? before.name,
+      description: body.description ?? before.description,
+      run_cap_micros: newCap(before.run_cap_micros, body.run_cap_usd),
+    };
+    const changed: Json[] = (['name', 'description', 'run_cap_micros'] as const)
+      .filter((field) => after[field] !== before[field])
+      .map((field) => (field === 'run_cap_micros' ? 'run_cap_usd' : field));
+    let { version } = before;
+    if (body.graph !== undefined && (await isNewGraph(tx, { workflowId, version }, body.graph))) {
+      await requireToReplaceGraphs(tx, actor, [{ id: workflowId, status: before.status }]);
+      version += 1;
+      changed.push('graph');
+      await insertVersion(tx, actor, { workflowId, version, graph: body.graph });
+    }
+    if (changed.length === 0) return;
+    await tx.query(sql.prepared('workflows_update', z.object({}))`
+      UPDATE workflows
+      SET name = ${after.name}, description = ${after.description}, run_cap_micros = ${after.run_cap_micros},
+          version = ${version}, updated_at = now()
+      WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
+    `);
+    await auditWorkflow(tx, actor, workflowId, 'update', { changed, version });
+  });
+}
+
+function newCap(before: number | null, wanted: number | null | undefined): number | null {
+  if (wanted === undefined) return before;
+  return wanted === null ? null : toMicros(wanted);
+}
+
+async function isNewGraph(
+  tx: Tx,
+  current: { workflowId: string; version: number },
+  wanted: DraftGraph,
+): Promise<boolean> {
+  const saved = await tx.oneFirst(sql.prepared(
+    'workflow_versions_graph',
+    z.object({ graph: json }),
+  )`
+    SELECT graph FROM workflow_versions
+    WHERE workflow_id = ${current.workflowId} AND version = ${current.version}
+  `);
+  return canonicalJson(saved) !== canonicalJson(wanted as unknown as Json);
+}
+
+const auditWorkflow = async (
+  tx: Tx,
+  actor: Actor,
+  workflowId: string,
+  action: string,
+  details: JsonObject,
+): Promise<void> =>
+  recordAudit(tx, actor, { action, targetType: 'workflow', targetId: workflowId, details });
+
+/** Draft to published. A workflow that is published already stays as it is. */
+export async function publishWorkflow(db: Pool, actor: Actor, workflowId: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    await keepTools(tx, actor.workspaceId);
+    const { status, version } = await lockWorkflow(tx, actor, workflowId);
+    if (status === 'published') return;
+    await tx.query(sql.prepared('workflows_publish', z.object({}))`
+      UPDATE workflows SET status = 'published', updated_at = now()
+      WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
+    `);
+    await auditWorkflow(tx, actor, workflowId, 'publish', { version });
+  });
+}
+
+/** Replaces the checks that successful runs are scored by. */
+export async function replaceChecks(
+  db: Pool,
+  actor: Actor,
+  workflowId: string,
+  checks: readonly EvaluationCheck[],
+): Promise<void> {
+  const text = JSON.stringify(checks);
+  await db.transaction(async (tx) => {
+    const before = await lockWorkflow(tx, actor, workflowId);
+    if (canonicalJson(before.checks) === canonicalJson(checks as unknown as Json)) return;
+    await tx.query(sql.prepared('workflows_set_checks', z.object({}))`
+      UPDATE workflows SET checks = ${text}::json, updated_at = now()
+      WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
+    `);
+    await auditWorkflow(tx, actor, workflowId, 'update', {
+      changed: ['checks'],
+      checks: checks.length,
+    });
+  });
+}
+
+const deletableRow = z.object({ name: z.string() });
+
+/**
+ * Deletes a workflow with its versions, runs and steps. Executions of runs that are still live are ended through
+ * the outbox, whose rows are returned: they outlive the runs. Throws AppError `not_found`.
+ */
+export async function deleteWorkflow(
+  db: Pool,
+  actor: Actor,
+  workflowId: string,
+): Promise<OutboxRow[]> {
+  return db.transaction(async (tx) => {
+    // The full lock: a trigger that is under way is waited for, a later one finds no workflow.
+    const workflow = await tx.maybeOne(sql.prepared('workflows_lock_for_delete', deletableRow)`
+      SELECT name FROM workflows
+      WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    `);
+    if (workflow === null) throw notFound('Workflow');
+    const live = await tx.anyFirst(sql.prepared('workflows_lock_live_runs', idRow)`
+      SELECT id FROM runs
+      WHERE workflow_id = ${workflowId} AND workspace_id = ${actor.workspaceId}
+        AND status IN ('pending', 'running', 'paused')
+      ORDER BY id FOR UPDATE
+    `);
+    const cancels: OutboxRow[] = [];
+    for (const runId of live) {
+      cancels.push(await enqueue(tx, { runId, kind: 'cancel', payload: { deleted: true } }));
+    }
+    // What they cost so far is spent; what they held is free again.
+    await tx.query(sql.prepared('workflows_close_holds', z.object({ ended: z.number() }))`
+      WITH run AS (
+        SELECT id, cost_micros FROM runs WHERE id = ANY(${sql.array(live, 'text')})
+      ), ${closeHolds()}
+      SELECT count(*) AS ended FROM closed_holds
+    `);
+    await tx.query(sql.prepared('workflows_delete', z.object({}))`
+      DELETE FROM workflows WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId}
+    `);
+    await auditWorkflow(tx, actor, workflowId, 'delete', {
+      name: workflow.name,
+      cancelled_runs: live.length,
+    });
+    return cancels;
+  });
+}
