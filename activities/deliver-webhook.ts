@@ -21,7 +21,7 @@ import type { Config } from '../shared/platform/config.ts';
 import { postDelivery, type PostOutcome } from '../shared/platform/delivery-post.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Logger } from '../shared/platform/logger.ts';
-import type { Sealer } from '../shared/platform/sealing.ts';
+import type { Sealer } from '../shared/crypto/sealing.ts';
 
 export interface DeliveryDeps {
   db: Pool;

@@ -11,7 +11,7 @@ import { findRunnable } from '../shared/operations/find-runnable.ts';
 import type { Egress } from '../shared/platform/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
-import type { Sealer } from '../shared/platform/sealing.ts';
+import type { Sealer } from '../shared/crypto/sealing.ts';
 import { currentAttempt } from './attempt.ts';
 import { createControlActivities } from './control.ts';
 import { createDeliverAlert } from './deliver-alert.ts';

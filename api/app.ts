@@ -8,11 +8,11 @@ import {
 } from 'fastify-type-provider-zod';
 import { withCommitsNoted } from '../shared/db/commit-outcome.ts';
 import { recordDataKeyUses } from '../shared/db/data/keys.ts';
-import { createDataCursors } from '../shared/platform/data-cursors.ts';
+import { createDataCursors } from '../shared/crypto/data-cursors.ts';
 import { createEgress } from '../shared/platform/egress.ts';
 import { ownServices } from '../shared/platform/own-services.ts';
-import { newId } from '../shared/platform/ids.ts';
-import { createSealer } from '../shared/platform/sealing.ts';
+import { newId } from '../shared/crypto/ids.ts';
+import { createSealer } from '../shared/crypto/sealing.ts';
 import { createSessionTokens } from '../shared/platform/session-tokens.ts';
 import { authenticate, createAuthenticator } from './identity/authenticate.ts';
 import { refuseUndeclaredRoutes } from './identity/authorize.ts';

@@ -15,7 +15,7 @@ import { ownServices } from '../shared/platform/own-services.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { createMailer } from '../shared/platform/mailer.ts';
-import { createSealer } from '../shared/platform/sealing.ts';
+import { createSealer } from '../shared/crypto/sealing.ts';
 import { connectOptions, dataConverter, type TemporalLink } from '../shared/platform/temporal.ts';
 
 export interface WorkerDeps {

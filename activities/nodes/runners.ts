@@ -4,7 +4,7 @@ import type { Pool } from '../../shared/db/pool.ts';
 import type { Egress } from '../../shared/platform/egress.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
 import { createKeyCutter, createModels } from '../../shared/platform/models.ts';
-import { createSealer } from '../../shared/platform/sealing.ts';
+import { createSealer } from '../../shared/crypto/sealing.ts';
 import { createCustom } from '../tools/custom.ts';
 import { createBuiltinTools, type ToolRegistry } from '../tools/registry.ts';
 import { type AgentDeps, createAgentRunner } from './agent.ts';

@@ -5,7 +5,7 @@ import type { DataScope } from '../../shared/contract/data/envelope.ts';
 import type { Allowance, DataAccount } from '../../shared/db/data/metering.ts';
 import { AppError } from '../../shared/errors.ts';
 import { createAddressRanges } from '../../shared/platform/address-ranges.ts';
-import { hashApiKeySecret } from '../../shared/platform/api-key-secrets.ts';
+import { hashApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
 import { isRepeated } from '../identity/authenticate.ts';
 import { clientNetwork } from '../http/client-address.ts';
 import type { Meter, RouteContext } from '../deps.ts';

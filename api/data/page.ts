@@ -1,4 +1,4 @@
-import type { ListPosition, DataCursors } from '../../shared/platform/data-cursors.ts';
+import type { ListPosition, DataCursors } from '../../shared/crypto/data-cursors.ts';
 import type { Page, PageRequest, ReaderScope } from '../../shared/db/data/lists.ts';
 
 /** A query of a list of the data API, taken apart. */

@@ -5,7 +5,7 @@ import { API_KEY_PREFIX } from '../../shared/contract/api-key.ts';
 import { findKeyHolder, findSessionHolders } from '../../shared/db/people/credentials.ts';
 import { readDefaultOwner } from '../../shared/db/people/workspaces.ts';
 import { AppError } from '../../shared/errors.ts';
-import { hashApiKeySecret } from '../../shared/platform/api-key-secrets.ts';
+import { hashApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
 import { isAddress, isKnownHost } from '../../shared/platform/known-host.ts';
 import type { Session, SessionTokens } from '../../shared/platform/session-tokens.ts';
 import type { ApiDeps, RouteContext } from '../deps.ts';

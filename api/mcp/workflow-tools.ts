@@ -10,7 +10,7 @@ import {
   readWorkflow,
 } from '../../shared/db/workflows/workflows.ts';
 import { validateWorkflow } from '../../shared/operations/validate-workflow.ts';
-import { isIdOf } from '../../shared/platform/ids.ts';
+import { isIdOf } from '../../shared/crypto/ids.ts';
 import { defineTool, type ToolCall } from './tool.ts';
 
 /** A workflow as a caller names it. */

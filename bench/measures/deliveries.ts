@@ -1,11 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { secretPlace } from '../../shared/db/deliveries/endpoints.ts';
 import { promiseEvents } from '../../shared/db/deliveries/outbound-events.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
 import { newEndpointSecret } from '../../shared/platform/delivery-signature.ts';
-import { createSealer } from '../../shared/platform/sealing.ts';
+import { createSealer } from '../../shared/crypto/sealing.ts';
 import { atMost, compare, figure, type Result } from '../result.ts';
 import { query, type Stack } from '../stack.ts';
 import { pause, percentile } from '../statistics.ts';

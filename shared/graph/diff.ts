@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../json.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
 import { isObject, memberOf } from './json-value.ts';
 
-export { canonicalJson } from './canonical-json.ts';
+export { canonicalJson } from '../values/canonical-json.ts';
 
 export interface PartsDiff {
   /** The parts themselves, in the order of the newer graph. */

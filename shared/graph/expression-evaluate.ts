@@ -4,7 +4,7 @@ import { callFunction } from './expression-functions.ts';
 import { OperandError, applyBinary, negate, spend, type Meter } from './expression-operators.ts';
 import type { Ast, AstNode } from './expression-parser.ts';
 import { memberOf, truthy } from './json-value.ts';
-import { MAX_WORK, type WorkBudget } from './work-budget.ts';
+import { MAX_WORK, type WorkBudget } from '../values/work-budget.ts';
 
 /** Parts evaluated and values compared, in all. */
 export const MAX_EXPRESSION_STEPS = 10_000;

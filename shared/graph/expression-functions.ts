@@ -8,7 +8,7 @@ import {
   type Meter,
 } from './expression-operators.ts';
 import { isObject, typeName } from './json-value.ts';
-import { PatternError, matchesPattern } from './pattern.ts';
+import { PatternError, matchesPattern } from '../values/pattern.ts';
 
 interface ExpressionFunction {
   /** Least and most arguments. */

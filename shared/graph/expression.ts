@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '../json.ts';
-import { createBoundedCache } from './bounded-cache.ts';
+import { createBoundedCache } from '../values/bounded-cache.ts';
 import { ExpressionError } from './expression-error.ts';
 import { evaluateAst } from './expression-evaluate.ts';
 import { parseSource, type Ast } from './expression-parser.ts';
-import type { WorkBudget } from './work-budget.ts';
+import type { WorkBudget } from '../values/work-budget.ts';
 
 export { ExpressionError } from './expression-error.ts';
 export { MAX_EXPRESSION_STEPS } from './expression-evaluate.ts';

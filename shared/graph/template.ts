@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../json.ts';
-import { createBoundedCache } from './bounded-cache.ts';
+import { createBoundedCache } from '../values/bounded-cache.ts';
 import { isObject, memberOf } from './json-value.ts';
 
 /** Longest text a template may grow to, and longest sum of texts within one value. */

@@ -1,5 +1,5 @@
 import type { Graph, GraphReport } from '../contract/graph.ts';
-import { utf8Bytes } from './canonical-json.ts';
+import { utf8Bytes } from '../values/canonical-json.ts';
 import { collectIssues, type Issues } from './issues.ts';
 import { checkKeys } from './validate-keys.ts';
 import { checkStructure } from './validate-structure.ts';

@@ -26,7 +26,7 @@ import type { JsonObject } from '../json.ts';
 import { NodeError } from '../node-error.ts';
 import { callCustomTool, type CustomToolDeps } from '../platform/custom-tool-call.ts';
 import { checkUserHeaders, EgressError } from '../platform/egress.ts';
-import type { Sealer } from '../platform/sealing.ts';
+import type { Sealer } from '../crypto/sealing.ts';
 import { argumentsUntrusted, judgeUntrusted, schemaProblem } from '../platform/untrusted.ts';
 import { compilePolicies, type Judgement } from '../policy/judge.ts';
 import { calledAs } from '../tools.ts';

@@ -4,7 +4,7 @@ import type { FeedInput } from '../contract/data/feed.ts';
 import { ingestBatch } from '../db/data/ingest.ts';
 import { takeTurn } from '../db/data/turns.ts';
 import { type Pool, sql, type Tx } from '../db/pool.ts';
-import { newId } from '../platform/ids.ts';
+import { newId } from '../crypto/ids.ts';
 import { demoFeeds, demoSources } from './demo-records.ts';
 
 const BATCH_RECORDS = 1_000;

@@ -17,7 +17,7 @@ import type { Pool } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import { newEndpointSecret } from '../platform/delivery-signature.ts';
 import type { Egress } from '../platform/egress.ts';
-import type { Sealer } from '../platform/sealing.ts';
+import type { Sealer } from '../crypto/sealing.ts';
 
 interface EndpointDeps {
   db: Pool;

@@ -12,7 +12,7 @@ import {
   type UntoldSchedule,
 } from '../db/workflows/schedules.ts';
 import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '../execution.ts';
-import { dueTwice, longestPause, cronExpressions } from '../platform/cron.ts';
+import { dueTwice, longestPause, cronExpressions } from '../values/cron.ts';
 import type { DispatchDeps } from './executions.ts';
 import { type Loop, startLoop } from './loop.ts';
 

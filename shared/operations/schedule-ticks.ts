@@ -1,7 +1,7 @@
 import { markUntold, readForTick, recordSkip } from '../db/workflows/schedules.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { TickCall, TickResult } from '../execution.ts';
-import { isMeant, nextDue } from '../platform/cron.ts';
+import { isMeant, nextDue } from '../values/cron.ts';
 import { type RunDeps, triggerRun } from './runs.ts';
 import { forgetSchedules } from './schedule-telling.ts';
 

@@ -3,7 +3,7 @@ import type { RunSummary } from '../contract/run.ts';
 import type { Schedule, ScheduleInput, ScheduleUpdate } from '../contract/schedule.ts';
 import * as schedules from '../db/workflows/schedules.ts';
 import { AppError, messageOf } from '../errors.ts';
-import { canonicalZone, nextDue, type Timing } from '../platform/cron.ts';
+import { canonicalZone, nextDue, type Timing } from '../values/cron.ts';
 import type { DispatchDeps } from './executions.ts';
 import { type RunDeps, type Told, triggerRun } from './runs.ts';
 import { forgetSchedules, tellSchedule } from './schedule-telling.ts';

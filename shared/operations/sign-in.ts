@@ -17,7 +17,7 @@ import {
   signUp,
 } from '../db/people/sign-ins.ts';
 import { AppError } from '../errors.ts';
-import { newId } from '../platform/ids.ts';
+import { newId } from '../crypto/ids.ts';
 import { hashPassword, verifyPassword } from '../platform/passwords.ts';
 import type { Session } from '../platform/session-tokens.ts';
 

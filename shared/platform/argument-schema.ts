@@ -1,7 +1,7 @@
 import { Ajv, type AnySchema, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { createBoundedCache } from '../graph/bounded-cache.ts';
-import { compilePattern, matchesPattern } from '../graph/pattern.ts';
+import { createBoundedCache } from '../values/bounded-cache.ts';
+import { compilePattern, matchesPattern } from '../values/pattern.ts';
 import { isDeeperThan, type JsonObject } from '../json.ts';
 
 /** Characters of a schema as JSON, and its levels of lists and objects within each other. */

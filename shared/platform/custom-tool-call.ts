@@ -4,7 +4,7 @@ import { NodeError } from '../node-error.ts';
 import type { Egress, EgressResponse } from './egress.ts';
 import { callMcpTool } from './mcp-call.ts';
 import { bodyOf, callOutside, isSuccess, statusFailure } from './outside-call.ts';
-import { SealError, type Sealer } from './sealing.ts';
+import { SealError, type Sealer } from '../crypto/sealing.ts';
 import { createSecretCutter, type SecretCutter, secretsOfHeaders } from './secret-cutter.ts';
 import { argumentsUntrusted } from './untrusted.ts';
 

@@ -7,7 +7,7 @@ import { diffGraphs, type GraphDiff } from '../graph/diff.ts';
 import { evaluateExpression, ExpressionError } from '../graph/expression.ts';
 import { weighJson } from '../graph/json-value.ts';
 import type { ValidationContext } from '../graph/validate.ts';
-import { SMALL_WORK } from '../graph/work-budget.ts';
+import { SMALL_WORK } from '../values/work-budget.ts';
 import { checkGraph } from '../graph-check.ts';
 import type { Json, JsonObject } from '../json.ts';
 import {

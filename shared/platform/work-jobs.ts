@@ -1,6 +1,6 @@
 import type { EvaluationCheck, Evals } from '../contract/graph.ts';
 import type { Policies } from '../contract/policy.ts';
-import { createBoundedCache } from '../graph/bounded-cache.ts';
+import { createBoundedCache } from '../values/bounded-cache.ts';
 import type { CheckedRun } from '../graph/checks.ts';
 import type { GraphDiff } from '../graph/diff.ts';
 import type { CheckedGraph } from '../graph-check.ts';

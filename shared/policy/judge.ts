@@ -1,10 +1,10 @@
 import type { PolicyVerdict } from '../contract/governance.ts';
 import type { GraphNode, ToolNode } from '../contract/graph.ts';
 import type { BlockedArgument, Policies, ToolPolicy } from '../contract/policy.ts';
-import { canonicalJson } from '../graph/canonical-json.ts';
+import { canonicalJson } from '../values/canonical-json.ts';
 import { isObject, weighJson } from '../graph/json-value.ts';
-import { matchesPattern, PatternError } from '../graph/pattern.ts';
-import { MAX_WORK, takeWork, type WorkBudget } from '../graph/work-budget.ts';
+import { matchesPattern, PatternError } from '../values/pattern.ts';
+import { MAX_WORK, takeWork, type WorkBudget } from '../values/work-budget.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { compileRedaction, type Redaction, RedactionError, type Redactor } from './redaction.ts';
 

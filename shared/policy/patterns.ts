@@ -1,5 +1,5 @@
 import type { Policies } from '../contract/policy.ts';
-import { compilePattern, PatternError } from '../graph/pattern.ts';
+import { compilePattern, PatternError } from '../values/pattern.ts';
 
 /** A pattern that RE2 does not know: where it stands in the policies, and what is wrong with it. */
 export interface PolicyPatternProblem {

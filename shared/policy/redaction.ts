@@ -1,6 +1,6 @@
 import type { DetectorName, Policies } from '../contract/policy.ts';
-import { compileWithin, matchesPattern, PatternError } from '../graph/pattern.ts';
-import { takeWork, type WorkBudget } from '../graph/work-budget.ts';
+import { compileWithin, matchesPattern, PatternError } from '../values/pattern.ts';
+import { takeWork, type WorkBudget } from '../values/work-budget.ts';
 import type { Json } from '../json.ts';
 import { findApiKeys } from './detectors/api-key.ts';
 import { findCreditCards } from './detectors/credit-card.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { capabilities, type Role } from '../../shared/capabilities.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
 import { expectCommitted } from './committed-file.ts';
 import { addEndpoint, addEntities } from './data/records.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { z } from 'zod';
 import { promiseEvents } from '../../shared/db/deliveries/outbound-events.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { addDataKey } from './data/data-key.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createKeyUses } from '../../api/identity/key-uses.ts';
 import { recordKeyUses } from '../../shared/db/people/api-keys.ts';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { eventually } from '../support/engine.ts';
 import { hostAndPort, startProxy } from '../support/proxy.ts';

@@ -7,7 +7,7 @@ import type { App } from '../../api/deps.ts';
 import { tools } from '../../api/mcp/server.ts';
 import { capabilities, type Capability, type Role } from '../../shared/capabilities.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { connectMcp, type Generation, generations } from '../fakes/mcp-client.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { capabilities } from '../../shared/capabilities.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { untilLockWaiters } from '../support/lock-waits.ts';
 import { addMember, invite, newEmail, PASSWORD, type Person } from '../support/people.ts';
 import { startTestApi, type TestApi } from './test-api.ts';

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { randomText } from '../../shared/platform/ids.ts';
+import { randomText } from '../../shared/crypto/ids.ts';
 import type { Json } from '../../shared/json.ts';
 
 /** Settings of the service that some recipes need. */

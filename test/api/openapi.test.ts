@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { headers } from '../../api/openapi/headers.ts';
 import { contractTypes } from '../../scripts/client/contract-types.ts';
-import { randomText } from '../../shared/platform/ids.ts';
+import { randomText } from '../../shared/crypto/ids.ts';
 import { expectCommitted } from './committed-file.ts';
 import { addEndpoint } from './data/records.ts';
 import { invite } from '../support/people.ts';

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { App } from '../../api/deps.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { createSessionTokens, SESSION_SECONDS } from '../../shared/platform/session-tokens.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 

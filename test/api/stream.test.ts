@@ -6,7 +6,7 @@ import type { StreamFrame } from '../../shared/contract/stream.ts';
 import { notifyFrames } from '../../shared/db/runs/frames.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { appendFrames } from '../../shared/db/runs/log.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { handshake, openConnection, requestHead } from '../support/raw-http.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 

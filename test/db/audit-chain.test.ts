@@ -9,7 +9,7 @@ import {
   verifyAudit,
 } from '../../shared/db/audit/chain.ts';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

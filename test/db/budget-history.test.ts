@@ -8,7 +8,7 @@ import { resumeRun } from '../../shared/db/runs/resumes.ts';
 import { abandonRun, cancelRun } from '../../shared/db/runs/ends.ts';
 import { settleRun } from '../../shared/db/runs/settlements.ts';
 import { beginStep, finishStep } from '../../shared/db/runs/steps.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 
 let engine: Engine;

@@ -7,7 +7,7 @@ import { sealAuditEntries, sweepAudit } from '../../shared/db/audit/chain.ts';
 import { readMemberStats } from '../../shared/db/people/member-stats.ts';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { foldUsage } from '../../shared/db/money/usage.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { untilLockWaiters } from '../support/lock-waits.ts';
 

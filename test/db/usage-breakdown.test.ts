@@ -10,7 +10,7 @@ import {
 } from '../../shared/db/runs/steps.ts';
 import { foldUsage } from '../../shared/db/money/usage.ts';
 import { readUsageBreakdown } from '../../shared/db/money/usage-breakdown.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 
 let engine: Engine;

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { z } from 'zod';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { foldUsage, readOverview, readUsage } from '../../shared/db/money/usage.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -7,7 +7,7 @@ import { SWEEP_WORKFLOW, type SweepTotals } from '../../shared/execution.ts';
 import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
 import { sweepPart } from '../../shared/operations/sweep.ts';
 import type { PlanName } from '../../shared/plans.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { createPayloadStore } from '../../shared/platform/payload-store.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';

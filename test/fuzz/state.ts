@@ -1,4 +1,4 @@
-import { idPrefixes } from '../../shared/platform/ids.ts';
+import { idPrefixes } from '../../shared/crypto/ids.ts';
 import type { Random } from '../storm/random.ts';
 import type { Operation } from './document.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { utf8Bytes } from '../../shared/graph/canonical-json.ts';
+import { utf8Bytes } from '../../shared/values/canonical-json.ts';
 import { canonicalJson, diffGraphs } from '../../shared/graph/diff.ts';
 import type { Json } from '../../shared/json.ts';
 

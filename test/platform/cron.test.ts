@@ -9,7 +9,7 @@ import {
   isMeant,
   longestPause,
   nextDue,
-} from '../../shared/platform/cron.ts';
+} from '../../shared/values/cron.ts';
 import { once } from '../../shared/operations/schedule-telling.ts';
 import { testTemporal } from '../support/temporal.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { type DetectorName, detectorNames } from '../../shared/contract/policy.ts';
-import { newApiKeySecret } from '../../shared/platform/api-key-secrets.ts';
+import { newApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
 import { compileRedaction } from '../../shared/policy/redaction.ts';
 
 /** What each detector takes out of a text (between « and »), and what it must leave alone. */

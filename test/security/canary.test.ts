@@ -9,7 +9,7 @@ import type { App } from '../../api/deps.ts';
 import { hashInviteCode } from '../../shared/db/people/invite-codes.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
-import { newId, randomText } from '../../shared/platform/ids.ts';
+import { newId, randomText } from '../../shared/crypto/ids.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
 import { echo, edge, type Engine, startEngine } from '../support/engine.ts';

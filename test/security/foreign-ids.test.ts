@@ -7,7 +7,7 @@ import type { App } from '../../api/deps.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { createWorkspace } from '../../shared/db/people/workspaces.ts';
 import { type BuiltinTool, toolParams } from '../../shared/tools.ts';
-import { newId, randomText } from '../../shared/platform/ids.ts';
+import { newId, randomText } from '../../shared/crypto/ids.ts';
 import { hashPassword } from '../../shared/platform/passwords.ts';
 import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
 import { type Answer, callerOf } from '../api/test-api.ts';

@@ -8,7 +8,7 @@ import type { App } from '../../api/deps.ts';
 import { readFrames } from '../../shared/db/runs/frames.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
-import { randomText } from '../../shared/platform/ids.ts';
+import { randomText } from '../../shared/crypto/ids.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
 import { createWorkerMetrics } from '../../worker/metrics.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { addMember, PASSWORD, type Person } from '../support/people.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { addEntities } from '../api/data/records.ts';

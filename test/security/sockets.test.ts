@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { createSocketPlaces, type PlaceTaker } from '../../api/stream/places.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
 import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';

@@ -21,8 +21,8 @@ import { errorTable } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { createEgress } from '../../shared/platform/egress.ts';
 import { ownServices } from '../../shared/platform/own-services.ts';
-import { createDataCursors } from '../../shared/platform/data-cursors.ts';
-import { createSealer } from '../../shared/platform/sealing.ts';
+import { createDataCursors } from '../../shared/crypto/data-cursors.ts';
+import { createSealer } from '../../shared/crypto/sealing.ts';
 import { type Engine, eventually, startEngine } from './engine.ts';
 
 /** Whose key a call is made with. */

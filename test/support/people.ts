@@ -1,5 +1,5 @@
 import type { CapabilityOverrides, Role } from '../../shared/capabilities.ts';
-import { newId } from '../../shared/platform/ids.ts';
+import { newId } from '../../shared/crypto/ids.ts';
 import type { TestApi } from '../api/test-api.ts';
 
 export const PASSWORD = 'correct horse battery';

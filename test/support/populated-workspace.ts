@@ -1,4 +1,4 @@
-import { randomText } from '../../shared/platform/ids.ts';
+import { randomText } from '../../shared/crypto/ids.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import type { TestApi } from '../api/test-api.ts';
 import { edge } from './engine.ts';

@@ -7,7 +7,7 @@ import { recordAudit } from '../../../shared/db/audit/audit.ts';
 import { type ExportSet, withExportSet } from '../../../shared/db/data/exports.ts';
 import { promiseEvents } from '../../../shared/db/deliveries/outbound-events.ts';
 import type { Tx } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/platform/ids.ts';
+import { newId } from '../../../shared/crypto/ids.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, DataCaller, RouteContext } from '../../deps.ts';
 import {

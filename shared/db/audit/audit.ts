@@ -5,7 +5,7 @@ import {
   type AuditFilter,
 } from '../../contract/audit.ts';
 import type { JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { noteTransaction, transactionId } from '../commit-outcome.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 import { z } from 'zod';

@@ -7,7 +7,7 @@ import {
   entityVersionSchema,
 } from '../../contract/data/entity.ts';
 import { notFound } from '../../errors.ts';
-import type { ListPosition } from '../../platform/data-cursors.ts';
+import type { ListPosition } from '../../crypto/data-cursors.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 import { listChangesOf } from './changes.ts';
 import {

@@ -10,7 +10,7 @@ import {
 } from '../../contract/data/feed.ts';
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql } from '../pool.ts';

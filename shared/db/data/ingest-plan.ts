@@ -1,7 +1,7 @@
 import type { EntityRecord, EventRecord, IngestRecord } from '../../contract/data/ingest.ts';
 import { isVerified, wasLookedAt } from '../../contract/data/envelope.ts';
 import type { Json, JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import type { OutboundEvent } from '../deliveries/outbound-events.ts';
 import {
   contentHash,

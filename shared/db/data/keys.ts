@@ -8,8 +8,8 @@ import {
   dataKeySchema,
 } from '../../contract/data/key.ts';
 import { notFound } from '../../errors.ts';
-import { newApiKeySecret } from '../../platform/api-key-secrets.ts';
-import { newId } from '../../platform/ids.ts';
+import { newApiKeySecret } from '../../crypto/api-key-secrets.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';

@@ -1,4 +1,4 @@
-import type { ListPosition } from '../../platform/data-cursors.ts';
+import type { ListPosition } from '../../crypto/data-cursors.ts';
 import { type FragmentSqlToken, sql } from '../pool.ts';
 
 /** Whose rows a statement may see: keys of the data API see those of their mode. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EntityRecord, EventRecord } from '../../contract/data/ingest.ts';
-import { canonicalJson } from '../../graph/canonical-json.ts';
+import { canonicalJson } from '../../values/canonical-json.ts';
 import type { Json, JsonObject } from '../../json.ts';
 
 /** What a new version of a record is made for: everything but when it was seen. */

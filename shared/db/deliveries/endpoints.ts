@@ -9,7 +9,7 @@ import {
 } from '../../contract/data/outbound.ts';
 import { notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';

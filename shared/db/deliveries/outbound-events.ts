@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { OutboundEventType } from '../../contract/data/outbound.ts';
 import type { JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { type Db, sql } from '../pool.ts';
 
 /** Something that happened, for the webhook endpoints of a workspace that want to hear of it. */

@@ -11,7 +11,7 @@ import {
 import type { OffsetPage } from '../../contract/common.ts';
 import { AppError, notFound } from '../../errors.ts';
 import { toDollars, toMicros } from '../../money.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { lockBudgets } from './holds.ts';

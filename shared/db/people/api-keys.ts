@@ -5,8 +5,8 @@ import { type ApiKey, type ApiKeyInput, apiKeySchema } from '../../contract/api-
 import type { OffsetPage } from '../../contract/common.ts';
 import { memberStatuses } from '../../contract/member.ts';
 import { AppError, notFound } from '../../errors.ts';
-import { newApiKeySecret } from '../../platform/api-key-secrets.ts';
-import { newId } from '../../platform/ids.ts';
+import { newApiKeySecret } from '../../crypto/api-key-secrets.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Config } from '../../platform/config.ts';
-import { randomText } from '../../platform/ids.ts';
-import { createSealer, type Sealer, SealError } from '../../platform/sealing.ts';
+import { randomText } from '../../crypto/ids.ts';
+import { createSealer, type Sealer, SealError } from '../../crypto/sealing.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 
 /**

@@ -13,7 +13,7 @@ import {
 import type { OffsetPage } from '../../contract/common.ts';
 import { type Member, type MemberDetail, memberStatuses } from '../../contract/member.ts';
 import { notFound } from '../../errors.ts';
-import type { Sealer } from '../../platform/sealing.ts';
+import type { Sealer } from '../../crypto/sealing.ts';
 import { offsetClause } from '../cursor.ts';
 import { openInviteCode } from './invite-codes.ts';
 import { type Db, sql } from '../pool.ts';

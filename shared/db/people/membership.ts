@@ -22,7 +22,7 @@ import type {
 } from '../../contract/member.ts';
 import { AppError, emailTaken, notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { type InviteRules, newInviteCode, replaceInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, type MemberRow, readMember, toMember } from './members.ts';

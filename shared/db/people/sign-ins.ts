@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AcceptInviteInput, SignupInput } from '../../contract/session.ts';
 import { AppError } from '../../errors.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { hashInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, type MemberRow } from './members.ts';

@@ -4,7 +4,7 @@ import { roles } from '../../capabilities.ts';
 import { type Workspace, workspaceSchema, type WorkspaceUpdate } from '../../contract/workspace.ts';
 import { emailTaken, notFound } from '../../errors.ts';
 import { type PlanName, planNames } from '../../plans.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { dropSignUp } from './sign-ins.ts';

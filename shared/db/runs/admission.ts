@@ -6,7 +6,7 @@ import type { RunSummary, Trigger } from '../../contract/run.ts';
 import { AppError, conflict, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { planNames, plans } from '../../plans.ts';
 import { recordGovernanceEvent } from '../audit/governance.ts';
 import {

@@ -4,7 +4,7 @@ import type { StreamFrame } from '../../contract/stream.ts';
 import { conflict, notFound } from '../../errors.ts';
 import type { GateDecision, GateOpening, PauseCall } from '../../execution.ts';
 import type { JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { aroundLabel } from '../../rejection.ts';
 import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
 import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';

@@ -3,7 +3,7 @@ import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
 import type { SettleCall } from '../../execution.ts';
 import { type CheckedRun, evaluateChecks } from '../../graph/checks.ts';
-import { SMALL_WORK } from '../../graph/work-budget.ts';
+import { SMALL_WORK } from '../../values/work-budget.ts';
 import { toDollars } from '../../money.ts';
 import { carriageCtes, controlRows, movedFrames } from './pending-writes.ts';
 import { closeHolds } from '../money/holds.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../contract/custom-tool.ts';
 import { conflict, notFound } from '../../errors.ts';
 import type { JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { requireToReplaceTool } from './graphs-in-use.ts';

@@ -10,8 +10,8 @@ import {
 import { AppError, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { JsonObject } from '../../json.ts';
-import { nextDue } from '../../platform/cron.ts';
-import { newId } from '../../platform/ids.ts';
+import { nextDue } from '../../values/cron.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { keepTools } from './graphs-in-use.ts';

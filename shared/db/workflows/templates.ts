@@ -5,7 +5,7 @@ import type { Template, TemplateCreate, TemplateUpdate } from '../../contract/te
 import { conflict, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { Json, JsonObject } from '../../json.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { builtInTemplates } from '../../templates/index.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';

@@ -13,7 +13,7 @@ import { conflict, notFound } from '../../errors.ts';
 import { canonicalJson } from '../../graph/diff.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import { toDollars, toMicros } from '../../money.ts';
-import { newId } from '../../platform/ids.ts';
+import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { keepTools, requireToReplaceGraphs } from './graphs-in-use.ts';

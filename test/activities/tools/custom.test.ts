@@ -5,7 +5,7 @@ import { createCustom } from '../../../activities/tools/custom.ts';
 import { type CustomTool, headerPlace } from '../../../shared/db/workflows/custom-tools.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
-import { createSealer } from '../../../shared/platform/sealing.ts';
+import { createSealer } from '../../../shared/crypto/sealing.ts';
 import {
   type FakeServer,
   type Seen,

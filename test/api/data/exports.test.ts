@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { csvLine } from '../../../api/http/csv.ts';
 import { sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/platform/ids.ts';
+import { newId } from '../../../shared/crypto/ids.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 import { addDataKey } from './data-key.ts';
 import { addEntities, addEvents, addFeed, type TestFeed } from './records.ts';

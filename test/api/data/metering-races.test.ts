@@ -8,7 +8,7 @@ import {
   takeCredits,
 } from '../../../shared/db/data/metering.ts';
 import { type FragmentSqlToken, sql } from '../../../shared/db/pool.ts';
-import { newId } from '../../../shared/platform/ids.ts';
+import { newId } from '../../../shared/crypto/ids.ts';
 import type { PlanName } from '../../../shared/plans.ts';
 import { beside } from '../../support/lock-waits.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';

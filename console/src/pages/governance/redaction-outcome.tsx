@@ -1,6 +1,6 @@
 import { Alert, Box, Group, Mark, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
-import { PatternError } from '../../../../shared/graph/pattern.ts';
+import { PatternError } from '../../../../shared/values/pattern.ts';
 import { compileRedaction, RedactionError } from '../../../../shared/policy/redaction.ts';
 import { Tag } from '../../parts/tag.tsx';
 import type { Redaction } from './policy-draft.ts';
