@@ -7,7 +7,7 @@ import { recordControl } from '../shared/db/runs/log.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { ControlActivities } from '../shared/execution.ts';
 import { toDollars } from '../shared/money.ts';
-import { evaluateChecksUntrusted } from '../shared/platform/untrusted.ts';
+import { evaluateChecksUntrusted } from '../shared/platform/threads/untrusted.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
 
 /**

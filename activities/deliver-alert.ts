@@ -3,10 +3,10 @@ import { type Alert, alertTexts } from '../shared/alerts.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { AlertCall, BackgroundActivities } from '../shared/execution.ts';
 import type { Config } from '../shared/platform/config.ts';
-import { type Egress, EgressError } from '../shared/platform/egress.ts';
+import { type Egress, EgressError } from '../shared/platform/egress/egress.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { MailError, type Mailer } from '../shared/platform/mailer.ts';
-import { isRetryableStatus, isSuccess } from '../shared/platform/outside-call.ts';
+import { isRetryableStatus, isSuccess } from '../shared/platform/calls/outside.ts';
 import { postChatMessage } from './tools/send-chat-message.ts';
 
 export interface AlertDeps {

@@ -18,8 +18,8 @@ import {
   MAX_DELIVERY_BACKOFF_MS,
 } from '../shared/execution.ts';
 import type { Config } from '../shared/platform/config.ts';
-import { postDelivery, type PostOutcome } from '../shared/platform/delivery-post.ts';
-import type { Egress } from '../shared/platform/egress.ts';
+import { postDelivery, type PostOutcome } from '../shared/platform/calls/delivery-post.ts';
+import type { Egress } from '../shared/platform/egress/egress.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import type { Sealer } from '../shared/crypto/sealing.ts';
 

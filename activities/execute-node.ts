@@ -30,8 +30,8 @@ import {
 import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
 import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
 import type { Logger } from '../shared/platform/logger.ts';
-import { judgeUntrusted } from '../shared/platform/untrusted.ts';
-import { WorkBusyError } from '../shared/platform/work-threads.ts';
+import { judgeUntrusted } from '../shared/platform/threads/untrusted.ts';
+import { WorkBusyError } from '../shared/platform/threads/threads.ts';
 import type { Judgement } from '../shared/policy/judge.ts';
 import { customToolName, isPureTool } from '../shared/tools.ts';
 import { FREE, type StepCost } from '../shared/spending.ts';

@@ -8,7 +8,7 @@ import type {
 } from '../shared/execution.ts';
 import type { DispatchDeps } from '../shared/operations/executions.ts';
 import { findRunnable } from '../shared/operations/find-runnable.ts';
-import type { Egress } from '../shared/platform/egress.ts';
+import type { Egress } from '../shared/platform/egress/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
 import type { Sealer } from '../shared/crypto/sealing.ts';

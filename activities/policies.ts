@@ -1,7 +1,7 @@
 import { type Policies, unrestricted } from '../shared/contract/policy.ts';
 import { readPolicies } from '../shared/db/audit/policies.ts';
 import type { Pool } from '../shared/db/pool.ts';
-import type { JudgingPolicies } from '../shared/platform/untrusted.ts';
+import type { JudgingPolicies } from '../shared/platform/threads/untrusted.ts';
 import { compilePolicies } from '../shared/policy/judge.ts';
 
 /** A workspace's policies as this process last saw them. */

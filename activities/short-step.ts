@@ -9,7 +9,7 @@ import {
   type WorkedSpan,
 } from '../shared/execution.ts';
 import type { Json } from '../shared/json.ts';
-import { CostlyError } from '../shared/platform/untrusted.ts';
+import { CostlyError } from '../shared/platform/threads/untrusted.ts';
 import { type Attempt, shortAttempt } from './attempt.ts';
 import { createShortLane } from './short-lane.ts';
 

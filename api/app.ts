@@ -9,11 +9,11 @@ import {
 import { withCommitsNoted } from '../shared/db/commit-outcome.ts';
 import { recordDataKeyUses } from '../shared/db/data/keys.ts';
 import { createDataCursors } from '../shared/crypto/data-cursors.ts';
-import { createEgress } from '../shared/platform/egress.ts';
-import { ownServices } from '../shared/platform/own-services.ts';
+import { createEgress } from '../shared/platform/egress/egress.ts';
+import { ownServices } from '../shared/platform/egress/own-services.ts';
 import { newId } from '../shared/crypto/ids.ts';
 import { createSealer } from '../shared/crypto/sealing.ts';
-import { createSessionTokens } from '../shared/platform/session-tokens.ts';
+import { createSessionTokens } from '../shared/platform/secrets/session-tokens.ts';
 import { authenticate, createAuthenticator } from './identity/authenticate.ts';
 import { refuseUndeclaredRoutes } from './identity/authorize.ts';
 import { acceptJson, BODY_LIMIT_BYTES } from './http/body.ts';

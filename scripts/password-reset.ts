@@ -3,7 +3,7 @@ import { connectDatabase } from '../shared/db/pool.ts';
 import { findAccount, setPassword } from '../shared/db/people/sign-ins.ts';
 import { messageOf } from '../shared/errors.ts';
 import { generatePassword } from '../shared/operations/sign-in.ts';
-import { hashPassword } from '../shared/platform/passwords.ts';
+import { hashPassword } from '../shared/platform/secrets/passwords.ts';
 import { findDatabase } from './running-service.ts';
 
 /**

@@ -7,7 +7,7 @@ import { connectDatabase } from '../shared/db/pool.ts';
 import { readOwnerAccount } from '../shared/db/people/sign-ins.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
-import { createSessionTokens } from '../shared/platform/session-tokens.ts';
+import { createSessionTokens } from '../shared/platform/secrets/session-tokens.ts';
 import { noteExampleMade, readExamplesMade } from '../shared/db/workflows/examples-made.ts';
 import { type ExampleMemory, seed } from './seed.ts';
 import { startChild } from './stack/children.ts';

@@ -7,7 +7,7 @@ import { messageOf } from '../shared/errors.ts';
 import { createDemoData } from '../shared/operations/demo-data.ts';
 import { generatePassword } from '../shared/operations/sign-in.ts';
 import { loadConfig } from '../shared/platform/config.ts';
-import { hashPassword } from '../shared/platform/passwords.ts';
+import { hashPassword } from '../shared/platform/secrets/passwords.ts';
 import { findDatabase } from './running-service.ts';
 
 /**

@@ -9,9 +9,9 @@ import { startDeliveryDispatch } from '../shared/operations/delivery-dispatch.ts
 import { startReconciler } from '../shared/operations/reconcile.ts';
 import { startScheduleTelling } from '../shared/operations/schedule-telling.ts';
 import type { Config } from '../shared/platform/config.ts';
-import { createEgress } from '../shared/platform/egress.ts';
-import type { ServiceAddress } from '../shared/platform/egress-own.ts';
-import { ownServices } from '../shared/platform/own-services.ts';
+import { createEgress } from '../shared/platform/egress/egress.ts';
+import type { ServiceAddress } from '../shared/platform/egress/own.ts';
+import { ownServices } from '../shared/platform/egress/own-services.ts';
 import type { PriceOverrides } from '../shared/prices.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import { createMailer } from '../shared/platform/mailer.ts';

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { z } from 'zod';
 import type { StepMetrics } from '../activities/execute-node.ts';
 import { type Pool, sql } from '../shared/db/pool.ts';
-import { isRebound } from '../shared/platform/known-host.ts';
+import { isRebound } from '../shared/platform/egress/known-host.ts';
 import type { ReconcilerMetrics } from '../shared/operations/reconcile.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 

@@ -9,13 +9,13 @@ import {
 } from 'ai';
 import type { AgentNode } from '../../shared/contract/graph.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
-import { findEgressError } from '../../shared/platform/egress.ts';
-import type { ModelLookup } from '../../shared/platform/models.ts';
-import type { SecretCutter } from '../../shared/platform/secret-cutter.ts';
+import { findEgressError } from '../../shared/platform/egress/egress.ts';
+import type { ModelLookup } from '../../shared/platform/calls/models.ts';
+import type { SecretCutter } from '../../shared/platform/secrets/secret-cutter.ts';
 import { costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { answerUntrusted } from '../../shared/platform/untrusted.ts';
-import { isRetryableStatus } from '../../shared/platform/outside-call.ts';
+import { answerUntrusted } from '../../shared/platform/threads/untrusted.ts';
+import { isRetryableStatus } from '../../shared/platform/calls/outside.ts';
 import { askMock } from './mock-model.ts';
 import {
   type Consumption,

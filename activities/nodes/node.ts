@@ -2,7 +2,7 @@ import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
 import type { CustomTool } from '../../shared/db/workflows/custom-tools.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import type { Consumption } from '../../shared/node-error.ts';
-import type { Place } from '../../shared/platform/untrusted.ts';
+import type { Place } from '../../shared/platform/threads/untrusted.ts';
 
 export { type Consumption, NodeError, type Usage } from '../../shared/node-error.ts';
 

@@ -1,9 +1,9 @@
 import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Pool } from '../../shared/db/pool.ts';
-import type { Egress } from '../../shared/platform/egress.ts';
+import type { Egress } from '../../shared/platform/egress/egress.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
-import { createKeyCutter, createModels } from '../../shared/platform/models.ts';
+import { createKeyCutter, createModels } from '../../shared/platform/calls/models.ts';
 import { createSealer } from '../../shared/crypto/sealing.ts';
 import { createCustom } from '../tools/custom.ts';
 import { createBuiltinTools, type ToolRegistry } from '../tools/registry.ts';

@@ -1,5 +1,5 @@
 import type { ToolNode } from '../../shared/contract/graph.ts';
-import { callCustomTool, type CustomToolDeps } from '../../shared/platform/custom-tool-call.ts';
+import { callCustomTool, type CustomToolDeps } from '../../shared/platform/calls/custom-tool.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 
 /** Calls the tool that `custom:<name>` stands for: the parameters are its arguments, its result is the output. */

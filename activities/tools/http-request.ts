@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import type { Json } from '../../shared/json.ts';
-import { checkUserHeaders, type Egress } from '../../shared/platform/egress.ts';
+import { checkUserHeaders, type Egress } from '../../shared/platform/egress/egress.ts';
 import {
   bodyOf,
   callOutside,
   isSuccess,
   statusFailure,
-} from '../../shared/platform/outside-call.ts';
+} from '../../shared/platform/calls/outside.ts';
 import type { NodeRunner } from '../nodes/node.ts';
 import { parseParams } from './params.ts';
 

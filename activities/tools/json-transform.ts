@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
-import { evaluateUntrusted } from '../../shared/platform/untrusted.ts';
+import { evaluateUntrusted } from '../../shared/platform/threads/untrusted.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 import { parseParams } from './params.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import type { Json } from '../../shared/json.ts';
-import type { Egress } from '../../shared/platform/egress.ts';
-import { callMcpTool } from '../../shared/platform/mcp-call.ts';
+import type { Egress } from '../../shared/platform/egress/egress.ts';
+import { callMcpTool } from '../../shared/platform/calls/mcp.ts';
 import type { NodeRunner } from '../nodes/node.ts';
 import { headersSchema } from './http-request.ts';
 import { parseParams } from './params.ts';

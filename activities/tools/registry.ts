@@ -1,5 +1,5 @@
 import type { ToolNode } from '../../shared/contract/graph.ts';
-import type { Egress } from '../../shared/platform/egress.ts';
+import type { Egress } from '../../shared/platform/egress/egress.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Mailer } from '../../shared/platform/mailer.ts';
 import type { BuiltinTool } from '../../shared/tools.ts';

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
-import type { Egress, EgressResponse } from '../../shared/platform/egress.ts';
-import { callOutside, isSuccess, statusFailure } from '../../shared/platform/outside-call.ts';
-import { createSecretCutter, type SecretCutter } from '../../shared/platform/secret-cutter.ts';
+import type { Egress, EgressResponse } from '../../shared/platform/egress/egress.ts';
+import { callOutside, isSuccess, statusFailure } from '../../shared/platform/calls/outside.ts';
+import {
+  createSecretCutter,
+  type SecretCutter,
+} from '../../shared/platform/secrets/secret-cutter.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 import { parseParams } from './params.ts';
 

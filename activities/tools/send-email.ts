@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ToolNode } from '../../shared/contract/graph.ts';
 import { MailError, type Mailer } from '../../shared/platform/mailer.ts';
-import { callOutside, isRetryableStatus } from '../../shared/platform/outside-call.ts';
+import { callOutside, isRetryableStatus } from '../../shared/platform/calls/outside.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 import { parseParams } from './params.ts';
 

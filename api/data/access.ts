@@ -4,7 +4,7 @@ import { dataKeyPrefixes } from '../../shared/contract/data/key.ts';
 import type { DataScope } from '../../shared/contract/data/envelope.ts';
 import type { Allowance, DataAccount } from '../../shared/db/data/metering.ts';
 import { AppError } from '../../shared/errors.ts';
-import { createAddressRanges } from '../../shared/platform/address-ranges.ts';
+import { createAddressRanges } from '../../shared/platform/egress/address-ranges.ts';
 import { hashApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
 import { isRepeated } from '../identity/authenticate.ts';
 import { clientNetwork } from '../http/client-address.ts';

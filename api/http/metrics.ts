@@ -3,8 +3,11 @@ import { Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import type { Actor } from '../../shared/actor.ts';
 import { AppError } from '../../shared/errors.ts';
-import { type AddressRanges, createAddressRanges } from '../../shared/platform/address-ranges.ts';
-import { isRebound } from '../../shared/platform/known-host.ts';
+import {
+  type AddressRanges,
+  createAddressRanges,
+} from '../../shared/platform/egress/address-ranges.ts';
+import { isRebound } from '../../shared/platform/egress/known-host.ts';
 import type { ApiDeps, App, DataCall, HookRequest } from '../deps.ts';
 
 /** Counts and times requests by route, and serves what was counted to whoever may see it. */

@@ -6,8 +6,8 @@ import { findKeyHolder, findSessionHolders } from '../../shared/db/people/creden
 import { readDefaultOwner } from '../../shared/db/people/workspaces.ts';
 import { AppError } from '../../shared/errors.ts';
 import { hashApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
-import { isAddress, isKnownHost } from '../../shared/platform/known-host.ts';
-import type { Session, SessionTokens } from '../../shared/platform/session-tokens.ts';
+import { isAddress, isKnownHost } from '../../shared/platform/egress/known-host.ts';
+import type { Session, SessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
 import type { ApiDeps, RouteContext } from '../deps.ts';
 import type { KeyUses } from './key-uses.ts';
 

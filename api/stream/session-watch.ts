@@ -4,7 +4,7 @@ import { closeCodes } from '../../shared/contract/stream.ts';
 import { findSessionHolders } from '../../shared/db/people/credentials.ts';
 import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
-import type { Session } from '../../shared/platform/session-tokens.ts';
+import type { Session } from '../../shared/platform/secrets/session-tokens.ts';
 
 /** How often the sessions of all sockets are looked at; a socket outlives its session by this at most. */
 const LOOK_EVERY_MS = 2_000;

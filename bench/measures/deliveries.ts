@@ -4,7 +4,7 @@ import { newId } from '../../shared/crypto/ids.ts';
 import { secretPlace } from '../../shared/db/deliveries/endpoints.ts';
 import { promiseEvents } from '../../shared/db/deliveries/outbound-events.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
-import { newEndpointSecret } from '../../shared/platform/delivery-signature.ts';
+import { newEndpointSecret } from '../../shared/platform/calls/delivery-signature.ts';
 import { createSealer } from '../../shared/crypto/sealing.ts';
 import { atMost, compare, figure, type Result } from '../result.ts';
 import { query, type Stack } from '../stack.ts';

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { Agent, request } from 'undici';
 import { connectDatabase } from '../../shared/db/pool.ts';
 import { readOwnerAccount, setPassword } from '../../shared/db/people/sign-ins.ts';
-import { hashPassword } from '../../shared/platform/passwords.ts';
+import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
 import { atMost, compare, figure, type Result } from '../result.ts';
 import type { Stack } from '../stack.ts';
 import { median, pause, percentile } from '../statistics.ts';

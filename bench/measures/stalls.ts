@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { connectDatabase } from '../../shared/db/pool.ts';
 import { createWorkspace } from '../../shared/db/people/workspaces.ts';
-import { hashPassword } from '../../shared/platform/passwords.ts';
+import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
 import { chain } from '../graphs.ts';
 import { atMost, compare, figure, type Result, single } from '../result.ts';
 import { query, type Stack } from '../stack.ts';

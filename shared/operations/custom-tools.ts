@@ -24,10 +24,14 @@ import type { Pool } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { NodeError } from '../node-error.ts';
-import { callCustomTool, type CustomToolDeps } from '../platform/custom-tool-call.ts';
-import { checkUserHeaders, EgressError } from '../platform/egress.ts';
+import { callCustomTool, type CustomToolDeps } from '../platform/calls/custom-tool.ts';
+import { checkUserHeaders, EgressError } from '../platform/egress/egress.ts';
 import type { Sealer } from '../crypto/sealing.ts';
-import { argumentsUntrusted, judgeUntrusted, schemaProblem } from '../platform/untrusted.ts';
+import {
+  argumentsUntrusted,
+  judgeUntrusted,
+  schemaProblem,
+} from '../platform/threads/untrusted.ts';
 import { compilePolicies, type Judgement } from '../policy/judge.ts';
 import { calledAs } from '../tools.ts';
 

@@ -15,8 +15,8 @@ import {
 } from '../db/deliveries/endpoints.ts';
 import type { Pool } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import { newEndpointSecret } from '../platform/delivery-signature.ts';
-import type { Egress } from '../platform/egress.ts';
+import { newEndpointSecret } from '../platform/calls/delivery-signature.ts';
+import type { Egress } from '../platform/egress/egress.ts';
 import type { Sealer } from '../crypto/sealing.ts';
 
 interface EndpointDeps {

@@ -3,7 +3,7 @@ import type { Runnable } from '../db/runs/admission.ts';
 import { type CurrentGraph, readCurrentGraph } from '../db/workflows/current-graph.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../errors.ts';
-import { checkGraphUntrusted } from '../platform/untrusted.ts';
+import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
 import { builtinTools, customToolName } from '../tools.ts';
 
 /** How many reasons a refusal spells out. All of them are in the answer of `validate`. */

@@ -5,7 +5,7 @@ import { settleRun } from '../db/runs/settlements.ts';
 import { compileGraph } from '../graph/compile.ts';
 import { createScheduler, type Scheduler } from '../graph/scheduler.ts';
 import type { LedgerState } from '../execution.ts';
-import { evaluateChecksUntrusted } from '../platform/untrusted.ts';
+import { evaluateChecksUntrusted } from '../platform/threads/untrusted.ts';
 
 /**
  * Settles a run whose execution is gone although everything in it was done: only its last word was lost. Returns

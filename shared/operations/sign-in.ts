@@ -18,8 +18,8 @@ import {
 } from '../db/people/sign-ins.ts';
 import { AppError } from '../errors.ts';
 import { newId } from '../crypto/ids.ts';
-import { hashPassword, verifyPassword } from '../platform/passwords.ts';
-import type { Session } from '../platform/session-tokens.ts';
+import { hashPassword, verifyPassword } from '../platform/secrets/passwords.ts';
+import type { Session } from '../platform/secrets/session-tokens.ts';
 
 /**
  * Attempts that may fail in a quarter of an hour. The account as such has a high bound, and one address alone cannot

@@ -3,8 +3,8 @@ import { readCurrentGraph } from '../db/workflows/current-graph.ts';
 import type { Db } from '../db/pool.ts';
 import type { WorkflowScope } from '../db/workflows/workflows.ts';
 import { notFound } from '../errors.ts';
-import { type ModelSettings, unavailableProviders } from '../platform/models.ts';
-import { checkGraphUntrusted } from '../platform/untrusted.ts';
+import { type ModelSettings, unavailableProviders } from '../platform/calls/models.ts';
+import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
 import { builtinTools } from '../tools.ts';
 
 /** Every error and warning of the graph that is saved, also for models that lack a key. Throws AppError `not_found`. */

@@ -1,7 +1,7 @@
 import { Resend, type Response as ResendResponse } from 'resend';
 import type { Config } from './config.ts';
-import type { Egress } from './egress.ts';
-import { createSecretCutter } from './secret-cutter.ts';
+import type { Egress } from './egress/egress.ts';
+import { createSecretCutter } from './secrets/secret-cutter.ts';
 
 export interface Mail {
   to: string[];

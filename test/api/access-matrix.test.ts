@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { capabilities, type Role } from '../../shared/capabilities.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/crypto/ids.ts';
-import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
+import { createSessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
 import { expectCommitted } from './committed-file.ts';
 import { addEndpoint, addEntities } from './data/records.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/crypto/ids.ts';
-import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
+import { createSessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
 import { addDataKey } from './data/data-key.ts';
 import {
   addEntities,

@@ -10,7 +10,7 @@ import { findRunnable } from '../../shared/operations/find-runnable.ts';
 import { newApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
 import { newId } from '../../shared/crypto/ids.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
-import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
+import { createSessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
 import { eventually } from '../support/engine.ts';
 import { untilLockWaiters } from '../support/lock-waits.ts';
 import { type Answer, startTestApi, type TestApi } from './test-api.ts';

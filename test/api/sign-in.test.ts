@@ -9,7 +9,10 @@ import {
 } from '../../shared/db/people/invite-codes.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
-import { createSessionTokens, SESSION_SECONDS } from '../../shared/platform/session-tokens.ts';
+import {
+  createSessionTokens,
+  SESSION_SECONDS,
+} from '../../shared/platform/secrets/session-tokens.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 
 const SECRET_KEY = 'a secret of the tests that is long enough';

@@ -6,7 +6,10 @@ import { z } from 'zod';
 import type { App } from '../../api/deps.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/crypto/ids.ts';
-import { createSessionTokens, SESSION_SECONDS } from '../../shared/platform/session-tokens.ts';
+import {
+  createSessionTokens,
+  SESSION_SECONDS,
+} from '../../shared/platform/secrets/session-tokens.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 
 const SECRET_KEY = 'a secret of the stream tests';

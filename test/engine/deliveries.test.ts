@@ -10,8 +10,8 @@ import { claimDelivery, recordAttempt } from '../../shared/db/deliveries/attempt
 import { requeueLost } from '../../shared/db/deliveries/queue.ts';
 import { deleteExpiredOutbound } from '../../shared/db/audit/retention.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { retryAfterOf } from '../../shared/platform/delivery-post.ts';
-import { signDelivery } from '../../shared/platform/delivery-signature.ts';
+import { retryAfterOf } from '../../shared/platform/calls/delivery-post.ts';
+import { signDelivery } from '../../shared/platform/calls/delivery-signature.ts';
 import { type FakeServer, type Seen, startHttpServer } from '../fakes/http-server.ts';
 import { eventually } from '../support/engine.ts';
 import { BACKOFF_SECONDS, type Outbound, startOutbound } from '../support/outbound.ts';

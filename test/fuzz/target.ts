@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createWorkspace } from '../../shared/db/people/workspaces.ts';
 import { connectDatabase } from '../../shared/db/pool.ts';
-import { hashPassword } from '../../shared/platform/passwords.ts';
+import { hashPassword } from '../../shared/platform/secrets/passwords.ts';
 import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
 import {
   startApiProcess,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createAddressPolicy } from '../../shared/platform/egress-addresses.ts';
-import { createEgress } from '../../shared/platform/egress.ts';
+import { createAddressPolicy } from '../../shared/platform/egress/addresses.ts';
+import { createEgress } from '../../shared/platform/egress/egress.ts';
 
 /** What a resolver may hand out, and whether it may be connected to when nothing is allowed besides the internet. */
 const addresses: [address: string, open: boolean, what: string][] = [

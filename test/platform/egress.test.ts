@@ -9,7 +9,7 @@ import {
   type Egress,
   type EgressError,
   type EgressOptions,
-} from '../../shared/platform/egress.ts';
+} from '../../shared/platform/egress/egress.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { type FakeServer, startHttpServer, startTcpServer } from '../fakes/http-server.ts';
 

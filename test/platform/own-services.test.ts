@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../shared/platform/config.ts';
-import { createEgress, type EgressOptions } from '../../shared/platform/egress.ts';
-import { ownServices } from '../../shared/platform/own-services.ts';
+import { createEgress, type EgressOptions } from '../../shared/platform/egress/egress.ts';
+import { ownServices } from '../../shared/platform/egress/own-services.ts';
 
 let server: Server;
 let port = 0;

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createSecretCutter, secretsOfHeaders } from '../../shared/platform/secret-cutter.ts';
+import {
+  createSecretCutter,
+  secretsOfHeaders,
+} from '../../shared/platform/secrets/secret-cutter.ts';
 
 /** How services give back what they got. */
 const encodings: Record<string, (secret: string) => string> = {

@@ -14,8 +14,8 @@ import {
   evaluateUntrusted,
   judgeUntrusted,
   schemaProblem,
-} from '../../shared/platform/untrusted.ts';
-import { WorkBusyError, workThreads } from '../../shared/platform/work-threads.ts';
+} from '../../shared/platform/threads/untrusted.ts';
+import { WorkBusyError, workThreads } from '../../shared/platform/threads/threads.ts';
 import { compilePolicies } from '../../shared/policy/judge.ts';
 import { builtinTools } from '../../shared/tools.ts';
 

@@ -11,7 +11,7 @@ import {
   WorkLimitError,
   type WorkThreads,
   type WorkThreadLimits,
-} from '../../shared/platform/work-threads.ts';
+} from '../../shared/platform/threads/threads.ts';
 
 const opened: WorkThreads[] = [];
 // Jobs are given processor time, which takes a busy machine a while.
@@ -43,7 +43,7 @@ test('threads with nothing to do do not keep the process from ending', async () 
   const folder = await mkdtemp(join(tmpdir(), 'threads-'));
   try {
     const script = join(folder, 'three-jobs.mjs');
-    const module = join(import.meta.dirname, '../../shared/platform/work-threads.ts');
+    const module = join(import.meta.dirname, '../../shared/platform/threads/threads.ts');
     await writeFile(
       script,
       `import { workThreads } from ${JSON.stringify(module)};

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createEgress } from '../../shared/platform/egress.ts';
+import { createEgress } from '../../shared/platform/egress/egress.ts';
 import { type FakeServer, sendJson, startHttpServer } from '../fakes/http-server.ts';
 import { startTestApi, type TestApi } from '../api/test-api.ts';
 

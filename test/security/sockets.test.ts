@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createSocketPlaces, type PlaceTaker } from '../../api/stream/places.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/crypto/ids.ts';
-import { createSessionTokens } from '../../shared/platform/session-tokens.ts';
+import { createSessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
 import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 

@@ -19,8 +19,8 @@ import type {
 import { promiseEvents } from '../../shared/db/deliveries/outbound-events.ts';
 import { errorTable } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
-import { createEgress } from '../../shared/platform/egress.ts';
-import { ownServices } from '../../shared/platform/own-services.ts';
+import { createEgress } from '../../shared/platform/egress/egress.ts';
+import { ownServices } from '../../shared/platform/egress/own-services.ts';
 import { createDataCursors } from '../../shared/crypto/data-cursors.ts';
 import { createSealer } from '../../shared/crypto/sealing.ts';
 import { type Engine, eventually, startEngine } from './engine.ts';

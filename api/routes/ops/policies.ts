@@ -1,6 +1,6 @@
 import { policiesInput, policiesSchema } from '../../../shared/contract/policy.ts';
 import { readPolicies, replacePolicies } from '../../../shared/db/audit/policies.ts';
-import { checkPolicyPatterns } from '../../../shared/platform/untrusted.ts';
+import { checkPolicyPatterns } from '../../../shared/platform/threads/untrusted.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

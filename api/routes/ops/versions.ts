@@ -7,7 +7,7 @@ import {
 } from '../../../shared/contract/workflow.ts';
 import { listVersions, readVersion } from '../../../shared/db/workflows/versions.ts';
 import { AppError } from '../../../shared/errors.ts';
-import { diffGraphsUntrusted } from '../../../shared/platform/untrusted.ts';
+import { diffGraphsUntrusted } from '../../../shared/platform/threads/untrusted.ts';
 import { answers, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createNodeRunners } from '../../../activities/nodes/runners.ts';
 import { loadConfig } from '../../../shared/platform/config.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
+import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
 import type { PriceOverrides } from '../../../shared/prices.ts';
 import { type ModelServer, startModelServer } from '../../fakes/model-server.ts';
 import { agentCall } from '../../fakes/node-call.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createNodeRunners } from '../../../activities/nodes/runners.ts';
 import { createBuiltinTools } from '../../../activities/tools/registry.ts';
 import { loadConfig } from '../../../shared/platform/config.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
+import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
 import { entityRecordFields, eventRecordFields } from '../../../shared/contract/data/ingest.ts';
 import { messageOf } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/json.ts';

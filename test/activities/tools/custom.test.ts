@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCustom } from '../../../activities/tools/custom.ts';
 import { type CustomTool, headerPlace } from '../../../shared/db/workflows/custom-tools.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
+import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
 import { createSealer } from '../../../shared/crypto/sealing.ts';
 import {
   type FakeServer,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createHttpRequest } from '../../../activities/tools/http-request.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
+import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { type FakeServer, type Seen, sendJson, startHttpServer } from '../../fakes/http-server.ts';
 import { toolCall } from '../../fakes/node-call.ts';

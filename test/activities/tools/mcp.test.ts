@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createMcp } from '../../../activities/tools/mcp.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import { createEgress, type Egress } from '../../../shared/platform/egress.ts';
+import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
 import { type FakeServer, startHttpServer } from '../../fakes/http-server.ts';
 import { startMcpServer } from '../../fakes/mcp-server.ts';
 import { toolCall } from '../../fakes/node-call.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { randomText } from '../crypto/ids.ts';
+import { randomText } from '../../crypto/ids.ts';
 
 export const SECRET_PREFIX = 'whsec_';
 /** 240 random bits. */

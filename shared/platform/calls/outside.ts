@@ -1,6 +1,6 @@
-import type { Json } from '../json.ts';
-import { NodeError } from '../node-error.ts';
-import { EgressError, type EgressResponse } from './egress.ts';
+import type { Json } from '../../json.ts';
+import { NodeError } from '../../node-error.ts';
+import { EgressError, type EgressResponse } from '../egress/egress.ts';
 
 const EXCERPT_CHARACTERS = 500;
 

@@ -1,4 +1,4 @@
-import type { Json } from '../json.ts';
+import type { Json } from '../../json.ts';
 
 /**
  * Cuts secrets that this service sent somewhere out of what came back. It is made for servers that answer with the

@@ -1,9 +1,9 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
-import { type AddressPolicy, canonicalAddress, type ResolveHost } from './egress-addresses.ts';
-import { EgressError } from './egress-error.ts';
-import type { OwnServices } from './egress-own.ts';
+import { type AddressPolicy, canonicalAddress, type ResolveHost } from './addresses.ts';
+import { EgressError } from './error.ts';
+import type { OwnServices } from './own.ts';
 
 export const resolveWithSystem: ResolveHost = async (hostname) =>
   (await systemLookup(hostname, { all: true })).map((entry) => entry.address);

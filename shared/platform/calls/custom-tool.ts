@@ -1,12 +1,16 @@
-import { type CustomTool, headerPlace } from '../db/workflows/custom-tools.ts';
-import { isDeeperThan, type Json, type JsonObject } from '../json.ts';
-import { NodeError } from '../node-error.ts';
-import type { Egress, EgressResponse } from './egress.ts';
-import { callMcpTool } from './mcp-call.ts';
-import { bodyOf, callOutside, isSuccess, statusFailure } from './outside-call.ts';
-import { SealError, type Sealer } from '../crypto/sealing.ts';
-import { createSecretCutter, type SecretCutter, secretsOfHeaders } from './secret-cutter.ts';
-import { argumentsUntrusted } from './untrusted.ts';
+import { type CustomTool, headerPlace } from '../../db/workflows/custom-tools.ts';
+import { isDeeperThan, type Json, type JsonObject } from '../../json.ts';
+import { NodeError } from '../../node-error.ts';
+import type { Egress, EgressResponse } from '../egress/egress.ts';
+import { callMcpTool } from './mcp.ts';
+import { bodyOf, callOutside, isSuccess, statusFailure } from './outside.ts';
+import { SealError, type Sealer } from '../../crypto/sealing.ts';
+import {
+  createSecretCutter,
+  type SecretCutter,
+  secretsOfHeaders,
+} from '../secrets/secret-cutter.ts';
+import { argumentsUntrusted } from '../threads/untrusted.ts';
 
 export interface CustomToolDeps {
   egress: Egress;

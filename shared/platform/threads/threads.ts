@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { AppError, messageOf } from '../errors.ts';
-import type { JobInput, JobName, JobOutput } from './work-jobs.ts';
+import { AppError, messageOf } from '../../errors.ts';
+import type { JobInput, JobName, JobOutput } from './jobs.ts';
 
 /**
  * Threads for what tenants can make expensive: regular expressions, JSON Schemas, expressions over large texts, large
@@ -82,7 +82,7 @@ const PAUSES = 2;
 const MAX_LABEL = 200;
 /** In the image the sources are compiled, this one and that. */
 const THREAD = new URL(
-  './work-thread.ts'.replace(/\.ts$/, extname(import.meta.filename)),
+  './thread.ts'.replace(/\.ts$/, extname(import.meta.filename)),
   import.meta.url,
 );
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { createAddressRanges } from './address-ranges.ts';
-import { canonicalAddress, type ResolveHost } from './egress-addresses.ts';
+import { canonicalAddress, type ResolveHost } from './addresses.ts';
 
 /** A server that belongs to this installation. */
 export interface ServiceAddress {

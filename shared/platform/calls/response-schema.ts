@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json, JsonObject } from '../json.ts';
+import type { Json, JsonObject } from '../../json.ts';
 
 /**
  * Says why a model's answer does not fit the node's schema, or undefined when it does. `pattern` and `format` are

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { PasswordTask } from './password-hasher.ts';
 
 /**

@@ -1,15 +1,15 @@
-import type { EvaluationCheck, Evals } from '../contract/graph.ts';
-import type { Policies } from '../contract/policy.ts';
-import { AppError } from '../errors.ts';
-import type { CheckedGraph } from '../graph-check.ts';
-import { type CheckedRun, evaluateChecks, failedChecks } from '../graph/checks.ts';
-import { diffGraphs, type GraphDiff } from '../graph/diff.ts';
-import { evaluateExpression, ExpressionError } from '../graph/expression.ts';
-import { weighJson } from '../graph/json-value.ts';
-import type { ValidationContext } from '../graph/validate.ts';
-import { SMALL_WORK } from '../values/work-budget.ts';
-import { checkGraph } from '../graph-check.ts';
-import type { Json, JsonObject } from '../json.ts';
+import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
+import type { Policies } from '../../contract/policy.ts';
+import { AppError } from '../../errors.ts';
+import type { CheckedGraph } from '../../graph-check.ts';
+import { type CheckedRun, evaluateChecks, failedChecks } from '../../graph/checks.ts';
+import { diffGraphs, type GraphDiff } from '../../graph/diff.ts';
+import { evaluateExpression, ExpressionError } from '../../graph/expression.ts';
+import { weighJson } from '../../graph/json-value.ts';
+import type { ValidationContext } from '../../graph/validate.ts';
+import { SMALL_WORK } from '../../values/work-budget.ts';
+import { checkGraph } from '../../graph-check.ts';
+import type { Json, JsonObject } from '../../json.ts';
 import {
   type CompiledPolicies,
   fallbackVerdictOf,
@@ -17,10 +17,10 @@ import {
   judgeStep,
   type StepToJudge,
   unjudged,
-} from '../policy/judge.ts';
-import { policyPatternProblem } from '../policy/patterns.ts';
-import type { Outcome, SchemaOutcome } from './work-jobs.ts';
-import { WorkLimitError, workThreads } from './work-threads.ts';
+} from '../../policy/judge.ts';
+import { policyPatternProblem } from '../../policy/patterns.ts';
+import type { Outcome, SchemaOutcome } from './jobs.ts';
+import { WorkLimitError, workThreads } from './threads.ts';
 
 /**
  * What tenants' texts ask to be computed. Little is done on the spot, at most 20 ms of it; where that is not enough, a

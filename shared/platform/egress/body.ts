@@ -1,5 +1,5 @@
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import { EgressError, findEgressError, hostOf } from './egress-error.ts';
+import { EgressError, findEgressError, hostOf } from './error.ts';
 
 export interface BodyLimits {
   url: URL;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from 'undici';
-import { type AddressPolicy, createAddressPolicy, type ResolveHost } from './egress-addresses.ts';
-import { type BodyLimits, boundedStream, type Bytes, readBounded } from './egress-body.ts';
+import { type AddressPolicy, createAddressPolicy, type ResolveHost } from './addresses.ts';
+import { type BodyLimits, boundedStream, type Bytes, readBounded } from './body.ts';
 import {
   createGuardedConnector,
   type Guard,
@@ -10,13 +10,13 @@ import {
   refusal,
   resolveWithSystem,
   withTimeout,
-} from './egress-connector.ts';
-import { EgressError, exchangeError, hostOf } from './egress-error.ts';
-import { checkFramingHeaders, keptAcrossOrigins } from './egress-headers.ts';
-import { createOwnServices, type ServiceAddress } from './egress-own.ts';
+} from './connector.ts';
+import { EgressError, exchangeError, hostOf } from './error.ts';
+import { checkFramingHeaders, keptAcrossOrigins } from './headers.ts';
+import { createOwnServices, type ServiceAddress } from './own.ts';
 
-export { EgressError, type EgressErrorCode, findEgressError } from './egress-error.ts';
-export { checkUserHeaders } from './egress-headers.ts';
+export { EgressError, type EgressErrorCode, findEgressError } from './error.ts';
+export { checkUserHeaders } from './headers.ts';
 
 export interface EgressOptions {
   /** Addresses or CIDRs allowed besides the public internet. */

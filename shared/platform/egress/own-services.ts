@@ -1,6 +1,6 @@
-import type { Config } from './config.ts';
-import type { ServiceAddress } from './egress-own.ts';
-import { connectOptions } from './temporal.ts';
+import type { Config } from '../config.ts';
+import type { ServiceAddress } from './own.ts';
+import { connectOptions } from '../temporal.ts';
 
 /**
  * The servers that this configuration names: API, Postgres, Temporal, its UI, the worker's metrics, and whatever

@@ -1,7 +1,7 @@
-import type { OutboundEventType } from '../contract/data/outbound.ts';
+import type { OutboundEventType } from '../../contract/data/outbound.ts';
 import { signDelivery } from './delivery-signature.ts';
-import { type Egress, EgressError, findEgressError } from './egress.ts';
-import { isSuccess } from './outside-call.ts';
+import { type Egress, EgressError, findEgressError } from '../egress/egress.ts';
+import { isSuccess } from './outside.ts';
 
 /** From the first byte sent to the last byte of the answer. */
 const TIMEOUT_MS = 15_000;

@@ -1,13 +1,13 @@
-import type { EvaluationCheck, Evals } from '../contract/graph.ts';
-import type { Policies } from '../contract/policy.ts';
-import { createBoundedCache } from '../values/bounded-cache.ts';
-import type { CheckedRun } from '../graph/checks.ts';
-import type { GraphDiff } from '../graph/diff.ts';
-import type { CheckedGraph } from '../graph-check.ts';
-import type { ValidationContext } from '../graph/validate.ts';
-import type { Json, JsonObject } from '../json.ts';
-import type { CompiledPolicies, Judgement, StepToJudge } from '../policy/judge.ts';
-import type { PolicyPatternProblem } from '../policy/patterns.ts';
+import type { EvaluationCheck, Evals } from '../../contract/graph.ts';
+import type { Policies } from '../../contract/policy.ts';
+import { createBoundedCache } from '../../values/bounded-cache.ts';
+import type { CheckedRun } from '../../graph/checks.ts';
+import type { GraphDiff } from '../../graph/diff.ts';
+import type { CheckedGraph } from '../../graph-check.ts';
+import type { ValidationContext } from '../../graph/validate.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { CompiledPolicies, Judgement, StepToJudge } from '../../policy/judge.ts';
+import type { PolicyPatternProblem } from '../../policy/patterns.ts';
 
 /** Processor time that all checks of a run may take before the next one is not begun. */
 const MAX_CHECKS_MS = 1_000;
@@ -33,7 +33,7 @@ type Tell = (what: string) => void;
 export const jobs = {
   /** An expression's value over a scope. */
   evaluate: async (input: { expression: string; scope: JsonObject }): Promise<Outcome<Json>> => {
-    const { evaluateExpression, ExpressionError } = await import('../graph/expression.ts');
+    const { evaluateExpression, ExpressionError } = await import('../../graph/expression.ts');
     try {
       return { value: evaluateExpression(input.expression, input.scope) };
     } catch (error) {
@@ -46,7 +46,7 @@ export const jobs = {
     input: { checks: EvaluationCheck[]; run: CheckedRun },
     tell: Tell,
   ): Promise<Evals> => {
-    const { evaluateChecks } = await import('../graph/checks.ts');
+    const { evaluateChecks } = await import('../../graph/checks.ts');
     const spent = stopwatch();
     return evaluateChecks(input.checks, input.run, {
       budget: { work: AMPLE_WORK },
@@ -60,7 +60,7 @@ export const jobs = {
     input: { policies: string; step: StepToJudge },
     tell: Tell,
   ): Promise<Omit<Judgement, 'fallbackVerdict'>> => {
-    const { compilePolicies, judgeStep } = await import('../policy/judge.ts');
+    const { compilePolicies, judgeStep } = await import('../../policy/judge.ts');
     const policies = compiledPolicies(input.policies, () =>
       compilePolicies(JSON.parse(input.policies) as Policies),
     );
@@ -76,13 +76,13 @@ export const jobs = {
     input: { policies: Policies },
     tell: Tell,
   ): Promise<PolicyPatternProblem | undefined> => {
-    const { policyPatternProblem } = await import('../policy/patterns.ts');
+    const { policyPatternProblem } = await import('../../policy/patterns.ts');
     return policyPatternProblem(input.policies, tell);
   },
 
   /** Whether a schema is one that arguments can be held to. */
   schema: async (input: { schema: JsonObject }): Promise<SchemaOutcome> => {
-    const { checkArgumentSchema } = await import('./argument-schema.ts');
+    const { checkArgumentSchema } = await import('../calls/argument-schema.ts');
     return judgedBySchema(() => {
       checkArgumentSchema(input.schema);
       return undefined;
@@ -90,13 +90,13 @@ export const jobs = {
   },
 
   arguments: async (input: { schema: JsonObject; args: JsonObject }): Promise<SchemaOutcome> => {
-    const { argumentsProblem } = await import('./argument-schema.ts');
+    const { argumentsProblem } = await import('../calls/argument-schema.ts');
     return judgedBySchema(() => argumentsProblem(input.schema, input.args));
   },
 
   /** A model's answer against the node's response schema. */
   answer: async (input: { schema: JsonObject; answer: Json }): Promise<SchemaOutcome> => {
-    const { responseProblem } = await import('./response-schema.ts');
+    const { responseProblem } = await import('../calls/response-schema.ts');
     const problem = responseProblem(input.schema, input.answer);
     return problem === undefined ? {} : { problem };
   },
@@ -105,12 +105,12 @@ export const jobs = {
     graph: unknown;
     context: ValidationContext;
   }): Promise<CheckedGraph> => {
-    const { checkGraph } = await import('../graph-check.ts');
+    const { checkGraph } = await import('../../graph-check.ts');
     return checkGraph(input.graph, input.context);
   },
 
   diffGraphs: async (input: { from: unknown; to: unknown }): Promise<GraphDiff> => {
-    const { diffGraphs } = await import('../graph/diff.ts');
+    const { diffGraphs } = await import('../../graph/diff.ts');
     return diffGraphs(input.from, input.to);
   },
 };
@@ -122,7 +122,7 @@ export type JobOutput<Name extends JobName> = Awaited<ReturnType<(typeof jobs)[N
 const compiledPolicies = createBoundedCache<string, CompiledPolicies>(MAX_POLICIES);
 
 async function judgedBySchema(judge: () => string | undefined): Promise<SchemaOutcome> {
-  const { ArgumentSchemaError } = await import('./argument-schema.ts');
+  const { ArgumentSchemaError } = await import('../calls/argument-schema.ts');
   try {
     const problem = judge();
     return problem === undefined ? {} : { problem };

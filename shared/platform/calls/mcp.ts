@@ -7,10 +7,10 @@ import {
   SdkHttpError,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import type { Json, JsonObject } from '../json.ts';
-import { NodeError } from '../node-error.ts';
-import { checkUserHeaders, type Egress, EgressError } from './egress.ts';
-import { callOutside, isRetryableStatus } from './outside-call.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { NodeError } from '../../node-error.ts';
+import { checkUserHeaders, type Egress, EgressError } from '../egress/egress.ts';
+import { callOutside, isRetryableStatus } from './outside.ts';
 
 export interface McpCall {
   serverUrl: string;

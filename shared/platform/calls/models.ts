@@ -2,9 +2,9 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
-import type { Config } from './config.ts';
-import type { Egress } from './egress.ts';
-import { createSecretCutter, type SecretCutter } from './secret-cutter.ts';
+import type { Config } from '../config.ts';
+import type { Egress } from '../egress/egress.ts';
+import { createSecretCutter, type SecretCutter } from '../secrets/secret-cutter.ts';
 
 export type ModelSettings = Config['models'];
 

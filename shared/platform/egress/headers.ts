@@ -1,4 +1,4 @@
-import { EgressError } from './egress-error.ts';
+import { EgressError } from './error.ts';
 
 /** Headers that say where a message ends or which connection it is on: never anyone's but the client's own. */
 const FRAMING: ReadonlySet<string> = new Set([

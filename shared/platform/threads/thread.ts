@@ -1,8 +1,8 @@
 import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../errors.ts';
-import { type JobName, jobs } from './work-jobs.ts';
+import { messageOf } from '../../errors.ts';
+import { type JobName, jobs } from './jobs.ts';
 
 /** What a thread of the pool runs: one job after the other, as `work-threads` hands them out. */
 const label = new Uint16Array((workerData as { label: SharedArrayBuffer }).label);

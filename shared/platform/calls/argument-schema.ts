@@ -1,8 +1,8 @@
 import { Ajv, type AnySchema, type ErrorObject, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { createBoundedCache } from '../values/bounded-cache.ts';
-import { compilePattern, matchesPattern } from '../values/pattern.ts';
-import { isDeeperThan, type JsonObject } from '../json.ts';
+import { createBoundedCache } from '../../values/bounded-cache.ts';
+import { compilePattern, matchesPattern } from '../../values/pattern.ts';
+import { isDeeperThan, type JsonObject } from '../../json.ts';
 
 /** Characters of a schema as JSON, and its levels of lists and objects within each other. */
 const MAX_SCHEMA_LENGTH = 65_536;
