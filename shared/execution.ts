@@ -1,6 +1,6 @@
 import type { Alert, AlertChannel } from './alerts.ts';
 import type { Graph, GraphNode, NodeKind } from './contract/graph.ts';
-import type { ControlStep, SchedulerSnapshot } from './graph/scheduler.ts';
+import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /**

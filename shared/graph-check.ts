@@ -9,7 +9,7 @@ import {
 } from './contract/graph.ts';
 import { collectIssues, type Issues } from './graph/issues.ts';
 import { isObject, memberOf } from './graph/json-value.ts';
-import { checkLimits, checkMeaning, type ValidationContext } from './graph/validate.ts';
+import { checkLimits, checkMeaning, type ValidationContext } from './graph/validate/validate.ts';
 import { isDeeperThan, type Json, type JsonObject } from './json.ts';
 
 /** Levels of lists and objects within each other; what is deeper would exhaust the stack of whoever walks it. */

@@ -22,10 +22,10 @@ export async function bundleWorkflows(): Promise<{ code: string }> {
  * that keep nothing of a run: the graph engine is functions over data, its caches hold parsed texts.
  */
 const PURE_MODULES = [
-  'shared/graph/scheduler',
+  'shared/graph/schedule/scheduler',
   'shared/graph/compile',
-  'shared/graph/expression',
-  'shared/graph/template',
+  'shared/graph/expression/expression',
+  'shared/graph/expression/template',
   'shared/tools',
 ];
 

@@ -1,7 +1,7 @@
 import type { GateNode } from '../shared/contract/graph.ts';
 import type { CarriedState, GateDecision, GateOpening, LedgerState } from '../shared/execution.ts';
 import { nodeLabel } from '../shared/graph/compile.ts';
-import type { ReadyNode } from '../shared/graph/scheduler.ts';
+import type { ReadyNode } from '../shared/graph/schedule/scheduler.ts';
 
 export interface DecidedGate {
   step: ReadyNode;

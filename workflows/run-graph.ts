@@ -38,8 +38,8 @@ import {
   createScheduler,
   type ReadyNode,
   type Scheduler,
-} from '../shared/graph/scheduler.ts';
-import { renderTemplate } from '../shared/graph/template.ts';
+} from '../shared/graph/schedule/scheduler.ts';
+import { renderTemplate } from '../shared/graph/expression/template.ts';
 import type { Json, JsonObject } from '../shared/json.ts';
 import { rejectionError } from '../shared/rejection.ts';
 import { parseDelay } from '../shared/tools.ts';

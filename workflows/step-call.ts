@@ -8,9 +8,9 @@ import {
 import type { AgentNode, GraphNode, ToolNode } from '../shared/contract/graph.ts';
 import { nodeLabel } from '../shared/graph/compile.ts';
 import { weighJson } from '../shared/graph/json-value.ts';
-import { expressionRoots } from '../shared/graph/expression.ts';
-import type { ReadyNode, Scheduler } from '../shared/graph/scheduler.ts';
-import { parseTemplate, renderTemplate, renderValue } from '../shared/graph/template.ts';
+import { expressionRoots } from '../shared/graph/expression/expression.ts';
+import type { ReadyNode, Scheduler } from '../shared/graph/schedule/scheduler.ts';
+import { parseTemplate, renderTemplate, renderValue } from '../shared/graph/expression/template.ts';
 import {
   type Carriage,
   FAILURE_MOVES,

@@ -1,10 +1,10 @@
 import type { CheckResult, Evals, EvaluationCheck } from '../contract/graph.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
-import { evaluateExpression, truthy } from './expression.ts';
+import { evaluateExpression, truthy } from './expression/expression.ts';
 import { memberOf, weighJson } from './json-value.ts';
 import { matchesPattern } from '../values/pattern.ts';
-import { holdsText } from './text-search.ts';
+import { holdsText } from './expression/text-search.ts';
 import { MAX_WORK, takeTextWork, takeWork, type WorkBudget } from '../values/work-budget.ts';
 
 /** What checks look at: a run that succeeded. */

@@ -1,5 +1,5 @@
 import type { Graph, GraphNode } from '../contract/graph.ts';
-import { analyseLoops, innermostLoops } from './loops.ts';
+import { analyseLoops, innermostLoops } from './schedule/loops.ts';
 import { linkGraph, topologicalOrder } from './topology.ts';
 
 /** The shape of a compiled graph and of a snapshot; raised when either is read in another way. */

@@ -3,7 +3,7 @@ import { loadLedger, readStartable } from '../db/runs/restart.ts';
 import type { Pool } from '../db/pool.ts';
 import { settleRun } from '../db/runs/settlements.ts';
 import { compileGraph } from '../graph/compile.ts';
-import { createScheduler, type Scheduler } from '../graph/scheduler.ts';
+import { createScheduler, type Scheduler } from '../graph/schedule/scheduler.ts';
 import type { LedgerState } from '../execution.ts';
 import { evaluateChecksUntrusted } from '../platform/threads/untrusted.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { graphSchema, type Graph } from '../../shared/contract/graph.ts';
 import { compileGraph, GraphError } from '../../shared/graph/compile.ts';
-import { createScheduler } from '../../shared/graph/scheduler.ts';
-import { validateGraph } from '../../shared/graph/validate.ts';
+import { createScheduler } from '../../shared/graph/schedule/scheduler.ts';
+import { validateGraph } from '../../shared/graph/validate/validate.ts';
 import { draw } from './drawing.ts';
 import { modelRun } from './model.ts';
 

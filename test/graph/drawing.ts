@@ -1,6 +1,6 @@
 import { graphSchema, type Graph, type GraphInput } from '../../shared/contract/graph.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
-import { createScheduler, type Scheduler } from '../../shared/graph/scheduler.ts';
+import { createScheduler, type Scheduler } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
 type NodeInput = NonNullable<GraphInput['nodes']>[number];

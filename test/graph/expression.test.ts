@@ -6,7 +6,7 @@ import {
   expressionRoots,
   parseExpression,
   truthy,
-} from '../../shared/graph/expression.ts';
+} from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
 const scope: JsonObject = {

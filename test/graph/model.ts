@@ -1,6 +1,6 @@
 import type { GraphNode } from '../../shared/contract/graph.ts';
 import { outputKey, type CompiledGraph } from '../../shared/graph/compile.ts';
-import { evaluateExpression, truthy } from '../../shared/graph/expression.ts';
+import { evaluateExpression, truthy } from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
 /** What a run comes to: every step with how it ended, and the final state. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RE2JS, RE2JSException } from 're2js';
 import { matchesPattern, PatternError } from '../../shared/values/pattern.ts';
-import { holdsText } from '../../shared/graph/text-search.ts';
+import { holdsText } from '../../shared/graph/expression/text-search.ts';
 
 const piece = fc.constantFrom(
   'a',

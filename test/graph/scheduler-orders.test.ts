@@ -2,8 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { Graph } from '../../shared/contract/graph.ts';
 import { compileGraph, type CompiledGraph } from '../../shared/graph/compile.ts';
-import { createScheduler, type ReadyNode, type Scheduler } from '../../shared/graph/scheduler.ts';
-import { validateGraph } from '../../shared/graph/validate.ts';
+import {
+  createScheduler,
+  type ReadyNode,
+  type Scheduler,
+} from '../../shared/graph/schedule/scheduler.ts';
+import { validateGraph } from '../../shared/graph/validate/validate.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { modelRun, type World } from './model.ts';
 import { randomGraph, randomInput } from './random-graph.ts';

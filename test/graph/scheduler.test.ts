@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { MAX_STEPS_IN_PLACE } from '../../shared/graph/advance.ts';
+import { MAX_STEPS_IN_PLACE } from '../../shared/graph/schedule/advance.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
-import { createScheduler, SchedulerError } from '../../shared/graph/scheduler.ts';
+import { createScheduler, SchedulerError } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
 import { control, draw, finish, ready, start } from './drawing.ts';
 

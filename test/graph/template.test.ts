@@ -6,7 +6,7 @@ import {
   renderValue,
   TemplateError,
   templateRoots,
-} from '../../shared/graph/template.ts';
+} from '../../shared/graph/expression/template.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 
 const state: JsonObject = {

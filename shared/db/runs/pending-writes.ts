@@ -1,6 +1,6 @@
 import type { Carriage } from '../../execution.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
-import type { ControlStep } from '../../graph/scheduler.ts';
+import type { ControlStep } from '../../graph/schedule/scheduler.ts';
 import type { StepFrame } from './frames.ts';
 import { type FragmentSqlToken, sql } from '../pool.ts';
 

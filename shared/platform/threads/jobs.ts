@@ -4,7 +4,7 @@ import { createBoundedCache } from '../../values/bounded-cache.ts';
 import type { CheckedRun } from '../../graph/checks.ts';
 import type { GraphDiff } from '../../graph/diff.ts';
 import type { CheckedGraph } from '../../graph-check.ts';
-import type { ValidationContext } from '../../graph/validate.ts';
+import type { ValidationContext } from '../../graph/validate/validate.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { CompiledPolicies, Judgement, StepToJudge } from '../../policy/judge.ts';
 import type { PolicyPatternProblem } from '../../policy/patterns.ts';
@@ -33,7 +33,8 @@ type Tell = (what: string) => void;
 export const jobs = {
   /** An expression's value over a scope. */
   evaluate: async (input: { expression: string; scope: JsonObject }): Promise<Outcome<Json>> => {
-    const { evaluateExpression, ExpressionError } = await import('../../graph/expression.ts');
+    const { evaluateExpression, ExpressionError } =
+      await import('../../graph/expression/expression.ts');
     try {
       return { value: evaluateExpression(input.expression, input.scope) };
     } catch (error) {

@@ -5,7 +5,7 @@ import {
   ExpressionError,
   expressionRoots,
   truthy,
-} from '../../../../shared/graph/expression.ts';
+} from '../../../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../../../shared/json.ts';
 import { CodeEditor } from '../../parts/code-editor.tsx';
 import { JsonView } from '../../parts/json-view.tsx';

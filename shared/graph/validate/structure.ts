@@ -1,7 +1,7 @@
-import type { Graph } from '../contract/graph.ts';
-import type { Issues } from './issues.ts';
-import { analyseLoops, type LoopAnalysis } from './loops.ts';
-import { findCycles, reach, topologicalOrder, type LinkedEdge, type Links } from './topology.ts';
+import type { Graph } from '../../contract/graph.ts';
+import type { Issues } from '../issues.ts';
+import { analyseLoops, type LoopAnalysis } from '../schedule/loops.ts';
+import { findCycles, reach, topologicalOrder, type LinkedEdge, type Links } from '../topology.ts';
 import type { Unreadable } from './validate.ts';
 
 /** What later checks build on: only a graph that can be ordered has it. */

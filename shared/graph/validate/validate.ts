@@ -1,10 +1,10 @@
-import type { Graph, GraphReport } from '../contract/graph.ts';
-import { utf8Bytes } from '../values/canonical-json.ts';
-import { collectIssues, type Issues } from './issues.ts';
-import { checkKeys } from './validate-keys.ts';
-import { checkStructure } from './validate-structure.ts';
-import { checkTexts } from './validate-texts.ts';
-import { linkGraph } from './topology.ts';
+import type { Graph, GraphReport } from '../../contract/graph.ts';
+import { utf8Bytes } from '../../values/canonical-json.ts';
+import { collectIssues, type Issues } from '../issues.ts';
+import { checkKeys } from './keys.ts';
+import { checkStructure } from './structure.ts';
+import { checkTexts } from './texts.ts';
+import { linkGraph } from '../topology.ts';
 
 export const MAX_NODES = 1000;
 export const MAX_EDGES = 5000;

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../json.ts';
-import type { GraphNode } from '../contract/graph.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { GraphNode } from '../../contract/graph.ts';
 import { advance, begin, evaluateAgain, settle } from './advance.ts';
-import { outputKey, type CompiledGraph } from './compile.ts';
+import { outputKey, type CompiledGraph } from '../compile.ts';
 import {
   createRunState,
   enter,

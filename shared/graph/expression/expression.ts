@@ -1,19 +1,19 @@
-import type { Json, JsonObject } from '../json.ts';
-import { createBoundedCache } from '../values/bounded-cache.ts';
-import { ExpressionError } from './expression-error.ts';
-import { evaluateAst } from './expression-evaluate.ts';
-import { parseSource, type Ast } from './expression-parser.ts';
-import type { WorkBudget } from '../values/work-budget.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { createBoundedCache } from '../../values/bounded-cache.ts';
+import { ExpressionError } from './error.ts';
+import { evaluateAst } from './evaluate.ts';
+import { parseSource, type Ast } from './parser.ts';
+import type { WorkBudget } from '../../values/work-budget.ts';
 
-export { ExpressionError } from './expression-error.ts';
-export { MAX_EXPRESSION_STEPS } from './expression-evaluate.ts';
+export { ExpressionError } from './error.ts';
+export { MAX_EXPRESSION_STEPS } from './evaluate.ts';
 export {
   MAX_EXPRESSION_DEPTH,
   MAX_EXPRESSION_LENGTH,
   MAX_EXPRESSION_NODES,
   type Ast,
-} from './expression-parser.ts';
-export { truthy } from './json-value.ts';
+} from './parser.ts';
+export { truthy } from '../json-value.ts';
 
 const parsed = createBoundedCache<string, Ast>(500);
 

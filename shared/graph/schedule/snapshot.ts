@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../json.ts';
-import { GRAPH_FORMAT, type CompiledGraph } from './compile.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { GRAPH_FORMAT, type CompiledGraph } from '../compile.ts';
 import {
   createRunState,
   enter,

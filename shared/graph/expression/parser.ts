@@ -1,6 +1,6 @@
-import { ExpressionError } from './expression-error.ts';
-import { functionArity } from './expression-functions.ts';
-import { tokenize, type Token } from './expression-lexer.ts';
+import { ExpressionError } from './error.ts';
+import { functionArity } from './functions.ts';
+import { tokenize, type Token } from './lexer.ts';
 
 export const MAX_EXPRESSION_LENGTH = 2000;
 export const MAX_EXPRESSION_NODES = 256;

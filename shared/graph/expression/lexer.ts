@@ -1,4 +1,4 @@
-import { ExpressionError } from './expression-error.ts';
+import { ExpressionError } from './error.ts';
 
 export type TokenKind = 'number' | 'string' | 'name' | 'sign' | 'end';
 

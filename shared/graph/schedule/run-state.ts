@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../json.ts';
-import type { NodeKind } from '../contract/graph.ts';
-import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from './compile.ts';
-import type { WorkBudget } from '../values/work-budget.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { NodeKind } from '../../contract/graph.ts';
+import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from '../compile.ts';
+import type { WorkBudget } from '../../values/work-budget.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
 /** What all expressions that are evaluated in one go may do: 0.2 s at worst. */

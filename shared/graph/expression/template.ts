@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../json.ts';
-import { createBoundedCache } from '../values/bounded-cache.ts';
-import { isObject, memberOf } from './json-value.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import { createBoundedCache } from '../../values/bounded-cache.ts';
+import { isObject, memberOf } from '../json-value.ts';
 
 /** Longest text a template may grow to, and longest sum of texts within one value. */
 export const MAX_RENDERED = 4_000_000;

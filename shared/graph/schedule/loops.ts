@@ -1,4 +1,4 @@
-import { reach, type LinkedEdge, type Links } from './topology.ts';
+import { reach, type LinkedEdge, type Links } from '../topology.ts';
 
 export interface LoopBody {
   loop: number;

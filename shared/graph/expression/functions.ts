@@ -1,14 +1,7 @@
-import type { Json } from '../json.ts';
-import {
-  MAX_STRING,
-  OperandError,
-  finite,
-  isIn,
-  spendText,
-  type Meter,
-} from './expression-operators.ts';
-import { isObject, typeName } from './json-value.ts';
-import { PatternError, matchesPattern } from '../values/pattern.ts';
+import type { Json } from '../../json.ts';
+import { MAX_STRING, OperandError, finite, isIn, spendText, type Meter } from './operators.ts';
+import { isObject, typeName } from '../json-value.ts';
+import { PatternError, matchesPattern } from '../../values/pattern.ts';
 
 interface ExpressionFunction {
   /** Least and most arguments. */

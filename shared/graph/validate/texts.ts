@@ -1,16 +1,16 @@
-import type { Graph, GraphNode, ToolNode } from '../contract/graph.ts';
-import { ExpressionError, expressionRoots } from './expression.ts';
-import type { Issues } from './issues.ts';
-import { nodeTexts, type NodeText } from './node-texts.ts';
-import { hint } from './suggest.ts';
-import { parseTemplate, templateRoots } from './template.ts';
+import type { Graph, GraphNode, ToolNode } from '../../contract/graph.ts';
+import { ExpressionError, expressionRoots } from '../expression/expression.ts';
+import type { Issues } from '../issues.ts';
+import { nodeTexts, type NodeText } from '../node-texts.ts';
+import { hint } from '../suggest.ts';
+import { parseTemplate, templateRoots } from '../expression/template.ts';
 import {
   type BuiltinTool,
   customToolName,
   renderUrl,
   type ToolParams,
   toolParams,
-} from '../tools.ts';
+} from '../../tools.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
 /** A top-level key that a node reads, with the place it does so. */

@@ -1,11 +1,11 @@
-import type { Graph } from '../contract/graph.ts';
-import { createBitRows, type BitRows } from './bit-rows.ts';
-import { outputKey } from './compile.ts';
-import type { Issues } from './issues.ts';
-import { suggest } from './suggest.ts';
-import type { Links } from './topology.ts';
-import type { Structure } from './validate-structure.ts';
-import type { KeyRead } from './validate-texts.ts';
+import type { Graph } from '../../contract/graph.ts';
+import { createBitRows, type BitRows } from '../schedule/bit-rows.ts';
+import { outputKey } from '../compile.ts';
+import type { Issues } from '../issues.ts';
+import { suggest } from '../suggest.ts';
+import type { Links } from '../topology.ts';
+import type { Structure } from './structure.ts';
+import type { KeyRead } from './texts.ts';
 
 /** Comparing names takes time: a graph may read a hundred thousand keys. */
 const MAX_SUGGESTIONS = 50;

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../json.ts';
-import type { LoopNode } from '../contract/graph.ts';
-import type { CompiledEdge } from './compile.ts';
-import { ExpressionError, evaluateExpression, truthy } from './expression.ts';
+import type { Json, JsonObject } from '../../json.ts';
+import type { LoopNode } from '../../contract/graph.ts';
+import type { CompiledEdge } from '../compile.ts';
+import { ExpressionError, evaluateExpression, truthy } from '../expression/expression.ts';
 import { enter, note, resetNode, writeOutput, type RunState } from './run-state.ts';
 
 /**
