@@ -6,8 +6,8 @@ import type {
   ShortStepActivities,
   StepActivities,
 } from '../shared/execution.ts';
-import type { DispatchDeps } from '../shared/operations/executions.ts';
-import { findRunnable } from '../shared/operations/find-runnable.ts';
+import type { DispatchDeps } from '../shared/operations/runs/executions.ts';
+import { findRunnable } from '../shared/operations/runs/find-runnable.ts';
 import type { Egress } from '../shared/platform/egress/egress.ts';
 import type { Mailer } from '../shared/platform/mailer.ts';
 import type { PriceOverrides } from '../shared/prices.ts';

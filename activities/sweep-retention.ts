@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import type { BackgroundActivities } from '../shared/execution.ts';
-import type { DispatchDeps } from '../shared/operations/executions.ts';
+import type { DispatchDeps } from '../shared/operations/runs/executions.ts';
 import { sweepPart } from '../shared/operations/sweep.ts';
 
 const HEARTBEAT_MS = 2_000;

@@ -8,7 +8,7 @@ import type { DataScope } from '../shared/contract/data/envelope.ts';
 import type { AdmittedKey, DataAccount } from '../shared/db/data/metering.ts';
 import type { Tx } from '../shared/db/pool.ts';
 import type { EnabledWebhook } from '../shared/db/workflows/webhooks.ts';
-import type { RunDeps } from '../shared/operations/runs.ts';
+import type { RunDeps } from '../shared/operations/runs/runs.ts';
 import type { DataCursors } from '../shared/crypto/data-cursors.ts';
 import type { Egress } from '../shared/platform/egress/egress.ts';
 import type { Sealer } from '../shared/crypto/sealing.ts';

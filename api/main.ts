@@ -3,8 +3,8 @@ import { adoptPlainCodes, inviteRules } from '../shared/db/people/invite-codes.t
 import { connectDatabase, type Pool } from '../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../shared/db/people/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
-import { createDemoData } from '../shared/operations/demo-data.ts';
-import { findRunnable } from '../shared/operations/find-runnable.ts';
+import { createDemoData } from '../shared/operations/data/demo-data.ts';
+import { findRunnable } from '../shared/operations/runs/find-runnable.ts';
 import { ensureOwnerPassword } from '../shared/operations/sign-in.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import { createLogger } from '../shared/platform/logger.ts';

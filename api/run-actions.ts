@@ -6,7 +6,7 @@ import { newRunRecord, readRun } from '../shared/db/runs/runs.ts';
 import type { Override } from '../shared/db/runs/resumes.ts';
 import { notFound } from '../shared/errors.ts';
 import type { JsonObject } from '../shared/json.ts';
-import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operations/runs.ts';
+import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operations/runs/runs.ts';
 import { databaseProblem } from './http/database-errors.ts';
 import type { RouteContext } from './deps.ts';
 
@@ -20,7 +20,7 @@ export interface GateDecision {
 
 /**
  * What callers do to runs, whichever surface they use. Each answers with the run, read while Temporal is told: as the
- * act left it, or further on where that was quick. Each refuses with the AppErrors of `shared/operations/runs.ts`.
+ * act left it, or further on where that was quick. Each refuses with the AppErrors of `shared/operations/runs/runs.ts`.
  */
 export interface RunActs {
   read(actor: Actor, runId: string): Promise<Run>;

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { StepMetrics } from '../activities/execute-node.ts';
 import { type Pool, sql } from '../shared/db/pool.ts';
 import { isRebound } from '../shared/platform/egress/known-host.ts';
-import type { ReconcilerMetrics } from '../shared/operations/reconcile.ts';
+import type { ReconcilerMetrics } from '../shared/operations/runs/reconcile.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 
 export interface WorkerMetrics {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { admitRun } from '../../shared/db/runs/admission.ts';
 import { connectDatabase } from '../../shared/db/pool.ts';
 import { readDefaultOwner } from '../../shared/db/people/workspaces.ts';
-import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { chain } from '../graphs.ts';
 import type { Processes } from '../processes.ts';

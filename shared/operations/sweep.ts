@@ -3,8 +3,8 @@ import { notifyFrames } from '../db/runs/frames.ts';
 import * as retention from '../db/audit/retention.ts';
 import type { SweepPart } from '../execution.ts';
 import { type PlanName, plans } from '../plans.ts';
-import { dispatchInOrder } from './dispatch.ts';
-import { describeCurrent, type DispatchDeps } from './executions.ts';
+import { dispatchInOrder } from './runs/dispatch.ts';
+import { describeCurrent, type DispatchDeps } from './runs/executions.ts';
 
 const WORKSPACES_PER_LOOK = 100;
 /** Live runs cancelled, and ending ones asked for at Temporal, at once. */

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import { type ConnectionLimits, connectionLimits } from '../../api/http/connections.ts';
 import type { App } from '../../api/deps.ts';
-import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { eventually } from '../support/engine.ts';
 import {
   handshake,

@@ -11,7 +11,7 @@ import type { App } from '../../api/deps.ts';
 import { checkSignature } from '../../api/inbound/signature.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { dropPastEvents } from '../../shared/db/workflows/webhooks.ts';
-import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';

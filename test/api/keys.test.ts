@@ -6,7 +6,7 @@ import { buildApp } from '../../api/app.ts';
 import type { App } from '../../api/deps.ts';
 import { capabilities, heldCapabilities, type Role, roles } from '../../shared/capabilities.ts';
 import { sql, type Tx } from '../../shared/db/pool.ts';
-import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { newApiKeySecret } from '../../shared/crypto/api-key-secrets.ts';
 import { newId } from '../../shared/crypto/ids.ts';
 import { createLogger } from '../../shared/platform/logger.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { compareOnce, startScheduleTelling } from '../../shared/operations/schedule-telling.ts';
+import { compareOnce, startScheduleTelling } from '../../shared/operations/schedules/sync.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';

@@ -4,7 +4,7 @@ import type { App } from '../../api/deps.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../../shared/db/people/workspaces.ts';
 import type { Json } from '../../shared/json.ts';
-import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { type Config, loadConfig } from '../../shared/platform/config.ts';
 import { createLogger, type Logger } from '../../shared/platform/logger.ts';
 import {

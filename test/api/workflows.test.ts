@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { reconcileOnce } from '../../shared/operations/reconcile.ts';
+import { reconcileOnce } from '../../shared/operations/runs/reconcile.ts';
 import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
 

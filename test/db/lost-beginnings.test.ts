@@ -19,7 +19,7 @@ import {
 } from '../../shared/db/runs/steps.ts';
 import { createWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people/workspaces.ts';
-import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { freePorts } from '../../scripts/stack/ports.ts';
 import { startPostgres } from '../../scripts/stack/postgres.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../shared/db/workflows/workflows.ts';
 import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people/workspaces.ts';
 import type { RunRequest } from '../../shared/db/runs/admission.ts';
-import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

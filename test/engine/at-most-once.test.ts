@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { resumeRun, triggerRun } from '../../shared/operations/runs.ts';
+import { resumeRun, triggerRun } from '../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, mock, startEngine } from '../support/engine.ts';
 

@@ -4,7 +4,7 @@ import { createBudget, readBudget, updateBudget } from '../../shared/db/money/bu
 import { listGovernanceEvents } from '../../shared/db/audit/governance.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
-import { cancelRun, resumeRun } from '../../shared/operations/runs.ts';
+import { cancelRun, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import { expectCostsToAgree, expectLedgerToAgree } from '../support/money.ts';
 import { startWorkerProcess, type TestProcess } from '../support/processes.ts';

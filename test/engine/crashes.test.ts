@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { describeCurrent } from '../../shared/operations/executions.ts';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { describeCurrent } from '../../shared/operations/runs/executions.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '../support/processes.ts';

@@ -10,7 +10,7 @@ import { freePorts } from '../../scripts/stack/ports.ts';
 import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
 import { replacePolicies } from '../../shared/db/audit/policies.ts';
 import { sql } from '../../shared/db/pool.ts';
-import { decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { randomText } from '../../shared/crypto/ids.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';

@@ -1,4 +1,4 @@
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { echo, edge, type Engine, eventually, mock } from '../support/engine.ts';
 
 /** Six steps that end at about the same time, each followed by a condition that takes a while to compute. */

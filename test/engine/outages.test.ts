@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { describeCurrent } from '../../shared/operations/executions.ts';
+import { describeCurrent } from '../../shared/operations/runs/executions.ts';
 import { deleteWorkflow } from '../../shared/db/workflows/workflows.ts';
 import {
   cancelRun,
@@ -9,7 +9,7 @@ import {
   resumeRun,
   type RunDeps,
   triggerRun,
-} from '../../shared/operations/runs.ts';
+} from '../../shared/operations/runs/runs.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 import { connectTemporal } from '../../shared/platform/temporal.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';

@@ -10,9 +10,9 @@ import {
 } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { describeCurrent } from '../../shared/operations/executions.ts';
-import { reconcileOnce, startReconciler } from '../../shared/operations/reconcile.ts';
-import { decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { describeCurrent } from '../../shared/operations/runs/executions.ts';
+import { reconcileOnce, startReconciler } from '../../shared/operations/runs/reconcile.ts';
+import { decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { edge, type Engine, eventually, startEngine } from '../support/engine.ts';
 import { startWorkerProcess } from '../support/processes.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { describeCurrent } from '../../shared/operations/executions.ts';
-import type { ReconcilerMetrics } from '../../shared/operations/reconcile.ts';
-import { resumeRun } from '../../shared/operations/runs.ts';
-import type { TaskTrouble } from '../../shared/operations/stuck-tasks.ts';
+import { describeCurrent } from '../../shared/operations/runs/executions.ts';
+import type { ReconcilerMetrics } from '../../shared/operations/runs/reconcile.ts';
+import { resumeRun } from '../../shared/operations/runs/runs.ts';
+import type { TaskTrouble } from '../../shared/operations/runs/stuck-tasks.ts';
 import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { type Engine, eventually, startEngine } from '../support/engine.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { describeCurrent } from '../../shared/operations/executions.ts';
-import { resumeRun, type RunDeps } from '../../shared/operations/runs.ts';
+import { describeCurrent } from '../../shared/operations/runs/executions.ts';
+import { resumeRun, type RunDeps } from '../../shared/operations/runs/runs.ts';
 import { loadConfig } from '../../shared/platform/config.ts';
 import { connectTemporal } from '../../shared/platform/temporal.ts';
 import type { JsonObject } from '../../shared/json.ts';

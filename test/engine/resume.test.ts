@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AppError } from '../../shared/errors.ts';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '../support/engine.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { echo, edge, type Engine, eventually, mock, startEngine } from '../support/engine.ts';
 
 let engine: Engine;

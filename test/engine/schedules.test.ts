@@ -6,15 +6,15 @@ import { sql } from '../../shared/db/pool.ts';
 import { readSchedule } from '../../shared/db/workflows/schedules.ts';
 import { deleteWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { SCHEDULE_WORKFLOW, type TickResult } from '../../shared/execution.ts';
-import { cancelRun } from '../../shared/operations/runs.ts';
-import { runTick } from '../../shared/operations/schedule-ticks.ts';
-import { compareOnce, spreadSeconds, tellOnce } from '../../shared/operations/schedule-telling.ts';
+import { cancelRun } from '../../shared/operations/runs/runs.ts';
+import { runTick } from '../../shared/operations/schedules/ticks.ts';
+import { compareOnce, spreadSeconds, tellOnce } from '../../shared/operations/schedules/sync.ts';
 import {
   createSchedule,
   deleteSchedule,
   triggerSchedule,
   updateSchedule,
-} from '../../shared/operations/schedules.ts';
+} from '../../shared/operations/schedules/schedules.ts';
 import { echo, type Engine, eventually, startEngine } from '../support/engine.ts';
 import { startWorkerProcess, type TestProcess } from '../support/processes.ts';
 import { hostAndPort, type Proxy, startProxy } from '../support/proxy.ts';

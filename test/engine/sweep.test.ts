@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Db, sql } from '../../shared/db/pool.ts';
 import { deleteUnusedPayloads } from '../../shared/db/audit/retention.ts';
 import { SWEEP_WORKFLOW, type SweepTotals } from '../../shared/execution.ts';
-import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs.ts';
+import { cancelRun, decideGate, resumeRun } from '../../shared/operations/runs/runs.ts';
 import { sweepPart } from '../../shared/operations/sweep.ts';
 import type { PlanName } from '../../shared/plans.ts';
 import { newId } from '../../shared/crypto/ids.ts';

@@ -10,7 +10,7 @@ import {
   longestPause,
   nextDue,
 } from '../../shared/values/cron.ts';
-import { once } from '../../shared/operations/schedule-telling.ts';
+import { once } from '../../shared/operations/schedules/sync.ts';
 import { testTemporal } from '../support/temporal.ts';
 
 const HOUR = 3_600_000;

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { buildApp } from '../../api/app.ts';
 import { capabilities } from '../../shared/capabilities.ts';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
-import { findRunnable } from '../../shared/operations/find-runnable.ts';
+import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { newId } from '../../shared/crypto/ids.ts';
 import { operationsOf } from '../support/api-operations.ts';
 import { aim, type Target, targetsOf } from '../support/attack-plan.ts';

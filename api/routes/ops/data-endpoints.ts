@@ -27,7 +27,7 @@ import {
   changeEndpoint,
   registerEndpoint,
   rotateEndpointSecret,
-} from '../../../shared/operations/endpoints.ts';
+} from '../../../shared/operations/data/endpoints.ts';
 import { answers, deliveryParams, endpointParams, nothing } from '../../http/responses.ts';
 import { deliveryPage } from '../../data/delivery-page.ts';
 import type { App, RouteContext } from '../../deps.ts';

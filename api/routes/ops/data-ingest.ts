@@ -5,7 +5,7 @@ import {
   ingestQuery,
 } from '../../../shared/contract/data/ingest.ts';
 import { AppError } from '../../../shared/errors.ts';
-import { ingestRecords, ingestStream } from '../../../shared/operations/ingest.ts';
+import { ingestRecords, ingestStream } from '../../../shared/operations/data/ingest.ts';
 import { answers } from '../../http/responses.ts';
 import { boundBySilence } from '../../http/connections.ts';
 import type { App, RouteContext } from '../../deps.ts';

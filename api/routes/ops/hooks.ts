@@ -11,7 +11,7 @@ import {
 } from '../../../shared/db/workflows/webhooks.ts';
 import { AppError } from '../../../shared/errors.ts';
 import type { JsonObject } from '../../../shared/json.ts';
-import { triggerRun, type Triggered } from '../../../shared/operations/runs.ts';
+import { triggerRun, type Triggered } from '../../../shared/operations/runs/runs.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, HookRequest, RouteContext } from '../../deps.ts';
 import { createEventFlights, type EventFlights } from '../../load/single-flight.ts';

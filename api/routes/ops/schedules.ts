@@ -13,7 +13,7 @@ import {
   deleteSchedule,
   triggerSchedule,
   updateSchedule,
-} from '../../../shared/operations/schedules.ts';
+} from '../../../shared/operations/schedules/schedules.ts';
 import { answers, nothing, scheduleParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

@@ -11,8 +11,8 @@ import {
 import { listRuns } from '../../../shared/db/runs/runs.ts';
 import { listScheduleIds } from '../../../shared/db/workflows/schedules.ts';
 import * as workflows from '../../../shared/db/workflows/workflows.ts';
-import { dispatchInOrder } from '../../../shared/operations/dispatch.ts';
-import { forgetSchedules } from '../../../shared/operations/schedule-telling.ts';
+import { dispatchInOrder } from '../../../shared/operations/runs/dispatch.ts';
+import { forgetSchedules } from '../../../shared/operations/schedules/sync.ts';
 import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
 import { answers, nothing, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';

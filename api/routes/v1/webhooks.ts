@@ -21,7 +21,10 @@ import {
   type EndpointCaller,
   listEndpoints,
 } from '../../../shared/db/deliveries/endpoints.ts';
-import { registerEndpoint, rotateEndpointSecret } from '../../../shared/operations/endpoints.ts';
+import {
+  registerEndpoint,
+  rotateEndpointSecret,
+} from '../../../shared/operations/data/endpoints.ts';
 import { answers, deliveryParams, endpointParams, nothing } from '../../http/responses.ts';
 import { answerData } from '../../data/envelope.ts';
 import { openPage, pageOfWhole } from '../../data/page.ts';

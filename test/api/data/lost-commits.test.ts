@@ -4,7 +4,7 @@ import { buildApp } from '../../../api/app.ts';
 import type { App } from '../../../api/deps.ts';
 import { chargeBatch, findTaken, takeCredits } from '../../../shared/db/data/metering.ts';
 import { connectDatabase, type Pool, sql } from '../../../shared/db/pool.ts';
-import { findRunnable } from '../../../shared/operations/find-runnable.ts';
+import { findRunnable } from '../../../shared/operations/runs/find-runnable.ts';
 import { startPostgresWire, type PostgresWire } from '../../support/postgres-wire.ts';
 import { callerOf, startTestApi, type TestApi } from '../test-api.ts';
 import { addDataKey } from './data-key.ts';

@@ -5,10 +5,10 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { z } from 'zod';
-import { readStartable, type StartableRun, supersede } from '../db/runs/restart.ts';
-import { type OutboxRow, remember } from '../db/runs/outbox.ts';
-import { hasLiveClaim } from '../db/runs/steps.ts';
-import { messageOf } from '../errors.ts';
+import { readStartable, type StartableRun, supersede } from '../../db/runs/restart.ts';
+import { type OutboxRow, remember } from '../../db/runs/outbox.ts';
+import { hasLiveClaim } from '../../db/runs/steps.ts';
+import { messageOf } from '../../errors.ts';
 import {
   announce,
   type CurrentExecution,

@@ -1,12 +1,12 @@
-import type { Actor } from '../actor.ts';
-import type { RunSummary } from '../contract/run.ts';
-import { admitRun, type FindRunnable, type RunRequest } from '../db/runs/admission.ts';
-import * as gates from '../db/runs/gates.ts';
-import * as ends from '../db/runs/ends.ts';
-import * as resumes from '../db/runs/resumes.ts';
-import type { Override } from '../db/runs/resumes.ts';
-import { notifyFrames } from '../db/runs/frames.ts';
-import type { OutboxRow } from '../db/runs/outbox.ts';
+import type { Actor } from '../../actor.ts';
+import type { RunSummary } from '../../contract/run.ts';
+import { admitRun, type FindRunnable, type RunRequest } from '../../db/runs/admission.ts';
+import * as gates from '../../db/runs/gates.ts';
+import * as ends from '../../db/runs/ends.ts';
+import * as resumes from '../../db/runs/resumes.ts';
+import type { Override } from '../../db/runs/resumes.ts';
+import { notifyFrames } from '../../db/runs/frames.ts';
+import type { OutboxRow } from '../../db/runs/outbox.ts';
 import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
 

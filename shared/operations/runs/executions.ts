@@ -1,8 +1,8 @@
 import { WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { AdmittedRun } from '../db/runs/admission.ts';
-import { readDecisions } from '../db/runs/gates.ts';
-import type { Pool } from '../db/pool.ts';
+import type { AdmittedRun } from '../../db/runs/admission.ts';
+import { readDecisions } from '../../db/runs/gates.ts';
+import type { Pool } from '../../db/pool.ts';
 import {
   ENGINE_VERSION,
   type ResumedSignal,
@@ -10,10 +10,10 @@ import {
   type RunGraphInput,
   searchAttributes,
   SIGNAL_RESUMED,
-} from '../execution.ts';
-import type { Config } from '../platform/config.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { TemporalLink } from '../platform/temporal.ts';
+} from '../../execution.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { TemporalLink } from '../../platform/temporal.ts';
 
 /** What carrying out promises to Temporal takes. */
 export interface DispatchDeps {

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { loadLedger, readStartable } from '../db/runs/restart.ts';
-import type { Pool } from '../db/pool.ts';
-import { settleRun } from '../db/runs/settlements.ts';
-import { compileGraph } from '../graph/compile.ts';
-import { createScheduler, type Scheduler } from '../graph/schedule/scheduler.ts';
-import type { LedgerState } from '../execution.ts';
-import { evaluateChecksUntrusted } from '../platform/threads/untrusted.ts';
+import { loadLedger, readStartable } from '../../db/runs/restart.ts';
+import type { Pool } from '../../db/pool.ts';
+import { settleRun } from '../../db/runs/settlements.ts';
+import { compileGraph } from '../../graph/compile.ts';
+import { createScheduler, type Scheduler } from '../../graph/schedule/scheduler.ts';
+import type { LedgerState } from '../../execution.ts';
+import { evaluateChecksUntrusted } from '../../platform/threads/untrusted.ts';
 
 /**
  * Settles a run whose execution is gone although everything in it was done: only its last word was lost. Returns

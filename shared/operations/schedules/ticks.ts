@@ -1,9 +1,9 @@
-import { markUntold, readForTick, recordSkip } from '../db/workflows/schedules.ts';
-import { AppError, type ErrorCode } from '../errors.ts';
-import type { TickCall, TickResult } from '../execution.ts';
-import { isMeant, nextDue } from '../values/cron.ts';
-import { type RunDeps, triggerRun } from './runs.ts';
-import { forgetSchedules } from './schedule-telling.ts';
+import { markUntold, readForTick, recordSkip } from '../../db/workflows/schedules.ts';
+import { AppError, type ErrorCode } from '../../errors.ts';
+import type { TickCall, TickResult } from '../../execution.ts';
+import { isMeant, nextDue } from '../../values/cron.ts';
+import { type RunDeps, triggerRun } from '../runs/runs.ts';
+import { forgetSchedules } from './sync.ts';
 
 /** Refusals that end a tick: it is neither tried again nor kept for later. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([

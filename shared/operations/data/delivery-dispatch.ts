@@ -6,10 +6,10 @@ import {
   type QueuedDelivery,
   requeueLost,
   takeQueued,
-} from '../db/deliveries/queue.ts';
-import { DELIVERY_WORKFLOW, type DeliverWebhookInput, searchAttributes } from '../execution.ts';
-import type { DispatchDeps } from './executions.ts';
-import { type Loop, startLoop } from './loop.ts';
+} from '../../db/deliveries/queue.ts';
+import { DELIVERY_WORKFLOW, type DeliverWebhookInput, searchAttributes } from '../../execution.ts';
+import type { DispatchDeps } from '../runs/executions.ts';
+import { type Loop, startLoop } from '../loop.ts';
 
 /** Executions started per look, all at once. */
 const BATCH = 50;

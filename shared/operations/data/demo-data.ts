@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { IngestRecord } from '../contract/data/ingest.ts';
-import type { FeedInput } from '../contract/data/feed.ts';
-import { ingestBatch } from '../db/data/ingest.ts';
-import { takeTurn } from '../db/data/turns.ts';
-import { type Pool, sql, type Tx } from '../db/pool.ts';
-import { newId } from '../crypto/ids.ts';
+import type { IngestRecord } from '../../contract/data/ingest.ts';
+import type { FeedInput } from '../../contract/data/feed.ts';
+import { ingestBatch } from '../../db/data/ingest.ts';
+import { takeTurn } from '../../db/data/turns.ts';
+import { type Pool, sql, type Tx } from '../../db/pool.ts';
+import { newId } from '../../crypto/ids.ts';
 import { demoFeeds, demoSources } from './demo-records.ts';
 
 const BATCH_RECORDS = 1_000;

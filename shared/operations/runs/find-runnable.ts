@@ -1,10 +1,10 @@
-import type { Graph } from '../contract/graph.ts';
-import type { Runnable } from '../db/runs/admission.ts';
-import { type CurrentGraph, readCurrentGraph } from '../db/workflows/current-graph.ts';
-import type { Db } from '../db/pool.ts';
-import { AppError } from '../errors.ts';
-import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
-import { builtinTools, customToolName } from '../tools.ts';
+import type { Graph } from '../../contract/graph.ts';
+import type { Runnable } from '../../db/runs/admission.ts';
+import { type CurrentGraph, readCurrentGraph } from '../../db/workflows/current-graph.ts';
+import type { Db } from '../../db/pool.ts';
+import { AppError } from '../../errors.ts';
+import { checkGraphUntrusted } from '../../platform/threads/untrusted.ts';
+import { builtinTools, customToolName } from '../../tools.ts';
 
 /** How many reasons a refusal spells out. All of them are in the answer of `validate`. */
 const MAX_REASONS = 5;

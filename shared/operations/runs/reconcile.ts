@@ -1,7 +1,7 @@
-import { takeDue } from '../db/runs/outbox.ts';
-import { abandonRun } from '../db/runs/ends.ts';
-import { notifyFrames } from '../db/runs/frames.ts';
-import { markLost, type SilentRun, takeSilentRuns } from '../db/runs/silent.ts';
+import { takeDue } from '../../db/runs/outbox.ts';
+import { abandonRun } from '../../db/runs/ends.ts';
+import { notifyFrames } from '../../db/runs/frames.ts';
+import { markLost, type SilentRun, takeSilentRuns } from '../../db/runs/silent.ts';
 import { finishFromLedger } from './finish-from-ledger.ts';
 import { dispatch } from './dispatch.ts';
 import {
@@ -11,7 +11,7 @@ import {
   listTerminated,
   terminate,
 } from './executions.ts';
-import { type Loop, startLoop } from './loop.ts';
+import { type Loop, startLoop } from '../loop.ts';
 import { lookAtTask, type TaskTrouble } from './stuck-tasks.ts';
 
 /** Outbox rows carried out per look. */

@@ -4,18 +4,18 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { z } from 'zod';
-import { type Alert, alertEvents } from '../alerts.ts';
-import type { AdmittedRun } from '../db/runs/admission.ts';
-import { readStartable } from '../db/runs/restart.ts';
-import { complete, isFirst, type OutboxRow, postpone } from '../db/runs/outbox.ts';
-import { markLost } from '../db/runs/silent.ts';
-import { messageOf } from '../errors.ts';
+import { type Alert, alertEvents } from '../../alerts.ts';
+import type { AdmittedRun } from '../../db/runs/admission.ts';
+import { readStartable } from '../../db/runs/restart.ts';
+import { complete, isFirst, type OutboxRow, postpone } from '../../db/runs/outbox.ts';
+import { markLost } from '../../db/runs/silent.ts';
+import { messageOf } from '../../errors.ts';
 import {
   ALERT_WORKFLOW,
   searchAttributes,
   type SendAlertInput,
   SIGNAL_DECISION,
-} from '../execution.ts';
+} from '../../execution.ts';
 import { type DispatchDeps, keyword, type Outcome, startExecution } from './executions.ts';
 import { resume } from './resumption.ts';
 

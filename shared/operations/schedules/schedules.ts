@@ -1,12 +1,12 @@
-import type { Actor } from '../actor.ts';
-import type { RunSummary } from '../contract/run.ts';
-import type { Schedule, ScheduleInput, ScheduleUpdate } from '../contract/schedule.ts';
-import * as schedules from '../db/workflows/schedules.ts';
-import { AppError, messageOf } from '../errors.ts';
-import { canonicalZone, nextDue, type Timing } from '../values/cron.ts';
-import type { DispatchDeps } from './executions.ts';
-import { type RunDeps, type Told, triggerRun } from './runs.ts';
-import { forgetSchedules, tellSchedule } from './schedule-telling.ts';
+import type { Actor } from '../../actor.ts';
+import type { RunSummary } from '../../contract/run.ts';
+import type { Schedule, ScheduleInput, ScheduleUpdate } from '../../contract/schedule.ts';
+import * as schedules from '../../db/workflows/schedules.ts';
+import { AppError, messageOf } from '../../errors.ts';
+import { canonicalZone, nextDue, type Timing } from '../../values/cron.ts';
+import type { DispatchDeps } from '../runs/executions.ts';
+import { type RunDeps, type Told, triggerRun } from '../runs/runs.ts';
+import { forgetSchedules, tellSchedule } from './sync.ts';
 
 /**
  * What people do to schedules. Each operation commits first and tells Temporal right after; what could not be told is

@@ -10,11 +10,11 @@ import {
   markTold,
   takeUntold,
   type UntoldSchedule,
-} from '../db/workflows/schedules.ts';
-import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '../execution.ts';
-import { dueTwice, longestPause, cronExpressions } from '../values/cron.ts';
-import type { DispatchDeps } from './executions.ts';
-import { type Loop, startLoop } from './loop.ts';
+} from '../../db/workflows/schedules.ts';
+import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '../../execution.ts';
+import { dueTwice, longestPause, cronExpressions } from '../../values/cron.ts';
+import type { DispatchDeps } from '../runs/executions.ts';
+import { type Loop, startLoop } from '../loop.ts';
 
 /**
  * Schedules are rows; Temporal holds one Schedule for each, made from its row, and is told of every change. The row
