@@ -7,7 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { queryClient } from './query-client.ts';
 import { identityQuery } from './queries/identity.ts';
-import type { ChangeSearch, DeliverySearch, RecordSearch } from './pages/data/search.ts';
+import type { ChangeSearch, DeliverySearch, RecordSearch } from './pages/data/records/search.ts';
 import { LoadingPage } from './parts/loading.tsx';
 import { endSession, sessionToken } from './session.ts';
 import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
@@ -158,7 +158,10 @@ const pages = [
   createRoute({
     ...within,
     path: '/workflows/$workflowId/edit',
-    component: lazyRouteComponent(() => import('./pages/workflows/editor.tsx'), 'EditorPage'),
+    component: lazyRouteComponent(
+      () => import('./pages/workflows/editor/editor.tsx'),
+      'EditorPage',
+    ),
   }),
   createRoute({
     ...within,
@@ -169,7 +172,7 @@ const pages = [
     ...within,
     path: '/schedules',
     component: lazyRouteComponent(
-      () => import('./pages/workflows/schedule-list.tsx'),
+      () => import('./pages/workflows/schedules/schedule-list.tsx'),
       'ScheduleListPage',
     ),
   }),
@@ -194,7 +197,10 @@ const pages = [
   createRoute({
     ...within,
     path: '/policies',
-    component: lazyRouteComponent(() => import('./pages/governance/policies.tsx'), 'PoliciesPage'),
+    component: lazyRouteComponent(
+      () => import('./pages/governance/policies/policies.tsx'),
+      'PoliciesPage',
+    ),
   }),
   createRoute({
     ...within,
@@ -218,7 +224,7 @@ const pages = [
       since: text(search['since']),
       until: text(search['until']),
     }),
-    component: lazyRouteComponent(() => import('./pages/governance/audit.tsx'), 'AuditPage'),
+    component: lazyRouteComponent(() => import('./pages/governance/audit/audit.tsx'), 'AuditPage'),
   }),
   createRoute({
     ...within,
@@ -248,12 +254,12 @@ const pages = [
   createRoute({
     ...within,
     path: '/data',
-    component: lazyRouteComponent(() => import('./pages/data/feeds.tsx'), 'FeedsPage'),
+    component: lazyRouteComponent(() => import('./pages/data/feeds/feeds.tsx'), 'FeedsPage'),
   }),
   createRoute({
     ...within,
     path: '/data/feeds/$feedId',
-    component: lazyRouteComponent(() => import('./pages/data/feed.tsx'), 'FeedPage'),
+    component: lazyRouteComponent(() => import('./pages/data/feeds/feed.tsx'), 'FeedPage'),
   }),
   createRoute({
     ...within,
@@ -265,12 +271,15 @@ const pages = [
       confidence_min: fraction(search['confidence_min']),
       updated_since: text(search['updated_since']),
     }),
-    component: lazyRouteComponent(() => import('./pages/data/entities.tsx'), 'EntitiesPage'),
+    component: lazyRouteComponent(
+      () => import('./pages/data/records/entities.tsx'),
+      'EntitiesPage',
+    ),
   }),
   createRoute({
     ...within,
     path: '/data/entities/$entityId',
-    component: lazyRouteComponent(() => import('./pages/data/entity.tsx'), 'EntityPage'),
+    component: lazyRouteComponent(() => import('./pages/data/records/entity.tsx'), 'EntityPage'),
   }),
   createRoute({
     ...within,
@@ -280,23 +289,29 @@ const pages = [
       entity_type: text(search['entity_type']),
       entity_id: text(search['entity_id']),
     }),
-    component: lazyRouteComponent(() => import('./pages/data/changes.tsx'), 'ChangesPage'),
+    component: lazyRouteComponent(() => import('./pages/data/records/changes.tsx'), 'ChangesPage'),
   }),
   createRoute({
     ...within,
     path: '/data/keys',
-    component: lazyRouteComponent(() => import('./pages/data/data-keys.tsx'), 'DataKeysPage'),
+    component: lazyRouteComponent(() => import('./pages/data/keys/data-keys.tsx'), 'DataKeysPage'),
   }),
   createRoute({
     ...within,
     path: '/data/endpoints',
-    component: lazyRouteComponent(() => import('./pages/data/endpoints.tsx'), 'EndpointsPage'),
+    component: lazyRouteComponent(
+      () => import('./pages/data/endpoints/endpoints.tsx'),
+      'EndpointsPage',
+    ),
   }),
   createRoute({
     ...within,
     path: '/data/endpoints/$endpointId',
     validateSearch: (search): DeliverySearch => ({ status: text(search['status']) }),
-    component: lazyRouteComponent(() => import('./pages/data/endpoint.tsx'), 'EndpointPage'),
+    component: lazyRouteComponent(
+      () => import('./pages/data/endpoints/endpoint.tsx'),
+      'EndpointPage',
+    ),
   }),
   // Any other address, with the shell around it.
   createRoute({ ...within, path: '$', component: UnknownPage }),

@@ -7,7 +7,7 @@ import {
   draftOf,
   freeBranch,
   freeId,
-} from '../../console/src/pages/workflows/draft.ts';
+} from '../../console/src/pages/workflows/editor/draft.ts';
 
 const condition = { id: 'check', kind: 'condition', expression: 'ok' };
 const agent = { id: 'write', kind: 'agent', prompt: 'Write {topic}' };

@@ -7,16 +7,16 @@ import {
   checkProblem,
   checkTypes,
   retyped,
-} from '../../console/src/pages/workflows/check.ts';
-import { checkDraft, inputKeys } from '../../console/src/pages/workflows/checker.ts';
-import { countByNode, countWords } from '../../console/src/pages/workflows/mistakes.ts';
-import { fieldAt, fieldsOf } from '../../console/src/pages/workflows/node-fields.ts';
-import { edgeKey, mergeVersions } from '../../console/src/pages/workflows/version-diff.ts';
+} from '../../console/src/pages/workflows/checks/check.ts';
+import { checkDraft, inputKeys } from '../../console/src/pages/workflows/mistakes/checker.ts';
+import { countByNode, countWords } from '../../console/src/pages/workflows/mistakes/mistakes.ts';
+import { fieldAt, fieldsOf } from '../../console/src/pages/workflows/editor/node-fields.ts';
+import { edgeKey, mergeVersions } from '../../console/src/pages/workflows/versions/version-diff.ts';
 import {
   curlOf,
   exampleEvent,
   signedCurlOf,
-} from '../../console/src/pages/workflows/webhook-curl.ts';
+} from '../../console/src/pages/workflows/triggers/webhook-curl.ts';
 import {
   evaluationCheckSchema,
   graphNodeSchema,

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { createClock } from '../../console/src/parts/now.ts';
+import { createClock } from '../../console/src/parts/text/now.ts';
 
 describe('the clock that relative times are counted from', () => {
   test('is right for the first who listens after nobody did for long', () => {

@@ -8,8 +8,8 @@ import {
   resumeFacts,
   webAddress,
 } from '../../console/src/pages/runs/run-facts.ts';
-import { chosenSteps, type StepChoice } from '../../console/src/pages/runs/step-rows.ts';
-import { rejectedGates, shownState } from '../../console/src/pages/runs/step-state.ts';
+import { chosenSteps, type StepChoice } from '../../console/src/pages/runs/steps/step-rows.ts';
+import { rejectedGates, shownState } from '../../console/src/pages/runs/steps/step-state.ts';
 import { coalesce } from '../../console/src/queries/coalesce.ts';
 import { at, event, run, step } from './run-samples.ts';
 

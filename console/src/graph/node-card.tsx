@@ -2,7 +2,7 @@ import './graph.css';
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { memo, type ReactNode } from 'react';
 import type { NodeKind } from '../../../shared/contract/graph.ts';
-import { UserText } from '../parts/user-text.tsx';
+import { UserText } from '../parts/text/user-text.tsx';
 import { kindIcons, kindNames } from './kinds.ts';
 import { nodeSize } from './layout.ts';
 

@@ -1,7 +1,7 @@
 import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiError } from '../../../client/index.ts';
-import { describeError, requestIdOf } from './describe-error.ts';
+import { describeError, requestIdOf } from './text/describe-error.ts';
 
 /** What is not there, or not permitted, is so at the next try as well. */
 const mayPass = (error: unknown): boolean =>

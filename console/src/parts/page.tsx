@@ -1,7 +1,7 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { UserText } from './user-text.tsx';
+import { UserText } from './text/user-text.tsx';
 
 /** A page's frame: its one heading, what it is about, what can be done, and its content. */
 export function Page({

@@ -1,6 +1,6 @@
 import { Badge, type BadgeProps } from '@mantine/core';
 import { stateColours } from '../theme.ts';
-import { sentenceCase } from './sentence-case.ts';
+import { sentenceCase } from './text/sentence-case.ts';
 
 /** The state of a run or step as a word on a colour: never by colour alone, and readable on each of them. */
 export function StateBadge({

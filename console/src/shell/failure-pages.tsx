@@ -1,7 +1,7 @@
 import { Anchor, Button, Center, Stack, Text, Title } from '@mantine/core';
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { useRouter, Link } from '@tanstack/react-router';
-import { describeError } from '../parts/describe-error.ts';
+import { describeError } from '../parts/text/describe-error.ts';
 
 export function UnknownPage() {
   return (

@@ -21,7 +21,7 @@ import { Link, Outlet, useNavigate, useRouter, useRouterState } from '@tanstack/
 import { useEffect } from 'react';
 import { useConnectionLost } from '../connection.ts';
 import { LoadingPage } from '../parts/loading.tsx';
-import { UserText } from '../parts/user-text.tsx';
+import { UserText } from '../parts/text/user-text.tsx';
 import { identityQuery, useIdentity } from '../queries/identity.ts';
 import { approvalsQuery } from '../queries/runs.ts';
 import { workspaceQuery } from '../queries/workspace.ts';

@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core';
 import { type RefObject, useEffect, useRef } from 'react';
 import type { Approval } from '../../../../client/index.ts';
-import { UserText } from '../../parts/user-text.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { ItemLink } from '../../parts/links.tsx';
-import { durationText } from '../../parts/duration.ts';
-import { useNow } from '../../parts/now.ts';
+import { durationText } from '../../parts/text/duration.ts';
+import { useNow } from '../../parts/text/now.ts';
 import type { Chosen } from './inbox.tsx';
 import { gateKey } from './vanished.ts';
 

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useRef } from 'react';
 import type { Approval } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { LoadMore } from '../../parts/load-more.tsx';
+import { LoadMore } from '../../parts/data/load-more.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { useShortcuts } from '../../parts/shortcuts.ts';
 import { approvalsQuery } from '../../queries/runs.ts';

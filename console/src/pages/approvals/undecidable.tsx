@@ -1,8 +1,8 @@
 import { Alert, Text } from '@mantine/core';
 import type { Run, Step } from '../../../../client/index.ts';
-import { UserText } from '../../parts/user-text.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { When } from '../../parts/time.tsx';
+import { When } from '../../parts/text/time.tsx';
 
 /** Why a gate cannot be decided, or not now: it was decided, or its run is elsewhere. */
 export function Undecidable({ run, step }: { run: Run; step: Step | undefined }) {

@@ -1,6 +1,6 @@
 import { Modal } from '@mantine/core';
 import type { ComponentProps } from 'react';
-import { Form } from '../../parts/form.tsx';
+import { Form } from '../../parts/forms/form.tsx';
 
 /** A form over the page. Stays open, with what was typed, until what it sends has been taken. */
 export function FormModal({

@@ -2,8 +2,8 @@ import { Box, Text } from '@mantine/core';
 import { useIntersection } from '@mantine/hooks';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { LoadMore } from '../../parts/load-more.tsx';
-import { countText } from '../../parts/numbers.ts';
+import { LoadMore } from '../../parts/data/load-more.tsx';
+import { countText } from '../../parts/text/numbers.ts';
 
 /** So far below the window the next page is fetched already. */
 const AHEAD = '600px';

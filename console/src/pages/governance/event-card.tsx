@@ -2,15 +2,15 @@ import { Button, Card, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { GovernanceEvent } from '../../../../client/index.ts';
-import { UserText } from '../../parts/user-text.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { JsonView } from '../../parts/code/json-view.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
-import { When } from '../../parts/time.tsx';
+import { When } from '../../parts/text/time.tsx';
 import { membersQuery } from '../../queries/members.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 import { decisionColours, eventTexts } from './event-texts.ts';
-import { sentenceCase } from '../../parts/sentence-case.ts';
+import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 /** One decision: what, why, where it was made, and the evidence when asked for. */
 export function EventCard({ event }: { event: GovernanceEvent }) {

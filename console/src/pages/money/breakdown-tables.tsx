@@ -1,9 +1,9 @@
 import { Alert, Group, Stack, Table, Text } from '@mantine/core';
 import type { UsageBreakdown } from '../../../../client/index.ts';
-import { UserText } from '../../parts/user-text.tsx';
-import { countText, dollarsText } from '../../parts/numbers.ts';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { countText, dollarsText } from '../../parts/text/numbers.ts';
 import { TextLink } from '../../parts/links.tsx';
-import { RowTable } from '../../parts/row-table.tsx';
+import { RowTable } from '../../parts/data/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 
 /** Runs and cost by workflow, dearest first. */

@@ -1,7 +1,7 @@
 import { Box, Group, Progress, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { BudgetStatus } from '../../../../client/index.ts';
-import { dollarsText } from '../../parts/numbers.ts';
+import { dollarsText } from '../../parts/text/numbers.ts';
 
 /**
  * What is settled, held by runs in flight, and free, on one bar; a line marks where the window will end if it goes on

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { BodyOf, Budget } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { Form } from '../../parts/form.tsx';
+import { useAction } from '../../parts/forms/action.ts';
+import { Form } from '../../parts/forms/form.tsx';
 import { budgetsKey } from '../../queries/budgets.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 

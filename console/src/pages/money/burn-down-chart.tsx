@@ -1,7 +1,7 @@
 import '@mantine/charts/styles.css';
 import { LineChart } from '@mantine/charts';
 import { Box } from '@mantine/core';
-import { dollarsText } from '../../parts/numbers.ts';
+import { dollarsText } from '../../parts/text/numbers.ts';
 import type { BurnDownDay } from './burn-down-days.ts';
 
 /** What was left at the end of each day against an even pace. Loaded when it is shown. */

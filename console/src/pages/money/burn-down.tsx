@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import type { Budget, BudgetHistory } from '../../../../client/index.ts';
 import { Loaded } from '../../parts/loaded.tsx';
-import { dollarsText } from '../../parts/numbers.ts';
-import { useNow } from '../../parts/now.ts';
+import { dollarsText } from '../../parts/text/numbers.ts';
+import { useNow } from '../../parts/text/now.ts';
 import { budgetHistoryQuery } from '../../queries/budgets.ts';
 import { burnDown, type BurnDownDay } from './burn-down-days.ts';
 

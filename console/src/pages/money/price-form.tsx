@@ -2,8 +2,8 @@ import { NumberInput, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import type { Price } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { Form } from '../../parts/form.tsx';
+import { useAction } from '../../parts/forms/action.ts';
+import { Form } from '../../parts/forms/form.tsx';
 import { pricesKey } from '../../queries/prices.ts';
 
 /** One price of the workspace. The list is saved as a whole, with `others` as they are. */

@@ -2,13 +2,13 @@ import { Alert, Progress, SegmentedControl, SimpleGrid, Stack, Text } from '@man
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Usage, UsageBreakdown } from '../../../../client/index.ts';
-import { DayBars } from '../../parts/day-bars.tsx';
+import { DayBars } from '../../parts/data/day-bars.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
-import { sentenceCase } from '../../parts/sentence-case.ts';
+import { countText, dollarsText, percentText } from '../../parts/text/numbers.ts';
+import { sentenceCase } from '../../parts/text/sentence-case.ts';
 import { Page, Section } from '../../parts/page.tsx';
-import { When } from '../../parts/time.tsx';
+import { When } from '../../parts/text/time.tsx';
 import { breakdownQuery } from '../../queries/usage.ts';
 import { usageQuery } from '../../queries/workspace.ts';
 import { ModelTable, WorkflowTable } from './breakdown-tables.tsx';

@@ -1,6 +1,6 @@
 import { Paper, SimpleGrid, Text } from '@mantine/core';
 import type { MetricsOverview } from '../../../../client/index.ts';
-import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
+import { countText, dollarsText, percentText } from '../../parts/text/numbers.ts';
 
 /** The figures of the workspace, all time. */
 export function Metrics({ metrics }: { metrics: MetricsOverview }) {

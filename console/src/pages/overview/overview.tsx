@@ -1,10 +1,10 @@
 import { SimpleGrid } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { MetricsOverview } from '../../../../client/index.ts';
-import { DayBars } from '../../parts/day-bars.tsx';
+import { DayBars } from '../../parts/data/day-bars.tsx';
 import { ButtonLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { countText, dollarsText } from '../../parts/numbers.ts';
+import { countText, dollarsText } from '../../parts/text/numbers.ts';
 import { Page, Section } from '../../parts/page.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { metricsQuery } from '../../queries/workspace.ts';

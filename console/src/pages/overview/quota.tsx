@@ -2,8 +2,8 @@ import { Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Usage } from '../../../../client/index.ts';
 import { Loaded } from '../../parts/loaded.tsx';
-import { countText, dollarsText } from '../../parts/numbers.ts';
-import { sentenceCase } from '../../parts/sentence-case.ts';
+import { countText, dollarsText } from '../../parts/text/numbers.ts';
+import { sentenceCase } from '../../parts/text/sentence-case.ts';
 import { Section } from '../../parts/page.tsx';
 import { usageQuery } from '../../queries/workspace.ts';
 

@@ -2,12 +2,12 @@ import { Badge, Group, Paper, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RunSummary } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { UserText } from '../../parts/user-text.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { dollarsText } from '../../parts/numbers.ts';
+import { dollarsText } from '../../parts/text/numbers.ts';
 import { Section } from '../../parts/page.tsx';
-import { When } from '../../parts/time.tsx';
+import { When } from '../../parts/text/time.tsx';
 import { recentFailuresQuery } from '../../queries/failures.ts';
 import { useMay } from '../../queries/identity.ts';
 

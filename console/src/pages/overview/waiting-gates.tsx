@@ -1,12 +1,12 @@
 import { Paper, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Empty } from '../../parts/empty.tsx';
-import { UserText } from '../../parts/user-text.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { ItemLink, TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Section } from '../../parts/page.tsx';
-import { durationText } from '../../parts/duration.ts';
-import { useNow } from '../../parts/now.ts';
+import { durationText } from '../../parts/text/duration.ts';
+import { useNow } from '../../parts/text/now.ts';
 import { approvalsQuery } from '../../queries/runs.ts';
 
 const SHOWN = 5;

@@ -1,13 +1,13 @@
 import { Alert, Code, List, Text } from '@mantine/core';
-import { Facts } from '../../parts/facts.tsx';
-import { UserText } from '../../parts/user-text.tsx';
+import { Facts } from '../../parts/data/facts.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { useIdentity } from '../../queries/identity.ts';
 import { capabilityNames, capabilityTexts } from './capability-texts.ts';
 import { PasswordForm } from './password-form.tsx';
-import { sentenceCase } from '../../parts/sentence-case.ts';
+import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 /** Who I am to the service, what I may do, and my password. */
 export function AccountPage() {

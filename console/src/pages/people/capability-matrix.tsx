@@ -1,8 +1,8 @@
 import { Code, NativeSelect, Stack, Table, Text } from '@mantine/core';
 import type { Capability, MemberDetail } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { RowTable } from '../../parts/row-table.tsx';
+import { useAction } from '../../parts/forms/action.ts';
+import { RowTable } from '../../parts/data/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { identityQuery, useIdentity, useMay } from '../../queries/identity.ts';
 import { membersKey } from '../../queries/members.ts';

@@ -1,6 +1,6 @@
 import type { Member } from '../../../../client/index.ts';
-import { confirm } from '../../parts/confirm.tsx';
-import { UserText } from '../../parts/user-text.tsx';
+import { confirm } from '../../parts/forms/confirm.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 
 /** How the removal of a member is called, by their status. */
 export const removalTexts = {

@@ -2,10 +2,10 @@ import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/co
 import { useState } from 'react';
 import type { Member, Role } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { UserText } from '../../parts/user-text.tsx';
-import { Form } from '../../parts/form.tsx';
-import { Snippet } from '../../parts/snippet.tsx';
+import { useAction } from '../../parts/forms/action.ts';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { Form } from '../../parts/forms/form.tsx';
+import { Snippet } from '../../parts/code/snippet.tsx';
 import { membersKey } from '../../queries/members.ts';
 import { workspaceQuery } from '../../queries/workspace.ts';
 import { inviteUrl } from './invite-link.tsx';

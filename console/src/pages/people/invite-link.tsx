@@ -1,5 +1,5 @@
 import { Group, Text } from '@mantine/core';
-import { Copy } from '../../parts/copy.tsx';
+import { Copy } from '../../parts/code/copy.tsx';
 
 /** Where an invitation is accepted. */
 export const inviteUrl = (code: string): string =>

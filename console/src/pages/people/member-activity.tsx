@@ -1,14 +1,14 @@
 import { Code, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { MemberStats } from '../../../../client/index.ts';
-import { DayBars } from '../../parts/day-bars.tsx';
-import { Facts } from '../../parts/facts.tsx';
-import { UserText } from '../../parts/user-text.tsx';
+import { DayBars } from '../../parts/data/day-bars.tsx';
+import { Facts } from '../../parts/data/facts.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { countText, dollarsText } from '../../parts/numbers.ts';
+import { countText, dollarsText } from '../../parts/text/numbers.ts';
 import { TextLink } from '../../parts/links.tsx';
-import { RowTable } from '../../parts/row-table.tsx';
-import { When } from '../../parts/time.tsx';
+import { RowTable } from '../../parts/data/row-table.tsx';
+import { When } from '../../parts/text/time.tsx';
 import { memberStatsQuery } from '../../queries/members.ts';
 
 /** The figures of a member, their actions per day, and the newest of them. */

@@ -4,14 +4,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Member } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { UserText } from '../../parts/user-text.tsx';
+import { useAction } from '../../parts/forms/action.ts';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { RowTable } from '../../parts/row-table.tsx';
+import { RowTable } from '../../parts/data/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
-import { When } from '../../parts/time.tsx';
+import { When } from '../../parts/text/time.tsx';
 import { useIdentity, useMay } from '../../queries/identity.ts';
 import { membersKey, membersQuery } from '../../queries/members.ts';
 import { workspaceQuery } from '../../queries/workspace.ts';
@@ -19,7 +19,7 @@ import { confirmRemoval, removalTexts } from './confirm-removal.tsx';
 import { InviteForm } from './invite-form.tsx';
 import { InviteLink } from './invite-link.tsx';
 import { statusColours } from './roles.ts';
-import { sentenceCase } from '../../parts/sentence-case.ts';
+import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 const MEMBERS_EVERY_MS = 10_000;
 

@@ -1,8 +1,8 @@
 import { Box, PasswordInput, Text } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { Form } from '../../parts/form.tsx';
+import { useAction } from '../../parts/forms/action.ts';
+import { Form } from '../../parts/forms/form.tsx';
 import { useIdentity } from '../../queries/identity.ts';
 import { signIn } from '../../session.ts';
 

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Run, RunEvent, Step } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { UserText } from '../../parts/user-text.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { runEventsQuery } from '../../queries/runs.ts';
 import { eventText, stepOfEvent } from './event-texts.ts';

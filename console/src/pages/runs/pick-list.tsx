@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
-import { useWindowed } from '../../parts/windowed.ts';
+import { useWindowed } from '../../parts/data/windowed.ts';
 
 /**
  * A list, long perhaps, of which one row is picked: with the mouse, or with the arrow keys once it has the focus.

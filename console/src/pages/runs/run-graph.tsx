@@ -10,7 +10,7 @@ import { versionQuery } from '../../queries/workflows.ts';
 import { stateColours } from '../../theme.ts';
 import { nodeStates, type NodeStates, iterationMark, iterationText } from './node-states.ts';
 import { hasEnded } from './run-facts.ts';
-import { shownState } from './step-state.ts';
+import { shownState } from './steps/step-state.ts';
 import type { Selection } from './use-selection.ts';
 
 interface RunGraphProps {

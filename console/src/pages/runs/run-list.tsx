@@ -4,18 +4,18 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { RunStatus, RunSummary } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
-import { UserText } from '../../parts/user-text.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
-import { LoadMore } from '../../parts/load-more.tsx';
+import { LoadMore } from '../../parts/data/load-more.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { dollarsText } from '../../parts/numbers.ts';
+import { dollarsText } from '../../parts/text/numbers.ts';
 import { Page } from '../../parts/page.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { durationText } from '../../parts/duration.ts';
-import { When } from '../../parts/time.tsx';
+import { durationText } from '../../parts/text/duration.ts';
+import { When } from '../../parts/text/time.tsx';
 import { runsQuery } from '../../queries/runs.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
-import { sentenceCase } from '../../parts/sentence-case.ts';
+import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 const route = getRouteApi('/inside/runs');
 

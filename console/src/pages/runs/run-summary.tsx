@@ -2,19 +2,19 @@ import { Anchor, Badge, Box, Group, Progress, Text, Tooltip } from '@mantine/cor
 import { IconExternalLink } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { Run } from '../../../../client/index.ts';
-import { Copy } from '../../parts/copy.tsx';
+import { Copy } from '../../parts/code/copy.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { countText, dollarsText, percentText } from '../../parts/numbers.ts';
-import { UserText } from '../../parts/user-text.tsx';
-import { useMoment } from '../../parts/now.ts';
+import { countText, dollarsText, percentText } from '../../parts/text/numbers.ts';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { useMoment } from '../../parts/text/now.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { stateColours } from '../../theme.ts';
-import { durationText } from '../../parts/duration.ts';
-import { When } from '../../parts/time.tsx';
+import { durationText } from '../../parts/text/duration.ts';
+import { When } from '../../parts/text/time.tsx';
 import type { Liveness } from '../../queries/run-stream.ts';
 import { hasEnded, webAddress } from './run-facts.ts';
-import { rejectedGates } from './step-state.ts';
-import { sentenceCase } from '../../parts/sentence-case.ts';
+import { rejectedGates } from './steps/step-state.ts';
+import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 /** The run in one line: its state, whether what is shown is kept true, and where it comes from. */
 export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {

@@ -1,10 +1,10 @@
 import { Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { IconHandStop } from '@tabler/icons-react';
 import type { Run } from '../../../../client/index.ts';
-import { DecisionForm } from '../../parts/decision-form.tsx';
-import { UserText } from '../../parts/user-text.tsx';
+import { DecisionForm } from '../../parts/forms/decision-form.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { When } from '../../parts/time.tsx';
+import { When } from '../../parts/text/time.tsx';
 
 /** The gates that the run waits at, and the way to decide them. */
 export function WaitingGates({ run }: { run: Run }) {

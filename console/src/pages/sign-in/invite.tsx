@@ -2,7 +2,7 @@ import { Button, Stack, Text, TextInput } from '@mantine/core';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
+import { useAction } from '../../parts/forms/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { signIn } from '../../session.ts';

@@ -1,7 +1,7 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
+import { useAction } from '../../parts/forms/action.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { signIn } from '../../session.ts';
 

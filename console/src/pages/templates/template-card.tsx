@@ -1,8 +1,8 @@
 import { Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { Template } from '../../../../client/index.ts';
-import { confirm } from '../../parts/confirm.tsx';
-import { UserText } from '../../parts/user-text.tsx';
+import { confirm } from '../../parts/forms/confirm.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
 import { Miniature } from './miniature.tsx';
 import { TemplatePreview } from './template-preview.tsx';
 import { useTemplateActs } from './use-template.ts';

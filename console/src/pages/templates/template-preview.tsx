@@ -1,8 +1,8 @@
 import { List, Modal, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import type { Template } from '../../../../client/index.ts';
-import { UserText } from '../../parts/user-text.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { JsonView } from '../../parts/code/json-view.tsx';
 
 const GraphView = lazy(async () => ({
   default: (await import('../../graph/graph-view.tsx')).GraphView,

@@ -3,11 +3,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Graph } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { Form } from '../../parts/form.tsx';
+import { useAction } from '../../parts/forms/action.ts';
+import { Form } from '../../parts/forms/form.tsx';
 import { workflowsKey } from '../../queries/workflows.ts';
 import { JsonField } from './json-field.tsx';
-import { aGraph } from './json-panel.tsx';
+import { aGraph } from './editor/json-panel.tsx';
 import { NameFields } from './name-fields.tsx';
 
 const EMPTY: Graph = { nodes: [], edges: [] };

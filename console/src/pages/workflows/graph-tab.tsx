@@ -3,14 +3,14 @@ import { useCallback, useMemo, useState } from 'react';
 import type { Workflow } from '../../../../client/index.ts';
 import { GraphView } from '../../graph/graph-view.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
+import { JsonView } from '../../parts/code/json-view.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Section } from '../../parts/page.tsx';
 import { useMay } from '../../queries/identity.ts';
-import { nodeOf } from './draft.ts';
-import { MistakeList } from './mistake-list.tsx';
-import { countByNode, countWords } from './mistakes.ts';
-import { useMistakes } from './use-mistakes.ts';
+import { nodeOf } from './editor/draft.ts';
+import { MistakeList } from './mistakes/mistake-list.tsx';
+import { countByNode, countWords } from './mistakes/mistakes.ts';
+import { useMistakes } from './mistakes/use-mistakes.ts';
 
 /** The graph to look at, what is wrong with it, and the node that is chosen. */
 export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {

@@ -1,4 +1,4 @@
-import { CodeEditor } from '../../parts/code-editor.tsx';
+import { CodeEditor } from '../../parts/code/code-editor.tsx';
 import { type Judge, useJsonText } from './json-text.ts';
 import { isRecord } from './record.ts';
 

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import type { JsonObject, Workflow } from '../../../../client/index.ts';
 import { JsonField } from './json-field.tsx';
 import { isRecord } from './record.ts';
-import { useChecker } from './use-mistakes.ts';
+import { useChecker } from './mistakes/use-mistakes.ts';
 
 /** An empty input with the keys that the graph reads and no node sets. */
 export function useSuggestedInput({ graph }: Pick<Workflow, 'graph'>): JsonObject {

@@ -4,12 +4,12 @@ import type { RunSummary, Workflow } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
-import { LoadMore } from '../../parts/load-more.tsx';
-import { dollarsText } from '../../parts/numbers.ts';
+import { LoadMore } from '../../parts/data/load-more.tsx';
+import { dollarsText } from '../../parts/text/numbers.ts';
 import { Section } from '../../parts/page.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
-import { durationText } from '../../parts/duration.ts';
-import { When } from '../../parts/time.tsx';
+import { durationText } from '../../parts/text/duration.ts';
+import { When } from '../../parts/text/time.tsx';
 import { runsQuery } from '../../queries/runs.ts';
 
 const READ_EVERY_MS = 5_000;

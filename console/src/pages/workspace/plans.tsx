@@ -1,12 +1,12 @@
 import { Button, Table, Text } from '@mantine/core';
 import type { Workspace } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { confirm } from '../../parts/confirm.tsx';
-import { countText } from '../../parts/numbers.ts';
+import { useAction } from '../../parts/forms/action.ts';
+import { confirm } from '../../parts/forms/confirm.tsx';
+import { countText } from '../../parts/text/numbers.ts';
 import { Section } from '../../parts/page.tsx';
-import { sentenceCase } from '../../parts/sentence-case.ts';
-import { RowTable } from '../../parts/row-table.tsx';
+import { sentenceCase } from '../../parts/text/sentence-case.ts';
+import { RowTable } from '../../parts/data/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 import { useMay } from '../../queries/identity.ts';
 import { usageQuery, workspaceQuery } from '../../queries/workspace.ts';

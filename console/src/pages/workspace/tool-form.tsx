@@ -2,9 +2,9 @@ import { Group, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/
 import { useState } from 'react';
 import type { BodyOf, CustomTool } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { CodeEditor } from '../../parts/code-editor.tsx';
-import { Form } from '../../parts/form.tsx';
+import { useAction } from '../../parts/forms/action.ts';
+import { CodeEditor } from '../../parts/code/code-editor.tsx';
+import { Form } from '../../parts/forms/form.tsx';
 import { toolsKey } from '../../queries/tools.ts';
 import { HeaderFields } from './header-fields.tsx';
 import { draftOf, methods, toolOf, type ToolDraft, toolProblems } from './tool-draft.ts';

@@ -2,12 +2,12 @@ import { Alert, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { CustomTool, JsonObject, ToolTest } from '../../../../client/index.ts';
 import { api } from '../../api.ts';
-import { useAction } from '../../parts/action.ts';
-import { CodeEditor } from '../../parts/code-editor.tsx';
-import { UserText } from '../../parts/user-text.tsx';
-import { Form } from '../../parts/form.tsx';
-import { JsonView } from '../../parts/json-view.tsx';
-import { durationText } from '../../parts/duration.ts';
+import { useAction } from '../../parts/forms/action.ts';
+import { CodeEditor } from '../../parts/code/code-editor.tsx';
+import { UserText } from '../../parts/text/user-text.tsx';
+import { Form } from '../../parts/forms/form.tsx';
+import { JsonView } from '../../parts/code/json-view.tsx';
+import { durationText } from '../../parts/text/duration.ts';
 import { parsedObject } from './parsed-object.ts';
 
 /** A tool has 25 seconds to answer a test. */

@@ -8,7 +8,7 @@ import { Empty } from '../../parts/empty.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { Snippet } from '../../parts/snippet.tsx';
+import { Snippet } from '../../parts/code/snippet.tsx';
 import { useIdentity, useMay } from '../../queries/identity.ts';
 import { toolsQuery } from '../../queries/tools.ts';
 import { ToolCard } from './tool-card.tsx';

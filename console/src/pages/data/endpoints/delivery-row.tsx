@@ -1,0 +1,130 @@
+import { Button, Group, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useId } from 'react';
+import type { WebhookDelivery } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { useAction } from '../../../parts/forms/action.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { durationText } from '../../../parts/text/duration.ts';
+import { When } from '../../../parts/text/time.tsx';
+import { endpointsKey } from '../../../queries/data.ts';
+import { DeliveryStatus } from './endpoint-status.tsx';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+
+/** A delivery, with its attempts below when they are asked for. */
+export function DeliveryRow({
+  endpointId,
+  of: delivery,
+  mayRedeliver,
+}: {
+  endpointId: string;
+  of: WebhookDelivery;
+  mayRedeliver: boolean;
+}) {
+  const [opened, { toggle }] = useDisclosure(false);
+  const id = useId();
+  return (
+    <>
+      <Table.Tr>
+        <Table.Td>
+          <Text size="xs" ff="monospace">
+            {delivery.id}
+          </Text>
+        </Table.Td>
+        <Table.Td>
+          {delivery.type}
+          <Text size="xs" c="dimmed" ff="monospace">
+            {delivery.event_id}
+          </Text>
+        </Table.Td>
+        <Table.Td>
+          <DeliveryStatus of={delivery} />
+          <Outlook of={delivery} />
+        </Table.Td>
+        <Table.Td>{delivery.attempts}</Table.Td>
+        <Table.Td>
+          <When at={delivery.created_at} ago />
+        </Table.Td>
+        <Table.Td>
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            <Button
+              size="compact-sm"
+              variant="default"
+              aria-expanded={opened}
+              aria-controls={id}
+              aria-label={`${opened ? 'Hide' : 'Show'} attempts of ${delivery.id}`}
+              disabled={delivery.log.length === 0}
+              onClick={toggle}
+            >
+              {opened ? 'Hide attempts' : 'Show attempts'}
+            </Button>
+            {mayRedeliver && delivery.status !== 'pending' && (
+              <Retry endpointId={endpointId} of={delivery} />
+            )}
+          </Group>
+        </Table.Td>
+      </Table.Tr>
+      <Table.Tr id={id} hidden={!opened}>
+        <Table.Td colSpan={6}>{opened && <Attempts of={delivery} />}</Table.Td>
+      </Table.Tr>
+    </>
+  );
+}
+
+/** When it is tried next, or why it was given up before a try. */
+function Outlook({ of: { next_attempt_at, reason } }: { of: WebhookDelivery }) {
+  return (
+    <Text size="xs" c="dimmed" component="div">
+      {next_attempt_at !== null && (
+        <>
+          Next attempt <When at={next_attempt_at} ago />
+        </>
+      )}
+      {reason !== null && <UserText>{reason}</UserText>}
+    </Text>
+  );
+}
+
+function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
+  const rounds = (log.at(-1)?.round ?? 1) > 1;
+  return (
+    <RowTable
+      label={`Attempts of ${id}`}
+      columns={['Attempt', 'Started', 'Response', 'Duration', 'Error']}
+      minWidth={600}
+    >
+      {log.map(({ round, attempt, started_at, status_code, duration_ms, error }) => (
+        <Table.Tr key={`${round}.${attempt}`}>
+          <Table.Td>
+            {attempt}
+            {rounds && ` of round ${round}`}
+          </Table.Td>
+          <Table.Td>
+            <When at={started_at} />
+          </Table.Td>
+          <Table.Td>{status_code ?? 'None'}</Table.Td>
+          <Table.Td>{durationText(duration_ms)}</Table.Td>
+          <Table.Td>{error !== null && <UserText>{error}</UserText>}</Table.Td>
+        </Table.Tr>
+      ))}
+    </RowTable>
+  );
+}
+
+function Retry({ endpointId, of: { id } }: { endpointId: string; of: WebhookDelivery }) {
+  const redeliver = useAction(() => api().redeliverDelivery(endpointId, id), {
+    changes: [endpointsKey],
+    done: 'Delivery scheduled for retry',
+  });
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      aria-label={`Retry ${id}`}
+      loading={redeliver.isPending}
+      onClick={() => redeliver.mutate(undefined)}
+    >
+      Retry
+    </Button>
+  );
+}

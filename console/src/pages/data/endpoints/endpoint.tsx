@@ -1,0 +1,50 @@
+import { Group } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { Page } from '../../../parts/page.tsx';
+import { When } from '../../../parts/text/time.tsx';
+import { endpointQuery } from '../../../queries/data.ts';
+import { DeliveryLog } from './delivery-log.tsx';
+import { EndpointActions } from './endpoint-actions.tsx';
+import { EndpointStatus } from './endpoint-status.tsx';
+import { Facts } from '../../../parts/data/facts.tsx';
+import { KindBadge } from '../kind-badge.tsx';
+
+/** An endpoint: its subscribed events and its deliveries. */
+export function EndpointPage() {
+  const { endpointId } = useParams({ from: '/inside/data/endpoints/$endpointId' });
+  const endpoint = useQuery(endpointQuery(endpointId));
+  return (
+    <Loaded query={endpoint}>
+      {(loaded) => (
+        <Page title={loaded.url} actions={<EndpointActions endpoint={loaded} />}>
+          <Facts
+            of={[
+              [
+                'Status',
+                <Group key="status" gap="xs">
+                  <EndpointStatus of={loaded} />
+                  {loaded.consecutive_failures > 0 &&
+                    `${loaded.consecutive_failures} consecutive failures`}
+                </Group>,
+              ],
+              ['Mode', <KindBadge key="kind" isDemo={loaded.is_demo} />],
+              ['Subscribed events', loaded.events.join(', ')],
+              [
+                'Last delivery',
+                loaded.last_delivery_at === null ? (
+                  'Never'
+                ) : (
+                  <When key="last" at={loaded.last_delivery_at} ago />
+                ),
+              ],
+              ['Created', <When key="made" at={loaded.created_at} />],
+            ]}
+          />
+          <DeliveryLog endpointId={endpointId} />
+        </Page>
+      )}
+    </Loaded>
+  );
+}

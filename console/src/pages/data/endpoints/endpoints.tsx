@@ -1,0 +1,89 @@
+import { Button, Table, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import type { DataEndpoint } from '../../../../../client/index.ts';
+import { Empty } from '../../../parts/empty.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { Page } from '../../../parts/page.tsx';
+import { When } from '../../../parts/text/time.tsx';
+import { endpointsQuery } from '../../../queries/data.ts';
+import { useMay } from '../../../queries/identity.ts';
+import { EndpointForm } from './endpoint-form.tsx';
+import { EndpointStatus } from './endpoint-status.tsx';
+import { KindBadge } from '../kind-badge.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+
+/** The webhook endpoints of the workspace. */
+export function EndpointsPage() {
+  const endpoints = useQuery(endpointsQuery);
+  const mayChange = useMay('manage_workspace');
+  const [creating, { open, close }] = useDisclosure(false);
+  return (
+    <Page
+      title="Endpoints"
+      about="Webhook endpoints that receive signed events about your records."
+      actions={
+        mayChange && (
+          <Button leftSection={<IconPlus size={16} />} onClick={open}>
+            Add endpoint
+          </Button>
+        )
+      }
+    >
+      <Loaded query={endpoints}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty title="No endpoints yet">
+              <Text size="sm" c="dimmed">
+                {mayChange
+                  ? 'Add an endpoint to receive events about new and changed records.'
+                  : 'You need the manage_workspace permission to add one.'}
+              </Text>
+              {mayChange && <Button onClick={open}>Add endpoint</Button>}
+            </Empty>
+          ) : (
+            <RowTable
+              label="Endpoints"
+              columns={['URL', 'Mode', 'Status', 'Subscribed events', 'Last delivery']}
+            >
+              {all.map((endpoint) => (
+                <EndpointRow key={endpoint.id} of={endpoint} />
+              ))}
+            </RowTable>
+          )
+        }
+      </Loaded>
+      {creating && <EndpointForm onClose={close} />}
+    </Page>
+  );
+}
+
+function EndpointRow({ of: endpoint }: { of: DataEndpoint }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <TextLink to="/data/endpoints/$endpointId" params={{ endpointId: endpoint.id }}>
+          <UserText>{endpoint.url}</UserText>
+        </TextLink>
+      </Table.Td>
+      <Table.Td>
+        <KindBadge isDemo={endpoint.is_demo} />
+      </Table.Td>
+      <Table.Td>
+        <EndpointStatus of={endpoint} />
+        {endpoint.consecutive_failures > 0 && (
+          <Text size="xs" c="dimmed">
+            {endpoint.consecutive_failures} consecutive failures
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{endpoint.events.join(', ')}</Table.Td>
+      <Table.Td>
+        {endpoint.last_delivery_at === null ? 'never' : <When at={endpoint.last_delivery_at} ago />}
+      </Table.Td>
+    </Table.Tr>
+  );
+}

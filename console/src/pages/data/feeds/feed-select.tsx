@@ -1,0 +1,28 @@
+import { Select } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { feedsQuery } from '../../../queries/data.ts';
+
+/** Narrows a list to one feed. */
+export function FeedSelect({
+  value,
+  onChange,
+}: {
+  value: string | undefined;
+  onChange: (feedId: string | undefined) => void;
+}) {
+  const { data = [] } = useQuery(feedsQuery);
+  return (
+    <Select
+      label="Feed"
+      placeholder="All feeds"
+      clearable
+      searchable={data.length > 8}
+      clearButtonProps={{ 'aria-label': 'All feeds' }}
+      data={data.map(({ id, name }) => ({ value: id, label: name }))}
+      renderOption={({ option }) => <UserText>{option.label}</UserText>}
+      value={value ?? null}
+      onChange={(chosen) => onChange(chosen ?? undefined)}
+    />
+  );
+}

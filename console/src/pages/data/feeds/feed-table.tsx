@@ -1,0 +1,61 @@
+import { Badge, Group, Table, Text } from '@mantine/core';
+import type { Feed } from '../../../../../client/index.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { When } from '../../../parts/text/time.tsx';
+import { FeedStatus } from './feed-status.tsx';
+import { KindBadge } from '../kind-badge.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+
+export function FeedTable({ feeds }: { feeds: readonly Feed[] }) {
+  return (
+    <RowTable
+      label="Feeds"
+      columns={['Feed', 'Mode', 'Status', 'Record types', 'Latest record', 'Last received']}
+    >
+      {feeds.map((feed) => (
+        <FeedRow key={feed.id} feed={feed} />
+      ))}
+    </RowTable>
+  );
+}
+
+function FeedRow({ feed }: { feed: Feed }) {
+  const { last_event_at, last_checked_at } = feed.freshness;
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <TextLink to="/data/feeds/$feedId" params={{ feedId: feed.id }}>
+          <UserText>{feed.name}</UserText>
+        </TextLink>
+        {feed.description !== '' && (
+          <Text size="xs" c="dimmed" lineClamp={2}>
+            <UserText>{feed.description}</UserText>
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <KindBadge isDemo={feed.is_demo} />
+      </Table.Td>
+      <Table.Td>
+        <FeedStatus status={feed.status} />
+      </Table.Td>
+      <Table.Td>
+        <Group gap={4}>
+          {feed.entity_types.length === 0 && (
+            <Text size="sm" c="dimmed">
+              Any
+            </Text>
+          )}
+          {feed.entity_types.map((type) => (
+            <Badge key={type} variant="default" tt="none" fw={500}>
+              {type}
+            </Badge>
+          ))}
+        </Group>
+      </Table.Td>
+      <Table.Td>{last_event_at === null ? 'None yet' : <When at={last_event_at} ago />}</Table.Td>
+      <Table.Td>{last_checked_at === null ? 'never' : <When at={last_checked_at} ago />}</Table.Td>
+    </Table.Tr>
+  );
+}

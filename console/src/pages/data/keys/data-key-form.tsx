@@ -1,0 +1,158 @@
+import {
+  Checkbox,
+  Group,
+  NumberInput,
+  Radio,
+  SimpleGrid,
+  Stack,
+  TagsInput,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
+import type { DataKey } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { useAction } from '../../../parts/forms/action.ts';
+import { showSecretOnce } from '../../../parts/forms/secret-once.tsx';
+import { apiUrl } from '../../../document.ts';
+import { dataKeysKey } from '../../../queries/data.ts';
+import { FormModal } from '../form-modal.tsx';
+
+type Scope = DataKey['scopes'][number];
+
+const scopes: Record<Scope, string> = {
+  'feeds:read': 'Read feeds and their specifications',
+  'entities:read': 'Read records and their changes',
+  'events:read': 'Read intelligence events',
+  'sources:read': 'Read sources and their health',
+  'usage:read': 'Read monthly usage and allowances',
+  'exports:create': 'Create exports',
+  'webhooks:read': 'Read webhook endpoints',
+  'webhooks:write': 'Create, change and delete webhook endpoints',
+};
+
+/** What a scope's key asks first, to see that it works. */
+const firstCalls: Record<Scope, string> = {
+  'feeds:read': '/v1/feeds',
+  'entities:read': '/v1/entities',
+  'events:read': '/v1/events',
+  'sources:read': '/v1/sources',
+  'usage:read': '/v1/usage',
+  'exports:create': '/v1/exports',
+  'webhooks:read': '/v1/webhooks',
+  'webhooks:write': '/v1/webhooks',
+};
+
+const allowanceOf = (typed: string | number): number | null =>
+  typeof typed === 'number' ? typed : null;
+
+/** Makes a data key and shows its secret, this once. */
+export function DataKeyForm({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const [mode, setMode] = useState<DataKey['mode']>('live');
+  const [chosen, setChosen] = useState<Scope[]>(['feeds:read', 'entities:read']);
+  const [requests, setRequests] = useState<string | number>('');
+  const [credits, setCredits] = useState<string | number>('');
+  const [expires, setExpires] = useState('');
+  const [addresses, setAddresses] = useState<string[]>([]);
+  const create = useAction(
+    () =>
+      api().createDataKey({
+        name,
+        mode,
+        scopes: chosen,
+        expires_at: expires === '' ? null : new Date(expires).toISOString(),
+        ip_allowlist: addresses,
+        monthly_request_allowance: allowanceOf(requests),
+        monthly_credit_allowance: allowanceOf(credits),
+      }),
+    {
+      changes: [dataKeysKey],
+      quiet: true,
+      onDone: ({ secret, scopes: granted }) => {
+        onClose();
+        showSecretOnce({ title: `Data key for ${name}`, secret, use: commandOf(secret, granted) });
+      },
+    },
+  );
+  return (
+    <FormModal
+      title="New data key"
+      submit="Create key"
+      action={create}
+      onSubmit={() => create.mutate(undefined)}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        description="The person or program that will use this key."
+        required
+        data-autofocus
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Radio.Group
+        label="Mode"
+        value={mode}
+        onChange={(value) => setMode(value as DataKey['mode'])}
+      >
+        <Group mt={4}>
+          <Radio value="live" label="Live: reads live data" />
+          <Radio value="test" label="Test: reads demo data" />
+        </Group>
+      </Radio.Group>
+      <Checkbox.Group
+        label="Scopes"
+        description="The key can only do what you select here."
+        value={chosen}
+        onChange={(value) => setChosen(value as Scope[])}
+      >
+        <Stack gap="xs" mt="xs">
+          {Object.entries(scopes).map(([scope, about]) => (
+            <Checkbox key={scope} value={scope} label={scope} description={about} />
+          ))}
+        </Stack>
+      </Checkbox.Group>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <NumberInput
+          label="Requests per month"
+          description="Leave empty to use the plan limit."
+          min={0}
+          allowDecimal={false}
+          thousandSeparator=","
+          value={requests}
+          onChange={setRequests}
+        />
+        <NumberInput
+          label="Credits per month"
+          description="Leave empty to use the plan limit."
+          min={0}
+          allowDecimal={false}
+          thousandSeparator=","
+          value={credits}
+          onChange={setCredits}
+        />
+      </SimpleGrid>
+      <TextInput
+        type="datetime-local"
+        label="Expires"
+        description="The key stops working at this time. Leave empty for no expiry."
+        value={expires}
+        onChange={(event) => setExpires(event.currentTarget.value)}
+      />
+      <TagsInput
+        label="Allowed IP addresses"
+        description="IP addresses and CIDR ranges that can use the key. Leave empty to allow any. Press Enter after each."
+        placeholder="192.0.2.0/24"
+        value={addresses}
+        onChange={setAddresses}
+      />
+    </FormModal>
+  );
+}
+
+function commandOf(secret: string, granted: readonly Scope[]): string {
+  const path = firstCalls[granted[0] ?? 'feeds:read'];
+  const method = path === '/v1/exports' ? '-X POST ' : '';
+  return `curl ${method}${apiUrl}${path} \\\n  -H 'Authorization: Bearer ${secret}'`;
+}

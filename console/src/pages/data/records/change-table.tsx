@@ -1,0 +1,75 @@
+import { Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { NamedChange, Source } from '../../../../../client/index.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { When } from '../../../parts/text/time.tsx';
+import { feedsQuery, sourcesQuery } from '../../../queries/data.ts';
+import { ChangedValue } from './changed-value.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+import { CutValue } from './value.tsx';
+
+type Names = ReadonlyMap<string, string>;
+
+export function ChangeTable({ changes }: { changes: readonly NamedChange[] }) {
+  const feeds = useNames(useQuery(feedsQuery).data);
+  const sources = useNames(useQuery(sourcesQuery).data);
+  return (
+    <RowTable
+      label="Changes"
+      columns={['Time', 'Record', 'Feed', 'Attribute', 'Change', 'Source']}
+      minWidth={860}
+    >
+      {changes.map((change) => (
+        <ChangeRow key={change.id} change={change} feeds={feeds} sources={sources} />
+      ))}
+    </RowTable>
+  );
+}
+
+function ChangeRow({
+  change,
+  feeds,
+  sources,
+}: {
+  change: NamedChange;
+  feeds: Names;
+  sources: Names;
+}) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <When at={change.changed_at} ago />
+      </Table.Td>
+      <Table.Td>
+        <TextLink size="sm" to="/data/entities/$entityId" params={{ entityId: change.entity_id }}>
+          <UserText>{change.entity_name ?? change.entity_id}</UserText>
+        </TextLink>
+        <Text size="xs" c="dimmed">
+          {change.entity_type} · version {change.version}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <UserText>{feeds.get(change.feed_id) ?? change.feed_id}</UserText>
+      </Table.Td>
+      <Table.Td>
+        <UserText>{change.attribute}</UserText>
+      </Table.Td>
+      <Table.Td>
+        <ChangedValue
+          before={<CutValue of={change.old_value} />}
+          after={<CutValue of={change.new_value} />}
+        />
+      </Table.Td>
+      <Table.Td>
+        {change.source_id !== null && (
+          <UserText>{sources.get(change.source_id) ?? change.source_id}</UserText>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+const useNames = (rows: readonly Pick<Source, 'id' | 'name'>[] | undefined): Names =>
+  useMemo(() => new Map(rows?.map(({ id, name }) => [id, name])), [rows]);

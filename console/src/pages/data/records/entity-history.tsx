@@ -1,0 +1,99 @@
+import { Button, Collapse, Group, Paper, Stack, Table, Text, Title } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { Change, EntityHistory as HistoryPage } from '../../../../../client/index.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { JsonView } from '../../../parts/code/json-view.tsx';
+import { LoadMore } from '../../../parts/data/load-more.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { When } from '../../../parts/text/time.tsx';
+import { historyQuery } from '../../../queries/data.ts';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+import { Value } from './value.tsx';
+
+type Version = HistoryPage['versions'][number];
+
+/** The versions of a record, newest first, each with what it changed. */
+export function EntityHistory({ entityId }: { entityId: string }) {
+  const history = useInfiniteQuery(historyQuery(entityId));
+  return (
+    <Loaded query={history}>
+      {({ pages }) => (
+        <Stack gap="sm">
+          {pages.flatMap(({ versions, changes }) =>
+            versions.map((version) => (
+              <VersionCard
+                key={version.version}
+                version={version}
+                changes={changes.filter((change) => change.version === version.version)}
+              />
+            )),
+          )}
+          <LoadMore query={history} />
+        </Stack>
+      )}
+    </Loaded>
+  );
+}
+
+function VersionCard({ version, changes }: { version: Version; changes: readonly Change[] }) {
+  const [opened, { toggle }] = useDisclosure(false);
+  const name = `Version ${version.version}`;
+  return (
+    <Paper withBorder p="sm">
+      <Stack gap="xs">
+        <Group justify="space-between" gap="xs">
+          <Title order={3} size="h6">
+            {name}
+          </Title>
+          <Group gap="xs">
+            <Text size="sm" c="dimmed">
+              <When at={version.changed_at} />
+            </Text>
+            <Button size="compact-xs" variant="default" aria-expanded={opened} onClick={toggle}>
+              {opened ? 'Hide attributes' : 'Show all attributes'}
+            </Button>
+          </Group>
+        </Group>
+        {changes.length > 0 ? (
+          <RowTable
+            label={`Changes in version ${version.version}`}
+            columns={['Attribute', 'Before', 'After']}
+            minWidth={420}
+          >
+            {changes.map((change) => (
+              <ChangeRow key={change.id} change={change} />
+            ))}
+          </RowTable>
+        ) : (
+          <Text size="sm" c="dimmed">
+            {version.version === 1
+              ? 'Created.'
+              : version.changed.length > 0
+                ? `Changed ${version.changed.join(', ')}.`
+                : 'No attributes changed.'}
+          </Text>
+        )}
+        <Collapse expanded={opened}>
+          {opened && <JsonView value={version.attributes} what={`the attributes of ${name}`} />}
+        </Collapse>
+      </Stack>
+    </Paper>
+  );
+}
+
+function ChangeRow({ change }: { change: Change }) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={500} w="24%">
+        <UserText>{change.attribute}</UserText>
+      </Table.Th>
+      <Table.Td w="38%">
+        <Value of={change.old_value} what={`${change.attribute} before`} />
+      </Table.Td>
+      <Table.Td w="38%">
+        <Value of={change.new_value} what={`${change.attribute} after`} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}

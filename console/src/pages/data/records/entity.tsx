@@ -1,0 +1,121 @@
+import { Group, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import type { Entity } from '../../../../../client/index.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { percentText } from '../../../parts/text/numbers.ts';
+import { Page, Section } from '../../../parts/page.tsx';
+import { When } from '../../../parts/text/time.tsx';
+import { entityQuery, feedQuery } from '../../../queries/data.ts';
+import { EntityHistory } from './entity-history.tsx';
+import { EventList } from './event-list.tsx';
+import { Evidence } from './evidence.tsx';
+import { Facts } from '../../../parts/data/facts.tsx';
+import { KindBadge } from '../kind-badge.tsx';
+import { placeText } from './place.ts';
+import { TextLink } from '../../../parts/links.tsx';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+import { Value } from './value.tsx';
+import { verificationTexts } from './verification.ts';
+
+/** A record: what is known, from where, what it was before, and what happened to it. */
+export function EntityPage() {
+  const { entityId } = useParams({ from: '/inside/data/entities/$entityId' });
+  const entity = useQuery(entityQuery(entityId));
+  return (
+    <Loaded query={entity}>
+      {(record) => (
+        <Page title={record.canonical_name} about={<About record={record} />}>
+          <EntityFacts record={record} />
+          <Section title="Attributes">
+            <Pairs of={record.attributes} label="Attributes" none="No attributes." />
+          </Section>
+          {Object.keys(record.external_ids).length > 0 && (
+            <Section title="External IDs">
+              <Pairs of={record.external_ids} label="External IDs" none="" />
+            </Section>
+          )}
+          <Section title="Sources">
+            {record.source_evidence.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                No sources. The sender did not name any.
+              </Text>
+            ) : (
+              <Evidence of={record.source_evidence} />
+            )}
+          </Section>
+          <Section title="Events">
+            <EventList filter={{ entity_id: entityId }} />
+          </Section>
+          <Section title="History">
+            <EntityHistory entityId={entityId} />
+          </Section>
+        </Page>
+      )}
+    </Loaded>
+  );
+}
+
+function About({ record }: { record: Entity }) {
+  const feed = useQuery(feedQuery(record.feed_id));
+  return (
+    <Group gap="xs">
+      <span>{record.entity_type} in</span>
+      <TextLink inherit to="/data/feeds/$feedId" params={{ feedId: record.feed_id }}>
+        <UserText>{feed.data?.name ?? record.feed_id}</UserText>
+      </TextLink>
+      <KindBadge isDemo={record.is_demo} />
+    </Group>
+  );
+}
+
+function EntityFacts({ record }: { record: Entity }) {
+  const place = placeText(record.geography);
+  const aliases = record.aliases.filter((alias) => typeof alias === 'string');
+  return (
+    <Facts
+      of={[
+        ['Status', <UserText key="status">{record.status}</UserText>],
+        ['Confidence', percentText(record.confidence * 100)],
+        ['Verified', verificationTexts[record.verification_status]],
+        ['Version', record.version],
+        ['Location', place === undefined ? undefined : <UserText>{place}</UserText>],
+        ['Aliases', aliases.length === 0 ? undefined : <UserText>{aliases.join(', ')}</UserText>],
+        ['First seen', <When key="first" at={record.first_observed_at} />],
+        ['Last seen', <When key="last" at={record.last_observed_at} />],
+        ['Updated', <When key="updated" at={record.updated_at} />],
+        [
+          'Last verified',
+          record.last_verified_at === null ? undefined : <When at={record.last_verified_at} />,
+        ],
+        ['ID', record.id],
+      ]}
+    />
+  );
+}
+
+function Pairs({ of, label, none }: { of: Entity['attributes']; label: string; none: string }) {
+  const pairs = Object.entries(of);
+  if (pairs.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {none}
+      </Text>
+    );
+  }
+  return (
+    <RowTable label={label} columns={['Name', 'Value']} minWidth={320}>
+      {pairs.map(([name, value]) => (
+        <Table.Tr key={name}>
+          <Table.Th scope="row" fw={500} w="35%">
+            <UserText>{name}</UserText>
+          </Table.Th>
+          <Table.Td>
+            <Value of={value} what={name} />
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </RowTable>
+  );
+}

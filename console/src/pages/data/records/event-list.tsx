@@ -1,0 +1,77 @@
+import { Group, Stack, Table, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { IntelligenceEvent } from '../../../../../client/index.ts';
+import { Empty } from '../../../parts/empty.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { LoadMore } from '../../../parts/data/load-more.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { percentText } from '../../../parts/text/numbers.ts';
+import { When } from '../../../parts/text/time.tsx';
+import { type EventFilter, eventsQuery } from '../../../queries/data.ts';
+import { Evidence } from './evidence.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+import { verificationTexts } from './verification.ts';
+
+/** What happened to records, newest first. Those of one record do not name it again. */
+export function EventList({ filter, limit }: { filter: EventFilter; limit?: number }) {
+  const events = useInfiniteQuery(eventsQuery(filter, limit));
+  return (
+    <Loaded query={events}>
+      {({ pages }) => {
+        const rows = pages.flatMap((page) => page.events);
+        if (rows.length === 0) return <Empty title="No events yet" />;
+        return (
+          <Stack gap="sm">
+            <RowTable
+              label="Events"
+              columns={['Time', 'Event', 'Verified', { label: 'Confidence', numbers: true }]}
+            >
+              {rows.map((event) => (
+                <EventRow key={event.id} event={event} named={filter.entity_id === undefined} />
+              ))}
+            </RowTable>
+            <LoadMore query={events} />
+          </Stack>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function EventRow({ event, named }: { event: IntelligenceEvent; named: boolean }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <When at={event.occurred_at} />
+      </Table.Td>
+      <Table.Td>
+        <Text size="sm">
+          <UserText>{event.summary}</UserText>
+        </Text>
+        <Group gap="xs">
+          <Text size="xs" c="dimmed">
+            {event.event_type}
+          </Text>
+          {named && (
+            <TextLink
+              size="xs"
+              to="/data/entities/$entityId"
+              params={{ entityId: event.primary_entity_id }}
+            >
+              View record
+            </TextLink>
+          )}
+        </Group>
+        {event.match_reason !== null && (
+          <Text size="xs" c="dimmed">
+            <UserText>{event.match_reason}</UserText>
+          </Text>
+        )}
+        <Evidence of={event.source_evidence} />
+      </Table.Td>
+      <Table.Td>{verificationTexts[event.verification_status]}</Table.Td>
+      <Table.Td className="numbers">{percentText(event.confidence * 100)}</Table.Td>
+    </Table.Tr>
+  );
+}

@@ -1,0 +1,54 @@
+import { Group, Table } from '@mantine/core';
+import type { Entity } from '../../../../../client/index.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { percentText } from '../../../parts/text/numbers.ts';
+import { When } from '../../../parts/text/time.tsx';
+import { KindBadge } from '../kind-badge.tsx';
+import { placeText } from './place.ts';
+import { TextLink } from '../../../parts/links.tsx';
+import { RowTable } from '../../../parts/data/row-table.tsx';
+import { verificationTexts } from './verification.ts';
+
+const columns = [
+  'Record',
+  'Type',
+  'Location',
+  { label: 'Confidence', numbers: true },
+  'Verified',
+  { label: 'Version', numbers: true },
+  'Updated',
+] as const;
+
+export function RecordTable({ label, records }: { label: string; records: readonly Entity[] }) {
+  return (
+    <RowTable label={label} columns={columns} minWidth={820}>
+      {records.map((record) => (
+        <RecordRow key={record.id} record={record} />
+      ))}
+    </RowTable>
+  );
+}
+
+function RecordRow({ record }: { record: Entity }) {
+  const place = placeText(record.geography);
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Group gap="xs">
+          <TextLink to="/data/entities/$entityId" params={{ entityId: record.id }}>
+            <UserText>{record.canonical_name}</UserText>
+          </TextLink>
+          {record.is_demo && <KindBadge isDemo />}
+        </Group>
+      </Table.Td>
+      <Table.Td>{record.entity_type}</Table.Td>
+      <Table.Td>{place !== undefined && <UserText>{place}</UserText>}</Table.Td>
+      <Table.Td className="numbers">{percentText(record.confidence * 100)}</Table.Td>
+      <Table.Td>{verificationTexts[record.verification_status]}</Table.Td>
+      <Table.Td className="numbers">{record.version}</Table.Td>
+      <Table.Td>
+        <When at={record.updated_at} ago />
+      </Table.Td>
+    </Table.Tr>
+  );
+}

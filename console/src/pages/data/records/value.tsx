@@ -1,0 +1,35 @@
+import { Text } from '@mantine/core';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { JsonView } from '../../../parts/code/json-view.tsx';
+
+const INLINE_CHARACTERS = 120;
+
+/** A value of a record: in the line when it is short, else in a box of its own. */
+export function Value({ of, what }: { of: unknown; what: string }) {
+  const short = inlineText(of);
+  if (short === undefined) return <JsonView value={of} what={what} />;
+  if (short === '') {
+    return (
+      <Text span inherit c="dimmed">
+        {of === '' ? 'empty' : 'none'}
+      </Text>
+    );
+  }
+  return <UserText>{short}</UserText>;
+}
+
+/** A short value as text, empty for nothing. Undefined when it is too long for a line. */
+function inlineText(value: unknown): string | undefined {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string' && value.length > INLINE_CHARACTERS) return undefined;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > INLINE_CHARACTERS || text.includes('\n') ? undefined : text;
+}
+
+/** A value cut to a line, for lists where the whole is a click away. */
+export function CutValue({ of }: { of: unknown }) {
+  const text = typeof of === 'string' ? of : JSON.stringify(of ?? null);
+  const cut = text.length > INLINE_CHARACTERS ? `${text.slice(0, INLINE_CHARACTERS)}…` : text;
+  if (of === null || of === undefined || of === '') return <Value of={of} what="" />;
+  return <UserText>{cut}</UserText>;
+}

@@ -1,0 +1,9 @@
+import type { Entity } from '../../../../../client/index.ts';
+
+/** How a record or an event was verified, for people. */
+export const verificationTexts: Record<Entity['verification_status'], string> = {
+  unverified: 'Unverified',
+  machine_verified: 'Machine',
+  human_reviewed: 'Human review',
+  multi_source_verified: 'Multiple sources',
+};

@@ -1,0 +1,103 @@
+import { Button, Code, Table } from '@mantine/core';
+import { useState } from 'react';
+import type { AuditEntry } from '../../../../../client/index.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { JsonView } from '../../../parts/code/json-view.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { When } from '../../../parts/text/time.tsx';
+
+/** One entry; its details open below it. */
+export function AuditRow({ entry }: { entry: AuditEntry }) {
+  const [opened, setOpened] = useState(false);
+  const empty = Object.keys(entry.details).length === 0;
+  return (
+    <>
+      <Table.Tr>
+        <Table.Td>
+          <When at={entry.created_at} />
+        </Table.Td>
+        <Table.Td>
+          <Actor entry={entry} />
+        </Table.Td>
+        <Table.Td>
+          <Code>{entry.action}</Code>
+        </Table.Td>
+        <Table.Td>
+          {entry.target_type} <Target entry={entry} />
+        </Table.Td>
+        <Table.Td>
+          {!empty && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              aria-expanded={opened}
+              aria-label={`${opened ? 'Hide' : 'Show'} details of ${entry.action}`}
+              onClick={() => setOpened(!opened)}
+            >
+              {opened ? 'Hide' : 'Show'}
+            </Button>
+          )}
+        </Table.Td>
+      </Table.Tr>
+      {opened && (
+        <Table.Tr>
+          <Table.Td colSpan={5}>
+            <JsonView value={entry.details} what="the details" />
+          </Table.Td>
+        </Table.Tr>
+      )}
+    </>
+  );
+}
+
+function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
+  if (actor_name === null) return 'System';
+  // Who has been removed has no page any more; following the link says so.
+  if (actor_id === null) return <UserText>{actor_name}</UserText>;
+  return (
+    <TextLink size="sm" to="/members/$memberId" params={{ memberId: actor_id }}>
+      <UserText>{actor_name}</UserText>
+    </TextLink>
+  );
+}
+
+/** What was acted on, as a link where it has a page. It may be gone by now. */
+function Target({ entry: { target_type, target_id, target_name } }: { entry: AuditEntry }) {
+  const id = (
+    <span title={target_id}>
+      <UserText>{target_name ?? target_id}</UserText>
+    </span>
+  );
+  if (target_type === 'run') {
+    return (
+      <TextLink
+        size="sm"
+        to="/runs/$runId"
+        params={{ runId: target_id }}
+        search={{ step: undefined, tab: undefined }}
+      >
+        {id}
+      </TextLink>
+    );
+  }
+  if (target_type === 'workflow') {
+    return (
+      <TextLink
+        size="sm"
+        to="/workflows/$workflowId"
+        params={{ workflowId: target_id }}
+        search={{ tab: undefined }}
+      >
+        {id}
+      </TextLink>
+    );
+  }
+  if (target_type === 'member') {
+    return (
+      <TextLink size="sm" to="/members/$memberId" params={{ memberId: target_id }}>
+        {id}
+      </TextLink>
+    );
+  }
+  return id;
+}

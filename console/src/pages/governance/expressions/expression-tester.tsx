@@ -1,0 +1,39 @@
+import { SimpleGrid, Skeleton, Stack, Text } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import { CodeEditor } from '../../../parts/code/code-editor.tsx';
+
+const ExpressionBench = lazy(async () => ({
+  default: (await import('./expression-bench.tsx')).ExpressionBench,
+}));
+
+const EXAMPLE = "triage.category == 'billing' and amount > 100";
+const EXAMPLE_STATE = `{
+  "triage": { "category": "billing" },
+  "amount": 120
+}`;
+
+/** Evaluates an expression over a state, as conditions and loops do. It is worked out in the browser. */
+export function ExpressionTester() {
+  const [expression, setExpression] = useState(EXAMPLE);
+  const [state, setState] = useState(EXAMPLE_STATE);
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        Evaluate an expression of a condition or loop against a state. This runs in your browser and
+        sends no data.
+      </Text>
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <CodeEditor
+          label="State (JSON)"
+          language="json"
+          value={state}
+          onChange={setState}
+          maxHeight={280}
+        />
+        <Suspense fallback={<Skeleton h={120} />}>
+          <ExpressionBench expression={expression} onExpression={setExpression} state={state} />
+        </Suspense>
+      </SimpleGrid>
+    </Stack>
+  );
+}

@@ -1,0 +1,129 @@
+import type { Policies } from '../../../../../client/index.ts';
+
+export type DetectorName = Policies['redaction']['detectors'][number];
+export type Redaction = Policies['redaction'];
+type ToolPolicy = Policies['tools'][number];
+type BlockedArgument = NonNullable<ToolPolicy['blocked_arguments']>[number];
+
+/**
+ * The policies as they stand in the form: what is being typed may not be valid yet, and rows have keys of their own so
+ * that the fields stay whose they are when a row above them goes.
+ */
+export interface PolicyDraft {
+  restrictModels: boolean;
+  models: string[];
+  tools: ToolDraft[];
+  detectors: DetectorName[];
+  patterns: PatternDraft[];
+}
+
+export interface ToolDraft {
+  key: number;
+  tool: string;
+  /** Undefined: every workflow may use it. */
+  workflowIds: string[] | undefined;
+  rules: RuleDraft[];
+}
+
+export interface RuleDraft {
+  key: number;
+  argument: string;
+  by: 'values' | 'pattern';
+  /** One value a line. */
+  values: string;
+  pattern: string;
+}
+
+export interface PatternDraft {
+  key: number;
+  name: string;
+  regex: string;
+}
+
+let lastKey = 0;
+export const newKey = (): number => ++lastKey;
+
+export const newTool = (): ToolDraft => ({
+  key: newKey(),
+  tool: '',
+  workflowIds: undefined,
+  rules: [],
+});
+export const newRule = (): RuleDraft => ({
+  key: newKey(),
+  argument: '',
+  by: 'values',
+  values: '',
+  pattern: '',
+});
+export const newPattern = (): PatternDraft => ({ key: newKey(), name: '', regex: '' });
+
+export const draftOf = (policies: Policies): PolicyDraft => ({
+  restrictModels: policies.model_allowlist !== null,
+  models: policies.model_allowlist ?? [],
+  tools: policies.tools.map((each) => ({
+    key: newKey(),
+    tool: each.tool,
+    workflowIds: each.allowed_workflow_ids,
+    rules: (each.blocked_arguments ?? []).map((rule) => ({
+      key: newKey(),
+      argument: rule.argument,
+      by: rule.pattern === undefined ? 'values' : 'pattern',
+      values: linesOf(rule.values ?? []),
+      pattern: rule.pattern ?? '',
+    })),
+  })),
+  detectors: policies.redaction.detectors,
+  patterns: policies.redaction.patterns.map((each) => ({ key: newKey(), ...each })),
+});
+
+export const policiesOf = (draft: PolicyDraft): Policies => ({
+  model_allowlist: draft.restrictModels ? draft.models : null,
+  tools: draft.tools.map(({ tool, workflowIds, rules }) => ({
+    tool: tool.trim(),
+    ...(workflowIds !== undefined && { allowed_workflow_ids: workflowIds }),
+    ...(rules.length > 0 && { blocked_arguments: rules.map(ruleOf) }),
+  })),
+  redaction: {
+    detectors: draft.detectors,
+    patterns: draft.patterns.map(({ name, regex }) => ({ name, regex })),
+  },
+});
+
+function ruleOf({ argument, by, values, pattern }: RuleDraft): BlockedArgument {
+  return by === 'pattern' ? { argument, pattern } : { argument, values: valuesOf(values) };
+}
+
+/** Whether two states of the policies say the same. */
+export const sameValue = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/**
+ * Values as lines, one each. What reads as JSON is that (`5`, `true`, `["a"]`); anything else is a text, so that most
+ * texts need no quotes. A text that would be read as something else is given some.
+ */
+export const linesOf = (values: readonly unknown[]): string =>
+  values.map((value) => (isPlain(value) ? value : JSON.stringify(value))).join('\n');
+
+export const valuesOf = (lines: string): unknown[] =>
+  lines
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => (isJson(line) ? (JSON.parse(line) as unknown) : line));
+
+const isPlain = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  value !== '' &&
+  value.trim() === value &&
+  !value.includes('\n') &&
+  !isJson(value);
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

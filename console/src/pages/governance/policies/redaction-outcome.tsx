@@ -1,0 +1,77 @@
+import { Alert, Box, Group, Mark, Stack, Text } from '@mantine/core';
+import { useMemo } from 'react';
+import { PatternError } from '../../../../../shared/values/pattern.ts';
+import { compileRedaction, RedactionError } from '../../../../../shared/policy/redaction.ts';
+import { Tag } from '../../../parts/tag.tsx';
+import type { Redaction } from './policy-draft.ts';
+
+type Outcome = { text: string; counts: [string, number][] } | { problem: string };
+
+/** The text as it would leave. Loaded when there is one: the engine of the patterns is large. */
+export function RedactionOutcome({ redaction, text }: { redaction: Redaction; text: string }) {
+  const outcome = useMemo(() => redacted(redaction, text), [redaction, text]);
+  if ('problem' in outcome) {
+    return (
+      <Alert color="red" title="Redaction failed" role="alert">
+        {outcome.problem}
+      </Alert>
+    );
+  }
+  return (
+    <Stack gap="xs" aria-live="polite">
+      <Group gap="xs">
+        <Text size="sm" fw={600}>
+          Redacted text
+        </Text>
+        {outcome.counts.length === 0 ? (
+          <Tag color="gray">Nothing found</Tag>
+        ) : (
+          outcome.counts.map(([name, count]) => (
+            <Tag key={name} color="orange">
+              {name}: {count}
+            </Tag>
+          ))
+        )}
+      </Group>
+      <Box
+        className="pre user-text"
+        dir="auto"
+        p="xs"
+        mah={320}
+        tabIndex={0}
+        role="region"
+        aria-label="Redacted text"
+        style={{
+          overflow: 'auto',
+          border: '1px solid var(--mantine-color-default-border)',
+          borderRadius: 'var(--mantine-radius-default)',
+        }}
+      >
+        {marked(outcome.text)}
+      </Box>
+    </Stack>
+  );
+}
+
+function redacted(rules: Redaction, text: string): Outcome {
+  try {
+    // A row that is still being filled in finds nothing yet.
+    const patterns = rules.patterns.filter(({ name, regex }) => name !== '' && regex !== '');
+    const begin = compileRedaction({ ...rules, patterns });
+    if (begin === undefined) return { text, counts: [] };
+    const redaction = begin();
+    return { text: redaction.redact(text), counts: [...redaction.counts] };
+  } catch (error) {
+    if (error instanceof PatternError || error instanceof RedactionError) {
+      return { problem: error.message };
+    }
+    throw error;
+  }
+}
+
+/** The places where something was taken out stand out. */
+function marked(text: string) {
+  return text
+    .split(/(\[REDACTED:[\w-]+\])/)
+    .map((part, index) => (index % 2 === 1 ? <Mark key={index}>{part}</Mark> : part));
+}

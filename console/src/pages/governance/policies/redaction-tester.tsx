@@ -1,0 +1,39 @@
+import { Skeleton, Text, Textarea } from '@mantine/core';
+import { lazy, Suspense, useDeferredValue, useState } from 'react';
+import { Section } from '../../../parts/page.tsx';
+import type { Redaction } from './policy-draft.ts';
+
+const RedactionOutcome = lazy(async () => ({
+  default: (await import('./redaction-outcome.tsx')).RedactionOutcome,
+}));
+
+const MOST_CHARACTERS = 50_000;
+
+/** Shows what the redaction in the form would do to a text. It is worked out in the browser. */
+export function RedactionTester({ redaction }: { redaction: Redaction }) {
+  const [text, setText] = useState('');
+  const settled = useDeferredValue(text);
+  return (
+    <Section title="Test redaction">
+      <Text size="sm" c="dimmed">
+        Uses the rules above, including unsaved changes. This runs in your browser and sends no
+        data.
+      </Text>
+      <Textarea
+        label="Sample text"
+        placeholder="Paste a prompt or an email"
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        maxLength={MOST_CHARACTERS}
+        autosize
+        minRows={3}
+        maxRows={12}
+      />
+      {settled !== '' && (
+        <Suspense fallback={<Skeleton h={80} />}>
+          <RedactionOutcome redaction={redaction} text={settled} />
+        </Suspense>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,199 @@
+import '../runs.css';
+import { Group, Stack, Text } from '@mantine/core';
+import { type CSSProperties, useMemo, useState } from 'react';
+import type { Run } from '../../../../../client/index.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { useMoment } from '../../../parts/text/now.ts';
+import { durationText } from '../../../parts/text/duration.ts';
+import { iterationMark, stepName } from '../node-states.ts';
+import { PickList } from '../pick-list.tsx';
+import { hasEnded } from '../run-facts.ts';
+import { shownState } from '../steps/step-state.ts';
+import { axisOf, type TimeAxis } from './time-axis.ts';
+import {
+  type Bar,
+  figuresOf,
+  type Phase,
+  timelineOf,
+  type WallPart,
+  wallParts,
+} from './timeline.ts';
+import type { Selection } from '../use-selection.ts';
+
+const phaseNames: Record<Phase | WallPart, string> = {
+  working: 'working',
+  retrying: 'failed attempts',
+  queued: 'queued',
+  waiting: 'waiting for approval',
+  iterations: 'in iterations',
+  idle: 'idle',
+};
+
+const ROW_HEIGHT = 26;
+
+/** When each step of a run was at what, on one axis, and how the time of the run was spent in all. */
+export function TimelineChart({
+  run,
+  chosen,
+  select,
+}: {
+  run: Run;
+  /** The key of the selected step. */
+  chosen: string | undefined;
+  select: Selection['select'];
+}) {
+  const now = useMoment(!hasEnded(run));
+  const timeline = useMemo(() => timelineOf(run, now), [run, now]);
+  const { from, to, bars, parts } = timeline;
+  const axis = useMemo(() => axisOf(timeline), [timeline]);
+  const [pointed, setPointed] = useState<number>();
+  const picked = useMemo(
+    () => (chosen === undefined ? -1 : bars.findIndex(({ step }) => step.step_key === chosen)),
+    [bars, chosen],
+  );
+  const shown = bars[pointed ?? picked];
+  return (
+    <Stack gap="xs">
+      <Text size="sm">
+        {durationText(to - from)} total:{' '}
+        {wallParts
+          .filter((part) => parts[part] > 0)
+          .map((part) => `${durationText(parts[part])} ${phaseNames[part]}`)
+          .join(' + ')}
+      </Text>
+      <div onPointerLeave={() => setPointed(undefined)} style={gridOf(axis)}>
+        <Axis axis={axis} />
+        <PickList
+          label="Step timeline"
+          count={bars.length}
+          rowHeight={ROW_HEIGHT}
+          maxHeight={12 * ROW_HEIGHT}
+          picked={picked === -1 ? undefined : picked}
+          onPick={(row) => select(bars[row]?.step.step_key)}
+          isPicked={(row) => row === picked}
+          spoken={(row) => (bars[row] === undefined ? '' : spokenOf(bars[row]))}
+          row={(row) =>
+            bars[row] !== undefined && (
+              <BarRow bar={bars[row]} axis={axis} onPoint={() => setPointed(row)} />
+            )
+          }
+        />
+      </div>
+      <Text size="xs" c="dimmed" mih="1.5em">
+        {shown === undefined ? (
+          'Hover over a step, or select it with the arrow keys, to see its times.'
+        ) : (
+          <UserText>{spokenOf(shown)}</UserText>
+        )}
+      </Text>
+      <Group gap="md" aria-label="Legend" role="group">
+        {(['working', 'retrying', 'queued', 'waiting', 'iterations'] as const).map((phase) => (
+          <Group key={phase} gap={6} wrap="nowrap">
+            <span className={`phase-swatch phase-${phase}`} aria-hidden />
+            <Text size="xs" c="dimmed">
+              {phaseNames[phase]}
+            </Text>
+          </Group>
+        ))}
+      </Group>
+    </Stack>
+  );
+}
+
+function Axis({ axis: { ticks, breaks } }: { axis: TimeAxis }) {
+  return (
+    <div className="timeline-axis" aria-hidden>
+      <span className="timeline-name" />
+      <div className="timeline-labels">
+        {ticks.map(({ share, label }) => (
+          <span key={share} style={{ left: withinEdge(share, label) }}>
+            {label}
+          </span>
+        ))}
+        {breaks.map(({ from, to, label }) => (
+          <span
+            key={`break ${from}`}
+            className="timeline-break"
+            style={withinEdges((from + to) / 2)}
+          >
+            ⋯ {label} ⋯
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** At its tick, or as far left of it as the text needs in order to end at the edge. */
+const withinEdge = (share: number, label: string): string =>
+  `min(${percent(share)}, calc(100% - ${label.length}ch))`;
+
+/** At its place, moved by the same share of its own width, so that it never passes an edge. */
+const withinEdges = (share: number): CSSProperties => ({
+  left: percent(share),
+  transform: `translateX(-${percent(share)})`,
+});
+
+const percent = (share: number): string => `${(share * 100).toFixed(3)}%`;
+
+/** The lines of the ticks, and a hatched band where the axis is cut short, as the background of each row. */
+function gridOf({ ticks, breaks }: TimeAxis): CSSProperties {
+  const line = 'var(--mantine-color-default-border)';
+  const lines = ticks.map(
+    ({ share }) =>
+      `linear-gradient(to right, transparent ${percent(share)}, ${line} ${percent(share)}, ${line} calc(${percent(share)} + 1px), transparent calc(${percent(share)} + 1px))`,
+  );
+  const bands = breaks.map(
+    ({ from, to }) =>
+      `linear-gradient(to right, transparent ${percent(from)}, var(--timeline-break) ${percent(from)}, var(--timeline-break) ${percent(to)}, transparent ${percent(to)})`,
+  );
+  const layers = [...lines, ...bands].join(', ');
+  return { '--timeline-grid': layers === '' ? 'none' : layers } as CSSProperties;
+}
+
+function BarRow({
+  bar: { step, spans },
+  axis: { shareOf },
+  onPoint,
+}: {
+  bar: Bar;
+  axis: TimeAxis;
+  onPoint: () => void;
+}) {
+  const atOnce = spans.length === 0 && step.status !== 'skipped';
+  return (
+    <>
+      <span className="timeline-name" onPointerEnter={onPoint}>
+        <span className="cut">
+          <UserText>{step.label}</UserText>
+        </span>{' '}
+        {iterationMark(step)}
+      </span>
+      <span className="timeline-track" onPointerEnter={onPoint}>
+        {spans.map((span) => (
+          <span
+            key={span.phase}
+            className={`timeline-span phase-${span.phase}`}
+            style={{
+              left: percent(shareOf(span.from)),
+              width: percent(shareOf(span.to) - shareOf(span.from)),
+            }}
+          />
+        ))}
+        {atOnce && (
+          <span
+            className="timeline-span timeline-moment"
+            style={{ left: percent(shareOf(Date.parse(step.started_at))) }}
+          />
+        )}
+      </span>
+    </>
+  );
+}
+
+function spokenOf(bar: Bar): string {
+  const figures = figuresOf(bar).map(({ phase, ms }) => `${durationText(ms)} ${phaseNames[phase]}`);
+  const { step } = bar;
+  const details = figures.length > 0 ? figures : step.status === 'skipped' ? [] : [durationText(0)];
+  return [`${stepName(step)}: ${shownState(step)}`, ...details].join(', ');
+}

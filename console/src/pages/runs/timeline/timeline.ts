@@ -1,0 +1,130 @@
+import type { Run, Step } from '../../../../../client/index.ts';
+
+/** What a step can be at. A loop spans its iterations, whose own steps say what is done in them. */
+export type Phase = 'working' | 'retrying' | 'queued' | 'waiting' | 'iterations';
+
+/** What a moment of a run is spent on, the first of these that any step is at; `idle` when none is at anything. */
+export const wallParts = ['working', 'retrying', 'queued', 'waiting', 'idle'] as const;
+export type WallPart = (typeof wallParts)[number];
+
+/** A stretch of time, in milliseconds since 1970. */
+export interface Span {
+  phase: Phase;
+  from: number;
+  to: number;
+}
+
+export interface Bar {
+  step: Step;
+  /** In order of time, none of them empty; none at all for a step that was skipped. */
+  spans: Span[];
+}
+
+export interface Timeline {
+  /** From the run's creation to its end, or to now. */
+  from: number;
+  to: number;
+  /** One for each step, in the order of the run. */
+  bars: Bar[];
+  /** What the run was at, one stretch after the other, from `from` to `to`. */
+  stretches: Stretch[];
+  /** How the wall time was spent. The parts add up to `to - from`, also where steps ran side by side. */
+  parts: Record<WallPart, number>;
+}
+
+export interface Stretch {
+  part: WallPart;
+  from: number;
+  to: number;
+}
+
+/** The run on one axis of time. `now` is the end of what is still going on. */
+export function timelineOf(
+  run: Pick<Run, 'created_at' | 'finished_at' | 'steps'>,
+  now: number,
+): Timeline {
+  const from = Date.parse(run.created_at);
+  const to = run.finished_at === null ? lastMoment(run.steps, now) : Date.parse(run.finished_at);
+  const end = Math.max(from, to);
+  const bars = run.steps.map((step) => ({ step, spans: spansOf(step, from, end) }));
+  const spans = bars.flatMap((bar) => bar.spans);
+  const stretches = stretchesOf(spans, from, end);
+  return { from, to: end, bars, stretches, parts: partsOf(stretches) };
+}
+
+/** The clock of the one who looks may be behind that of the service. */
+const lastMoment = (steps: readonly Step[], now: number): number =>
+  steps.reduce(
+    (latest, { started_at, finished_at }) =>
+      Math.max(latest, Date.parse(finished_at ?? started_at)),
+    now,
+  );
+
+function spansOf(step: Step, from: number, to: number): Span[] {
+  if (step.status === 'skipped') return [];
+  const started = Date.parse(step.started_at);
+  const finished = step.finished_at === null ? to : Date.parse(step.finished_at);
+  const lastTry = Math.min(started + (step.retried_ms ?? 0), finished);
+  const spans: Span[] = [
+    { phase: 'queued', from: started - (step.queued_ms ?? 0), to: started },
+    { phase: 'retrying', from: started, to: lastTry },
+    { phase: phaseOf(step), from: lastTry, to: finished },
+  ];
+  return spans
+    .map(({ phase, ...span }) => ({
+      phase,
+      from: Math.max(span.from, from),
+      to: Math.min(span.to, to),
+    }))
+    .filter((span) => span.to > span.from);
+}
+
+function phaseOf({ kind }: Step): Phase {
+  if (kind === 'human_gate') return 'waiting';
+  return kind === 'loop' ? 'iterations' : 'working';
+}
+
+/** Goes through the edges of all spans in order of time; what lies between two goes to one part. */
+function stretchesOf(spans: readonly Span[], from: number, to: number): Stretch[] {
+  const edges = spans
+    .flatMap(({ phase, ...span }) => [
+      { phase, at: span.from, change: 1 },
+      { phase, at: span.to, change: -1 },
+    ])
+    .sort((a, b) => a.at - b.at);
+  const open: Record<Phase, number> = {
+    working: 0,
+    retrying: 0,
+    queued: 0,
+    waiting: 0,
+    iterations: 0,
+  };
+  const stretches: Stretch[] = [];
+  const now = (): WallPart => wallParts.find((part) => part !== 'idle' && open[part] > 0) ?? 'idle';
+  let reached = from;
+  const add = (part: WallPart, until: number): void => {
+    const last = stretches.at(-1);
+    if (until > reached) {
+      if (last?.part === part) last.to = until;
+      else stretches.push({ part, from: reached, to: until });
+    }
+    reached = Math.max(reached, until);
+  };
+  for (const { phase, at, change } of edges) {
+    add(now(), at);
+    open[phase] += change;
+  }
+  add('idle', to);
+  return stretches;
+}
+
+function partsOf(stretches: readonly Stretch[]): Timeline['parts'] {
+  const parts = { working: 0, retrying: 0, queued: 0, waiting: 0, idle: 0 };
+  for (const { part, from, to } of stretches) parts[part] += to - from;
+  return parts;
+}
+
+/** How long a step was at each thing. */
+export function figuresOf(bar: Bar): { phase: Phase; ms: number }[] {
+  return bar.spans.map(({ phase, from, to }) => ({ phase, ms: to - from }));
+}

@@ -1,0 +1,244 @@
+import type { Graph } from '../../../../../client/index.ts';
+import type { NodeKind } from '../../../../../shared/contract/graph.ts';
+import { isRecord, type JsonRecord, valueAt, withAt } from '../record.ts';
+
+/** A graph being edited, what it was like before each step, and what was undone. */
+export interface Draft {
+  graph: Graph;
+  /** Oldest first. */
+  past: readonly Graph[];
+  /** What was undone last comes first. */
+  future: readonly Graph[];
+  /** What the latest change was to; the next change to the same is the same step back. */
+  touched: string | undefined;
+}
+
+export type Place = { x: number; y: number };
+export type Branch = 'true' | 'false';
+
+export type DraftAction =
+  | { type: 'add'; id: string; kind: NodeKind; position?: Place | undefined; after?: string }
+  /** Sets a field by its path in the node, like `retry.max_attempts`; undefined takes it away. */
+  | { type: 'set'; id: string; field: string; value: unknown }
+  | { type: 'rename'; id: string; to: string }
+  | { type: 'connect'; source: string; target: string; branch?: Branch | undefined }
+  /** Edges go by where they stand in the graph. */
+  | { type: 'branch'; edge: number; branch: Branch | undefined }
+  | { type: 'remove'; nodes: readonly string[]; edges: readonly number[] }
+  | { type: 'place'; places: ReadonlyMap<string, Place> }
+  /** `touched` names a change that goes on, like typing in one field. */
+  | { type: 'replace'; graph: Graph; touched?: string }
+  | { type: 'undo' }
+  | { type: 'redo' }
+  /** Begins anew, without anything to undo. */
+  | { type: 'load'; graph: Graph };
+
+/** Steps that can be undone. */
+const MOST_STEPS = 200;
+
+export const draftOf = (graph: Graph): Draft => ({
+  graph,
+  past: [],
+  future: [],
+  touched: undefined,
+});
+
+/** The next draft. What cannot be done, such as an edge to nowhere, leaves the draft as it is. */
+export function changeDraft(draft: Draft, action: DraftAction): Draft {
+  switch (action.type) {
+    case 'undo':
+      return undone(draft);
+    case 'redo':
+      return redone(draft);
+    case 'load':
+      return draftOf(action.graph);
+    default: {
+      const graph = changed(draft.graph, action);
+      return graph === draft.graph ? draft : stepped(draft, graph, touchOf(action));
+    }
+  }
+}
+
+function stepped(draft: Draft, graph: Graph, touched: string | undefined): Draft {
+  const goesOn = touched !== undefined && touched === draft.touched;
+  const past = goesOn ? draft.past : [...draft.past, draft.graph].slice(-MOST_STEPS);
+  return { graph, past, future: [], touched };
+}
+
+function undone(draft: Draft): Draft {
+  const graph = draft.past.at(-1);
+  if (graph === undefined) return draft;
+  return {
+    graph,
+    past: draft.past.slice(0, -1),
+    future: [draft.graph, ...draft.future],
+    touched: undefined,
+  };
+}
+
+function redone(draft: Draft): Draft {
+  const [graph, ...future] = draft.future;
+  if (graph === undefined) return draft;
+  return { graph, past: [...draft.past, draft.graph], future, touched: undefined };
+}
+
+type Change = Exclude<DraftAction, { type: 'undo' | 'redo' | 'load' }>;
+
+function touchOf(action: Change): string | undefined {
+  if (action.type === 'set') return `${action.id} ${action.field}`;
+  return action.type === 'replace' ? action.touched : undefined;
+}
+
+function changed(graph: Graph, action: Change): Graph {
+  switch (action.type) {
+    case 'add':
+      return withNode(graph, action);
+    case 'set':
+      return withField(graph, action);
+    case 'rename':
+      return renamed(graph, action.id, action.to);
+    case 'connect':
+      return connected(graph, action);
+    case 'branch':
+      return branched(graph, action.edge, action.branch);
+    case 'remove':
+      return without(graph, new Set(action.nodes), new Set(action.edges));
+    case 'place':
+      return placed(graph, action.places);
+    case 'replace':
+      return action.graph;
+  }
+}
+
+/** What a new node of a kind begins with: what it cannot be without. */
+const beginnings: Record<NodeKind, JsonRecord> = {
+  agent: { prompt: '', model: 'mock' },
+  tool: { tool_name: 'json_transform', params: { expression: 'null' } },
+  condition: { expression: 'true' },
+  loop: { expression: 'false', max_iterations: 5 },
+  human_gate: { prompt: '' },
+  merge: {},
+};
+
+/** An id that no node of the graph has: the kind and a number. */
+export function freeId(graph: Graph, kind: NodeKind): string {
+  const taken = new Set(graph.nodes.map(idOf));
+  const stem = kind === 'human_gate' ? 'gate' : kind;
+  for (let number = 1; ; number += 1) {
+    const id = `${stem}_${number}`;
+    if (!taken.has(id)) return id;
+  }
+}
+
+function withNode(
+  graph: Graph,
+  { id, kind, position, after }: Extract<DraftAction, { type: 'add' }>,
+): Graph {
+  if (nodeOf(graph, id) !== undefined) return graph;
+  const node = { id, kind, ...structuredCopy(beginnings[kind]), ...(position && { position }) };
+  const added = { ...graph, nodes: [...graph.nodes, node] };
+  return after === undefined
+    ? added
+    : connected(added, { source: after, target: id, branch: freeBranch(graph, after) });
+}
+
+const structuredCopy = (fields: JsonRecord): JsonRecord =>
+  JSON.parse(JSON.stringify(fields)) as JsonRecord;
+
+function withField(
+  graph: Graph,
+  { id, field, value }: Extract<DraftAction, { type: 'set' }>,
+): Graph {
+  return withNodes(graph, (node) =>
+    node['id'] === id && valueAt(node, field) !== value ? withAt(node, field, value) : node,
+  );
+}
+
+/** An id that is taken, or none at all, changes nothing. Edges follow. */
+function renamed(graph: Graph, id: string, to: string): Graph {
+  if (to === '' || to === id || nodeOf(graph, to) !== undefined) return graph;
+  if (nodeOf(graph, id) === undefined) return graph;
+  const end = (value: unknown): unknown => (value === id ? to : value);
+  return {
+    ...withNodes(graph, (node) => (node['id'] === id ? { ...node, id: to } : node)),
+    edges: graph.edges.map((edge) =>
+      isRecord(edge) && (edge['source'] === id || edge['target'] === id)
+        ? { ...edge, source: end(edge['source']), target: end(edge['target']) }
+        : edge,
+    ),
+  };
+}
+
+function connected(
+  graph: Graph,
+  { source, target, branch }: Omit<Extract<DraftAction, { type: 'connect' }>, 'type'>,
+): Graph {
+  if (nodeOf(graph, source) === undefined || nodeOf(graph, target) === undefined) return graph;
+  const drawn = graph.edges.some(
+    (edge) =>
+      isRecord(edge) &&
+      edge['source'] === source &&
+      edge['target'] === target &&
+      edge['condition_value'] === branch,
+  );
+  if (drawn) return graph;
+  const edge = { source, target, ...(branch && { condition_value: branch }) };
+  return { ...graph, edges: [...graph.edges, edge] };
+}
+
+function branched(graph: Graph, at: number, branch: Branch | undefined): Graph {
+  const edge = graph.edges[at];
+  if (!isRecord(edge) || edge['condition_value'] === branch) return graph;
+  return { ...graph, edges: graph.edges.with(at, withAt(edge, 'condition_value', branch)) };
+}
+
+/** Edges of removed nodes go as well. */
+function without(graph: Graph, nodes: ReadonlySet<unknown>, edges: ReadonlySet<number>): Graph {
+  const keptNodes = graph.nodes.filter((node) => !nodes.has(idOf(node)));
+  const keptEdges = graph.edges.filter(
+    (edge, at) =>
+      !edges.has(at) &&
+      !(isRecord(edge) && (nodes.has(edge['source']) || nodes.has(edge['target']))),
+  );
+  if (keptNodes.length === graph.nodes.length && keptEdges.length === graph.edges.length) {
+    return graph;
+  }
+  return { ...graph, nodes: keptNodes, edges: keptEdges };
+}
+
+function placed(graph: Graph, places: ReadonlyMap<string, Place>): Graph {
+  return withNodes(graph, (node) => {
+    const place = places.get(String(node['id']));
+    if (place === undefined) return node;
+    // A drawing is no blueprint: whole units keep the JSON readable.
+    return { ...node, position: { x: Math.round(place.x), y: Math.round(place.y) } };
+  });
+}
+
+function withNodes(graph: Graph, change: (node: JsonRecord) => JsonRecord): Graph {
+  const nodes = graph.nodes.map((node) => (isRecord(node) ? change(node) : node));
+  return nodes.some((node, at) => node !== graph.nodes[at]) ? { ...graph, nodes } : graph;
+}
+
+const idOf = (node: unknown): unknown => (isRecord(node) ? node['id'] : undefined);
+
+/** The node as it is written; the first one when an id is given twice. */
+export function nodeOf(graph: Graph, id: string): JsonRecord | undefined {
+  return graph.nodes.find((node): node is JsonRecord => isRecord(node) && node['id'] === id);
+}
+
+const branching: ReadonlySet<unknown> = new Set(['condition', 'loop', 'human_gate']);
+
+/** Whether edges from the node may name the result that takes them. */
+export const branches = (node: JsonRecord | undefined): boolean => branching.has(node?.['kind']);
+
+/** The result that the next edge from a node most likely stands for: the first that no edge has. */
+export function freeBranch(graph: Graph, source: string): Branch | undefined {
+  if (!branches(nodeOf(graph, source))) return undefined;
+  const used = new Set(
+    graph.edges.flatMap((edge) =>
+      isRecord(edge) && edge['source'] === source ? [edge['condition_value']] : [],
+    ),
+  );
+  return (['true', 'false'] as const).find((branch) => !used.has(branch));
+}

@@ -1,0 +1,152 @@
+import { ActionIcon, Button, Fieldset, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { IconArrowRight, IconTrash } from '@tabler/icons-react';
+import { useRef, useState } from 'react';
+import type { Graph } from '../../../../../client/index.ts';
+import { type DrawnEdge, drawingOf } from '../../../graph/drawn.ts';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { type Branch, branches, type DraftAction, freeBranch, nodeOf } from './draft.ts';
+
+const branchOptions = [
+  { value: '', label: 'always' },
+  { value: 'true', label: 'true' },
+  { value: 'false', label: 'false' },
+];
+
+const branchOf = (text: string): Branch | undefined =>
+  text === 'true' || text === 'false' ? text : undefined;
+
+/** The edges of a node, and the way to draw another without a mouse. */
+export function EdgeFields({
+  graph,
+  id,
+  change,
+}: {
+  graph: Graph;
+  id: string;
+  change: (action: DraftAction) => void;
+}) {
+  const { edges } = drawingOf(graph);
+  const outgoing = edges.filter(({ source }) => source === id);
+  const incoming = edges.filter(({ target }) => target === id);
+  return (
+    <Fieldset legend="Connections" data-field="edges">
+      <Stack gap="xs">
+        {[...outgoing, ...incoming.filter(({ source }) => source !== id)].map((edge) => (
+          <EdgeRow key={edge.id} graph={graph} edge={edge} change={change} />
+        ))}
+        {outgoing.length + incoming.length === 0 && (
+          <Text size="sm" c="dimmed">
+            No connections yet
+          </Text>
+        )}
+        <ConnectForm graph={graph} id={id} change={change} />
+      </Stack>
+    </Fieldset>
+  );
+}
+
+/** One edge: where it leads, which result takes it, and the button that removes it. */
+export function EdgeRow({
+  graph,
+  edge: { source, target, conditionValue, at },
+  change,
+}: {
+  graph: Graph;
+  edge: DrawnEdge;
+  change: (action: DraftAction) => void;
+}) {
+  const name = `${source} to ${target}`;
+  return (
+    <Group gap="xs" wrap="nowrap" justify="space-between">
+      <Text size="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
+        <UserText>{source}</UserText>{' '}
+        <IconArrowRight size={12} aria-label="to" style={{ verticalAlign: 'middle' }} />{' '}
+        <UserText>{target}</UserText>
+      </Text>
+      <Group gap={4} wrap="nowrap">
+        {(branches(nodeOf(graph, source)) || conditionValue !== undefined) && (
+          <NativeSelect
+            size="xs"
+            w={92}
+            aria-label={`Branch of ${name}`}
+            data={branchOptions}
+            value={conditionValue ?? ''}
+            onChange={(event) =>
+              change({ type: 'branch', edge: at, branch: branchOf(event.currentTarget.value) })
+            }
+          />
+        )}
+        <ActionIcon
+          variant="subtle"
+          color="red"
+          aria-label={`Delete edge ${name}`}
+          onClick={() => change({ type: 'remove', nodes: [], edges: [at] })}
+        >
+          <IconTrash size={16} />
+        </ActionIcon>
+      </Group>
+    </Group>
+  );
+}
+
+function ConnectForm({
+  graph,
+  id,
+  change,
+}: {
+  graph: Graph;
+  id: string;
+  change: (action: DraftAction) => void;
+}) {
+  const { nodes } = drawingOf(graph);
+  const others = nodes.filter((node) => node.id !== id);
+  const [chosen, setChosen] = useState('');
+  const [branch, setBranch] = useState<string>();
+  const targets = useRef<HTMLSelectElement>(null);
+  const target = others.some((node) => node.id === chosen) ? chosen : '';
+  const branching = branches(nodeOf(graph, id));
+  const shownBranch = branch ?? freeBranch(graph, id) ?? '';
+  if (others.length === 0) return null;
+  return (
+    <Group gap="xs" align="flex-end" wrap="wrap">
+      <NativeSelect
+        size="xs"
+        label="Connect to"
+        ref={targets}
+        flex={1}
+        miw={120}
+        data={[
+          { value: '', label: 'Select a node' },
+          ...others.map((node) => ({ value: node.id, label: node.label })),
+        ]}
+        value={target}
+        onChange={(event) => setChosen(event.currentTarget.value)}
+      />
+      {branching && (
+        <NativeSelect
+          size="xs"
+          label="Branch"
+          w={92}
+          data={branchOptions}
+          value={shownBranch}
+          onChange={(event) => setBranch(event.currentTarget.value)}
+        />
+      )}
+      <Button
+        size="xs"
+        variant="default"
+        disabled={target === ''}
+        onClick={() => {
+          const result = branching ? branchOf(shownBranch) : undefined;
+          change({ type: 'connect', source: id, target, branch: result });
+          setChosen('');
+          setBranch(undefined);
+          // There is nothing to press again, and a button that is disabled drops the focus.
+          targets.current?.focus();
+        }}
+      >
+        Connect
+      </Button>
+    </Group>
+  );
+}

@@ -1,0 +1,168 @@
+import { Box, Group, Tabs, Text } from '@mantine/core';
+import { useCallback, useMemo, useReducer, useRef, useState } from 'react';
+import type { Workflow } from '../../../../../client/index.ts';
+import { type Drawing, drawingOf } from '../../../graph/drawn.ts';
+import { TextLink } from '../../../parts/links.tsx';
+import { LoadingRows } from '../../../parts/loading.tsx';
+import { Page } from '../../../parts/page.tsx';
+import { changeDraft, draftOf, freeBranch } from './draft.ts';
+import { EditorCanvas, type Selection } from './editor-canvas.tsx';
+import { EditorToolbar } from './editor-toolbar.tsx';
+import { JsonPanel } from './json-panel.tsx';
+import { MistakeList } from '../mistakes/mistake-list.tsx';
+import type { Mistake } from '../mistakes/mistakes.ts';
+import { fieldAt } from './node-fields.ts';
+import { SelectionPanel } from './selection-panel.tsx';
+import { useDraftPlaces } from './use-draft-places.ts';
+import { useFieldFocus } from './use-field-focus.ts';
+import { useLeaveGuard } from './use-leave-guard.ts';
+import { useMistakes } from '../mistakes/use-mistakes.ts';
+import { useSaving } from './use-saving.tsx';
+import { useUndoKeys } from './use-undo-keys.ts';
+
+const NOTHING: Selection = { nodes: [], edges: [] };
+const NO_MISTAKES: readonly Mistake[] = [];
+
+/** The editor of one workflow: the drawing, and beside it what is chosen, what is wrong, and the JSON. */
+export function EditorBench({ workflow }: { workflow: Workflow }) {
+  const [draft, change] = useReducer(changeDraft, workflow.graph, draftOf);
+  const { graph } = draft;
+  const [selection, setSelection] = useState(NOTHING);
+  const [panel, setPanel] = useState<string | null>('chosen');
+  const drawing = useMemo(() => drawingOf(graph), [graph]);
+  const places = useDraftPlaces(drawing);
+  const { mistakes, tools } = useMistakes(graph);
+  const side = useRef<HTMLDivElement>(null);
+  const { focused, focusField } = useFieldFocus(side);
+  const saving = useSaving(workflow, graph, (loaded) => change({ type: 'load', graph: loaded }));
+  useLeaveGuard(saving.unsaved);
+  useUndoKeys(change, saving.save);
+
+  const choose = useCallback(
+    (next: Selection, field?: string): void => {
+      setSelection(next);
+      setPanel('chosen');
+      focusField(field);
+    },
+    [focusField],
+  );
+  const edgeIndexes = (ids: readonly string[]): number[] =>
+    drawing.edges.filter(({ id }) => ids.includes(id)).map(({ at }) => at);
+  const connect = (source: string, target: string): void =>
+    change({ type: 'connect', source, target, branch: freeBranch(graph, source) });
+
+  return (
+    <Page
+      title={`Edit ${workflow.name}`}
+      about={
+        <TextLink to="/workflows/$workflowId" params={{ workflowId: workflow.id }}>
+          Back to workflow
+        </TextLink>
+      }
+      wide
+    >
+      {saving.overtaken}
+      <EditorToolbar
+        draft={draft}
+        drawing={drawing}
+        places={places}
+        selected={selection.nodes.length === 1 ? selection.nodes[0] : undefined}
+        change={change}
+        onAdded={(id) => choose({ nodes: [id], edges: [] }, 'id')}
+        saving={saving}
+      />
+      <Group align="flex-start" gap="md" wrap="wrap">
+        <Box
+          flex="3 1 420px"
+          miw={0}
+          w="100%"
+          // Long forms are scrolled beside the drawing where there is room for both.
+          pos={{ base: 'static', lg: 'sticky' }}
+          top={72}
+        >
+          {places === undefined ? (
+            <LoadingRows />
+          ) : (
+            <EditorCanvas
+              drawing={drawing}
+              places={places}
+              mistakes={mistakes ?? NO_MISTAKES}
+              selection={selection}
+              onSelect={(next) => {
+                setSelection(next);
+                setPanel('chosen');
+              }}
+              onPlace={(moved) => change({ type: 'place', places: new Map([...places, ...moved]) })}
+              onConnect={connect}
+              onRemove={({ nodes, edges }) =>
+                change({ type: 'remove', nodes, edges: edgeIndexes(edges) })
+              }
+              height="min(68vh, 760px)"
+            />
+          )}
+          <HiddenParts hidden={graph.nodes.length - drawing.nodes.length} />
+        </Box>
+        {/* The drawing's delete key is not meant for what has the focus here. */}
+        <Box flex="2 1 320px" miw={0} maw="100%" ref={side} className="nokey">
+          <Tabs value={panel} onChange={setPanel} keepMounted={false}>
+            <Tabs.List mb="sm">
+              <Tabs.Tab value="chosen">Selection</Tabs.Tab>
+              <Tabs.Tab value="mistakes">{tabWords(mistakes)}</Tabs.Tab>
+              <Tabs.Tab value="json">JSON</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="chosen">
+              <SelectionPanel
+                graph={graph}
+                drawing={drawing}
+                selection={selection}
+                mistakes={mistakes ?? NO_MISTAKES}
+                tools={tools}
+                focused={focused}
+                change={change}
+                onChoose={choose}
+              />
+            </Tabs.Panel>
+            <Tabs.Panel value="mistakes">
+              <MistakeList
+                mistakes={mistakes}
+                onChoose={(mistake) => {
+                  const target = targetOf(mistake, drawing);
+                  if (target === undefined) setPanel('json');
+                  else choose(target.selection, target.field);
+                }}
+              />
+            </Tabs.Panel>
+            <Tabs.Panel value="json">
+              <JsonPanel graph={graph} change={change} />
+            </Tabs.Panel>
+          </Tabs>
+        </Box>
+      </Group>
+    </Page>
+  );
+}
+
+const tabWords = (mistakes: readonly Mistake[] | undefined): string =>
+  mistakes === undefined || mistakes.length === 0 ? 'Check' : `Check (${mistakes.length})`;
+
+function HiddenParts({ hidden }: { hidden: number }) {
+  if (hidden === 0) return null;
+  return (
+    <Text size="sm" c="dimmed" mt="xs">
+      {hidden} {hidden === 1 ? 'node is' : 'nodes are'} not shown: the ID is missing or duplicated,
+      or the kind is unknown. Fix {hidden === 1 ? 'it' : 'them'} in the JSON tab.
+    </Text>
+  );
+}
+
+/** What in the drawing a mistake is about; undefined when that is not drawn. */
+function targetOf(
+  { nodeId, edge: at, path }: Mistake,
+  { nodes, edges }: Drawing,
+): { selection: Selection; field: string | undefined } | undefined {
+  const edge = edges.find((each) => each.at === at);
+  if (edge !== undefined) return { selection: { nodes: [], edges: [edge.id] }, field: 'edges' };
+  const node = nodes.find(({ id }) => id === nodeId);
+  if (node === undefined) return undefined;
+  return { selection: { nodes: [node.id], edges: [] }, field: fieldAt(path, node.kind) ?? 'id' };
+}

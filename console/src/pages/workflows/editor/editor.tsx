@@ -1,0 +1,46 @@
+import { Alert } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { Failure } from '../../../parts/failure.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { LoadingPage } from '../../../parts/loading.tsx';
+import { Page } from '../../../parts/page.tsx';
+import { useMay } from '../../../queries/identity.ts';
+import { workflowQuery } from '../../../queries/workflows.ts';
+import { EditorBench } from './editor-bench.tsx';
+
+const LOOK_EVERY_MS = 10_000;
+
+/** Where a workflow's graph is changed. It is read again now and then, to notice when somebody else saves. */
+export function EditorPage() {
+  const { workflowId } = useParams({ from: '/inside/workflows/$workflowId/edit' });
+  const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: LOOK_EVERY_MS });
+  const mayEdit = useMay('create_edit_workflows');
+  const mayPublish = useMay('publish_workflows');
+  if (!mayEdit) {
+    return (
+      <Page title="Editor">
+        <Alert>You need the create_edit_workflows permission to edit workflows.</Alert>
+      </Page>
+    );
+  }
+  if (query.data?.status === 'published' && !mayPublish) {
+    return (
+      <Page title="Editor">
+        <Alert>You need the publish_workflows permission to edit a published workflow.</Alert>
+      </Page>
+    );
+  }
+  if (query.data === undefined && query.error !== null) {
+    return (
+      <Page title="Editor">
+        <Failure error={query.error} onRetry={() => void query.refetch()} />
+      </Page>
+    );
+  }
+  return (
+    <Loaded query={query} loading={<LoadingPage />}>
+      {(workflow) => <EditorBench key={workflow.id} workflow={workflow} />}
+    </Loaded>
+  );
+}

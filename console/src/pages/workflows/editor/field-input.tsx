@@ -1,0 +1,142 @@
+import { Autocomplete, TagsInput, Textarea, TextInput } from '@mantine/core';
+import { useMemo } from 'react';
+import { CodeEditor } from '../../../parts/code/code-editor.tsx';
+import { anObject, JsonField } from '../json-field.tsx';
+import { jsonText } from '../json-text.ts';
+import type { NodeField } from './node-fields.ts';
+import { NumberField } from '../number-field.tsx';
+
+export interface FieldMark {
+  message: string;
+  /** Offset in the field's text. */
+  position: number | undefined;
+  severity: 'error' | 'warning';
+}
+
+/** One field of a node, whatever is in it: a draft may hold anything. */
+export function FieldInput({
+  field,
+  value,
+  onChange,
+  marks,
+  tools,
+}: {
+  field: NodeField;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  marks: readonly FieldMark[];
+  tools: readonly string[];
+}) {
+  const error = marks.length === 0 ? undefined : marks.map(({ message }) => message).join('. ');
+  const common = { label: field.label, description: field.hint, error };
+  const onText = (text: string): void => onChange(text === '' ? undefined : text);
+  switch (field.input) {
+    case 'line':
+      return (
+        <TextInput
+          {...common}
+          value={textOf(value)}
+          onChange={(event) => onText(event.currentTarget.value)}
+        />
+      );
+    case 'template':
+      return (
+        <Textarea
+          {...common}
+          autosize
+          minRows={2}
+          maxRows={12}
+          dir="auto"
+          value={textOf(value)}
+          onChange={(event) => onText(event.currentTarget.value)}
+        />
+      );
+    case 'expression':
+      return <ExpressionInput {...{ field, value, onChange, marks, error }} />;
+    case 'number':
+      return (
+        <NumberField
+          {...common}
+          value={value}
+          min={field.least}
+          max={field.most}
+          allowDecimal={field.whole !== true}
+          onChange={onChange}
+        />
+      );
+    case 'object':
+    case 'json':
+      return (
+        <JsonField
+          label={field.label}
+          description={field.hint}
+          error={error}
+          value={value}
+          onChange={onChange}
+          {...(field.input === 'object' && { judge: anObject })}
+        />
+      );
+    case 'names':
+      return (
+        <TagsInput
+          {...common}
+          value={Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []}
+          onChange={(names) => onChange(names.length === 0 ? undefined : names)}
+        />
+      );
+    case 'tool':
+      return (
+        <Autocomplete
+          {...common}
+          data={[...tools]}
+          value={textOf(value)}
+          onChange={onText}
+          limit={50}
+        />
+      );
+  }
+}
+
+/** How much of an expression a mark underlines: the service tells where it begins to go wrong. */
+const MARKED_CHARACTERS = 1;
+
+function ExpressionInput({
+  field,
+  value,
+  onChange,
+  marks,
+  error,
+}: {
+  field: NodeField;
+  value: unknown;
+  onChange: (value: unknown) => void;
+  marks: readonly FieldMark[];
+  error: string | undefined;
+}) {
+  const placed = useMemo(
+    () =>
+      marks.flatMap(({ message, position, severity }) =>
+        position === undefined
+          ? []
+          : [{ from: position, to: position + MARKED_CHARACTERS, message, severity }],
+      ),
+    [marks],
+  );
+  return (
+    <CodeEditor
+      label={field.label}
+      {...(field.hint !== undefined && { description: field.hint })}
+      error={error}
+      language="expression"
+      value={textOf(value)}
+      marks={placed}
+      minHeight={44}
+      maxHeight={200}
+      onChange={(text) => {
+        if (text !== textOf(value)) onChange(text);
+      }}
+    />
+  );
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : jsonText(value));

@@ -1,0 +1,40 @@
+import { Text } from '@mantine/core';
+import type { Graph } from '../../../../../client/index.ts';
+import type { DraftAction } from './draft.ts';
+import { JsonField } from '../json-field.tsx';
+import type { Judge } from '../json-text.ts';
+import { isRecord } from '../record.ts';
+
+/** Changes that follow each other in the JSON are one step back in the drawing; the text has an undo of its own. */
+const TYPING = 'json';
+
+/** Whether a value is a graph as far as a drawing needs it. */
+export const aGraph: Judge = (value) =>
+  isRecord(value) && Array.isArray(value['nodes']) && Array.isArray(value['edges'])
+    ? undefined
+    : 'A graph is an object with the lists `nodes` and `edges`. The graph has not changed.';
+
+/** The graph as JSON. What is changed here is drawn, and what is drawn is written here. */
+export function JsonPanel({
+  graph,
+  change,
+}: {
+  graph: Graph;
+  change: (action: DraftAction) => void;
+}) {
+  return (
+    <>
+      <JsonField
+        label="Graph as JSON"
+        value={graph}
+        judge={aGraph}
+        minHeight={320}
+        maxHeight={560}
+        onChange={(value) => change({ type: 'replace', graph: value as Graph, touched: TYPING })}
+      />
+      <Text size="xs" c="dimmed" mt="xs">
+        The graph updates once the JSON is valid.
+      </Text>
+    </>
+  );
+}

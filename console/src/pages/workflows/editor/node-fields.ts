@@ -1,0 +1,205 @@
+import type { NodeKind } from '../../../../../shared/contract/graph.ts';
+
+/** One field of a node's form. */
+export interface NodeField {
+  /** Its path in the node. */
+  name: string;
+  label: string;
+  hint?: string;
+  /**
+   * `template` is a text with references, `expression` what is computed over the state, `names` a list of texts, `tool`
+   * the name of one.
+   */
+  input: 'line' | 'template' | 'expression' | 'number' | 'object' | 'json' | 'names' | 'tool';
+  least?: number;
+  most?: number;
+  whole?: boolean;
+}
+
+/** Fields under a heading that can be folded away. */
+export interface FieldGroup {
+  label: string;
+  fields: readonly NodeField[];
+}
+
+const outputKey: NodeField = {
+  name: 'output_key',
+  label: 'Output key',
+  hint: 'State key for the output. Default: the node ID.',
+  input: 'line',
+};
+
+const prompt: NodeField = { name: 'prompt', label: 'Prompt', input: 'template' };
+
+const expression: NodeField = {
+  name: 'expression',
+  label: 'Expression',
+  hint: 'Uses the state, like score >= 0.8 and not blocked',
+  input: 'expression',
+};
+
+/** What the form of each kind shows at once. Id and label stand before it. */
+export const mainFields: Record<NodeKind, readonly NodeField[]> = {
+  agent: [
+    {
+      ...prompt,
+      hint: 'Supports references like {ticket}. Leave empty to send the whole state as JSON.',
+    },
+    { name: 'system_prompt', label: 'System prompt', input: 'template' },
+    { name: 'model', label: 'Model', hint: 'provider/model, or mock', input: 'line' },
+    {
+      name: 'fallback_models',
+      label: 'Fallback models',
+      hint: 'Tried in this order when a provider fails. Press Enter after each.',
+      input: 'names',
+    },
+    outputKey,
+  ],
+  tool: [
+    { name: 'tool_name', label: 'Tool', input: 'tool' },
+    {
+      name: 'params',
+      label: 'Parameters',
+      hint: 'A JSON object. Strings can contain references like {ticket}.',
+      input: 'object',
+    },
+    outputKey,
+  ],
+  condition: [expression],
+  loop: [
+    { ...expression, hint: 'Repeats while true' },
+    {
+      name: 'max_iterations',
+      label: 'Max iterations',
+      hint: 'Default: 5',
+      input: 'number',
+      least: 1,
+      most: 10_000,
+      whole: true,
+    },
+  ],
+  human_gate: [
+    { ...prompt, hint: 'The question for the approver. Supports references like {draft}.' },
+  ],
+  merge: [],
+};
+
+const seconds = { input: 'number', least: 0 } as const;
+
+const limits: FieldGroup = {
+  label: 'Timeout and retries',
+  fields: [
+    {
+      name: 'timeout_seconds',
+      label: 'Timeout per attempt (seconds)',
+      ...seconds,
+      most: 604_800,
+    },
+    {
+      name: 'retry.max_attempts',
+      label: 'Max attempts',
+      hint: 'Default: 1',
+      input: 'number',
+      least: 1,
+      most: 100,
+      whole: true,
+    },
+    {
+      name: 'retry.initial_interval_seconds',
+      label: 'Initial retry delay (seconds)',
+      hint: 'Default: 1',
+      ...seconds,
+      most: 3600,
+    },
+    {
+      name: 'retry.backoff',
+      label: 'Backoff multiplier',
+      hint: 'Default: 2',
+      input: 'number',
+      least: 1,
+      most: 10,
+    },
+  ],
+};
+
+const answer: FieldGroup = {
+  label: 'Response',
+  fields: [
+    {
+      name: 'response_schema',
+      label: 'Response schema',
+      hint: 'JSON Schema of the response. The parsed object becomes the output.',
+      input: 'object',
+    },
+    { name: 'temperature', label: 'Temperature', input: 'number', least: 0, most: 2 },
+    {
+      name: 'max_output_tokens',
+      label: 'Max output tokens',
+      input: 'number',
+      least: 1,
+      most: 10_000_000,
+      whole: true,
+    },
+  ],
+};
+
+const mock: FieldGroup = {
+  label: 'Mock model',
+  fields: [
+    {
+      name: 'mock.output',
+      label: 'Output',
+      hint: 'Any JSON. Strings can contain references like {ticket}.',
+      input: 'json',
+    },
+    {
+      name: 'mock.cost_usd',
+      label: 'Cost (USD)',
+      input: 'number',
+      least: 0,
+      most: 1_000_000,
+    },
+    {
+      name: 'mock.delay_ms',
+      label: 'Delay (ms)',
+      input: 'number',
+      least: 0,
+      most: 3_600_000,
+      whole: true,
+    },
+    {
+      name: 'mock.fail_times',
+      label: 'Failures before success',
+      input: 'number',
+      least: 0,
+      most: 1000,
+      whole: true,
+    },
+  ],
+};
+
+/** What the form of each kind keeps folded. */
+export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
+  agent: [answer, mock, limits],
+  tool: [limits],
+  condition: [limits],
+  loop: [limits],
+  human_gate: [limits],
+  merge: [limits],
+};
+
+/** The field that a place in a graph is in, like `params` for `nodes[3].params.url`; undefined outside of nodes. */
+export function fieldAt(path: string | undefined, kind: NodeKind): string | undefined {
+  const inNode = /^nodes\[\d+\]\.(.+)$/.exec(path ?? '')?.[1];
+  if (inNode === undefined) return undefined;
+  const names = ['id', 'label', ...fieldsOf(kind).map(({ name }) => name)];
+  return names.find(
+    (name) => inNode === name || inNode.startsWith(`${name}.`) || inNode.startsWith(`${name}[`),
+  );
+}
+
+/** All fields of a kind. */
+export const fieldsOf = (kind: NodeKind): NodeField[] => [
+  ...mainFields[kind],
+  ...moreFields[kind].flatMap(({ fields }) => fields),
+];

@@ -1,0 +1,160 @@
+import { Accordion, Button, Stack, TextInput } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import type { Graph } from '../../../../../client/index.ts';
+import { drawingOf } from '../../../graph/drawn.ts';
+import { type DraftAction, nodeOf } from './draft.ts';
+import { EdgeFields } from './edge-fields.tsx';
+import { FieldInput, type FieldMark } from './field-input.tsx';
+import type { Mistake } from '../mistakes/mistakes.ts';
+import { fieldAt, mainFields, moreFields, type NodeField } from './node-fields.ts';
+import { type JsonRecord, valueAt } from '../record.ts';
+
+const NO_MARKS: readonly FieldMark[] = [];
+
+/** Everything that can be set of one node, and what it is connected with. */
+export function NodeForm({
+  graph,
+  id,
+  mistakes,
+  tools,
+  focused,
+  change,
+  onRenamed,
+}: {
+  graph: Graph;
+  id: string;
+  mistakes: readonly Mistake[];
+  tools: readonly string[];
+  /** The field that a mistake has led to. */
+  focused: string | undefined;
+  change: (action: DraftAction) => void;
+  onRenamed: (to: string) => void;
+}) {
+  const node = nodeOf(graph, id);
+  const drawn = drawingOf(graph).nodes.find((each) => each.id === id);
+  const marks = marksOf(mistakes, id, drawn?.kind);
+  const [open, setOpen] = useState<string[]>([]);
+  if (node === undefined || drawn === undefined) return null;
+  const input = (field: NodeField): ReactNode => (
+    <div key={field.name} data-field={field.name}>
+      <FieldInput
+        field={field}
+        value={valueAt(node, field.name)}
+        onChange={(value) => change({ type: 'set', id, field: field.name, value })}
+        marks={marks.get(field.name) ?? NO_MARKS}
+        tools={tools}
+      />
+    </div>
+  );
+  const more = moreFields[drawn.kind];
+  const holding = more
+    .filter(({ fields }) => fields.some(({ name }) => name === focused))
+    .map(({ label }) => label);
+  return (
+    <Stack gap="sm">
+      <IdInput
+        graph={graph}
+        id={id}
+        error={textOf(marks.get('id'))}
+        onRename={(to) => {
+          change({ type: 'rename', id, to });
+          onRenamed(to);
+        }}
+      />
+      <TextInput
+        label="Label"
+        description="Display name. Default: the node ID."
+        data-field="label"
+        value={labelOf(node)}
+        error={textOf(marks.get('label'))}
+        onChange={(event) => {
+          const value = event.currentTarget.value;
+          change({ type: 'set', id, field: 'label', value: value === '' ? undefined : value });
+        }}
+      />
+      {mainFields[drawn.kind].map(input)}
+      <Accordion
+        multiple
+        variant="contained"
+        value={[...new Set([...open, ...holding])]}
+        onChange={setOpen}
+        keepMounted={false}
+        order={3}
+      >
+        {more.map(({ label, fields }) => (
+          <Accordion.Item key={label} value={label}>
+            <Accordion.Control>{label}</Accordion.Control>
+            <Accordion.Panel>
+              <Stack gap="sm">{fields.map(input)}</Stack>
+            </Accordion.Panel>
+          </Accordion.Item>
+        ))}
+      </Accordion>
+      <EdgeFields graph={graph} id={id} change={change} />
+      <Button
+        variant="light"
+        color="red"
+        leftSection={<IconTrash size={16} aria-hidden />}
+        onClick={() => change({ type: 'remove', nodes: [id], edges: [] })}
+      >
+        Delete node
+      </Button>
+    </Stack>
+  );
+}
+
+/** The id takes hold when it is left or Enter is pressed: on the way there it may be another node's. */
+function IdInput({
+  graph,
+  id,
+  error,
+  onRename,
+}: {
+  graph: Graph;
+  id: string;
+  error: string | undefined;
+  onRename: (to: string) => void;
+}) {
+  const [typed, setTyped] = useState<string>();
+  const taken = typed !== undefined && typed !== id && nodeOf(graph, typed) !== undefined;
+  const take = (): void => {
+    setTyped(undefined);
+    if (typed !== undefined && typed !== '' && typed !== id && !taken) onRename(typed);
+  };
+  return (
+    <TextInput
+      label="ID"
+      description="Used in prompts and expressions"
+      data-field="id"
+      value={typed ?? id}
+      error={taken ? 'Another node already has this ID' : error}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+      onBlur={take}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') take();
+      }}
+    />
+  );
+}
+
+const labelOf = (node: JsonRecord): string =>
+  typeof node['label'] === 'string' ? node['label'] : '';
+
+const textOf = (marks: readonly FieldMark[] | undefined): string | undefined =>
+  marks?.map(({ message }) => message).join('. ');
+
+function marksOf(
+  mistakes: readonly Mistake[],
+  id: string,
+  kind: Parameters<typeof fieldAt>[1] | undefined,
+): Map<string, FieldMark[]> {
+  const marks = new Map<string, FieldMark[]>();
+  if (kind === undefined) return marks;
+  for (const { nodeId, path, message, position, severity } of mistakes) {
+    const field = nodeId === id ? fieldAt(path, kind) : undefined;
+    if (field === undefined) continue;
+    marks.set(field, [...(marks.get(field) ?? []), { message, position, severity }]);
+  }
+  return marks;
+}

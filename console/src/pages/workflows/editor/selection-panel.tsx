@@ -1,0 +1,114 @@
+import { Button, NativeSelect, Stack, Text, Title } from '@mantine/core';
+import { IconTrash } from '@tabler/icons-react';
+import type { Graph } from '../../../../../client/index.ts';
+import type { Drawing } from '../../../graph/drawn.ts';
+import { kindNames } from '../../../graph/node-card.tsx';
+import type { DraftAction } from './draft.ts';
+import { EdgeRow } from './edge-fields.tsx';
+import type { Selection } from './editor-canvas.tsx';
+import type { Mistake } from '../mistakes/mistakes.ts';
+import { NodeForm } from './node-form.tsx';
+import { isRecord } from '../record.ts';
+
+/** What is chosen in the drawing, to be looked at and changed; and the way to choose without a mouse. */
+export function SelectionPanel({
+  graph,
+  drawing,
+  selection,
+  mistakes,
+  tools,
+  focused,
+  change,
+  onChoose,
+}: {
+  graph: Graph;
+  drawing: Drawing;
+  selection: Selection;
+  mistakes: readonly Mistake[];
+  tools: readonly string[];
+  focused: string | undefined;
+  change: (action: DraftAction) => void;
+  onChoose: (selection: Selection) => void;
+}) {
+  // What was removed or renamed since is no longer chosen.
+  const nodes = drawing.nodes.filter(({ id }) => selection.nodes.includes(id));
+  const edges = drawing.edges.filter(({ id }) => selection.edges.includes(id));
+  const node = nodes.length === 1 ? nodes[0] : undefined;
+  const edge = edges.length === 1 && nodes.length === 0 ? edges[0] : undefined;
+  return (
+    <Stack gap="sm">
+      <Title order={2} size="h6">
+        {node !== undefined
+          ? kindNames[node.kind]
+          : edge !== undefined
+            ? 'Edge'
+            : nodes.length > 1
+              ? 'Multiple selection'
+              : 'No selection'}
+      </Title>
+      <NativeSelect
+        label="Node"
+        data={[
+          { value: '', label: 'None' },
+          ...drawing.nodes.map(({ id, label }) => ({
+            value: id,
+            label: label === id ? id : `${label} (${id})`,
+          })),
+        ]}
+        value={node?.id ?? ''}
+        onChange={(event) => {
+          const id = event.currentTarget.value;
+          onChoose({ nodes: id === '' ? [] : [id], edges: [] });
+        }}
+      />
+      {node !== undefined && (
+        <NodeForm
+          key={placeOf(graph, node.id)}
+          graph={graph}
+          id={node.id}
+          mistakes={mistakes}
+          tools={tools}
+          focused={focused}
+          change={change}
+          onRenamed={(to) => onChoose({ nodes: [to], edges: [] })}
+        />
+      )}
+      {edge !== undefined && (
+        <div data-field="edges">
+          <EdgeRow graph={graph} edge={edge} change={change} />
+        </div>
+      )}
+      {nodes.length > 1 && (
+        <>
+          <Text size="sm">
+            {nodes.length} nodes and {edges.length} edges selected.
+          </Text>
+          <Button
+            variant="light"
+            color="red"
+            leftSection={<IconTrash size={16} aria-hidden />}
+            onClick={() =>
+              change({
+                type: 'remove',
+                nodes: nodes.map(({ id }) => id),
+                edges: edges.map(({ at }) => at),
+              })
+            }
+          >
+            Delete selection
+          </Button>
+        </>
+      )}
+      {nodes.length + edges.length === 0 && (
+        <Text size="sm" c="dimmed">
+          Select a node or an edge in the graph, or add a node. To connect two nodes, drag from the
+          right side of one to the left side of the other. Press Delete to remove the selection.
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** A form belongs to the node's place in the graph: its id may be changed in it. */
+const placeOf = (graph: Graph, id: string): number =>
+  graph.nodes.findIndex((node) => isRecord(node) && node['id'] === id);

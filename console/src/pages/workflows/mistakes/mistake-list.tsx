@@ -1,0 +1,62 @@
+import { Badge, Box, Group, Text, UnstyledButton } from '@mantine/core';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import type { Mistake } from './mistakes.ts';
+
+/** Nobody reads more at a time. */
+const SHOWN = 50;
+
+/** What is wrong, each leading to where it is. */
+export function MistakeList({
+  mistakes,
+  onChoose,
+}: {
+  mistakes: readonly Mistake[] | undefined;
+  onChoose: (mistake: Mistake) => void;
+}) {
+  if (mistakes === undefined) {
+    return (
+      <Text size="sm" c="dimmed">
+        Checking…
+      </Text>
+    );
+  }
+  if (mistakes.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        No problems. Ready to run.
+      </Text>
+    );
+  }
+  return (
+    <>
+      <Box component="ul" m={0} p={0} style={{ listStyle: 'none' }}>
+        {mistakes.slice(0, SHOWN).map((mistake, index) => (
+          <li key={`${index} ${mistake.message}`}>
+            <UnstyledButton w="100%" py={4} onClick={() => onChoose(mistake)}>
+              <Group gap="xs" wrap="nowrap" align="flex-start">
+                <Badge
+                  size="sm"
+                  variant="light"
+                  c="bright"
+                  tt="none"
+                  flex="none"
+                  color={mistake.severity === 'error' ? 'red' : 'yellow'}
+                >
+                  {mistake.severity}
+                </Badge>
+                <Text size="sm" miw={0}>
+                  <UserText>{mistake.message}</UserText>
+                </Text>
+              </Group>
+            </UnstyledButton>
+          </li>
+        ))}
+      </Box>
+      {mistakes.length > SHOWN && (
+        <Text size="xs" c="dimmed">
+          and {mistakes.length - SHOWN} more
+        </Text>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+import type { GraphIssue, GraphReport } from '../../../../../shared/contract/graph.ts';
+
+/** Something that keeps a graph from running, or that is doubtful. */
+export interface Mistake {
+  severity: 'error' | 'warning';
+  message: string;
+  nodeId: string | undefined;
+  /** Where the edge stands among the graph's, if it is about one. */
+  edge: number | undefined;
+  /** Where in the graph, like `nodes[3].params.url`. */
+  path: string | undefined;
+  /** Offset in the text at the path. */
+  position: number | undefined;
+}
+
+/** Errors before warnings, each in the order of the report. */
+export const mistakesOf = ({ errors, warnings }: GraphReport): Mistake[] => [
+  ...errors.map((issue) => mistakeOf(issue, 'error')),
+  ...warnings.map((issue) => mistakeOf(issue, 'warning')),
+];
+
+function mistakeOf(issue: GraphIssue, severity: Mistake['severity']): Mistake {
+  const edge = /^edges\[(\d+)\]/.exec(issue.path ?? '')?.[1];
+  return {
+    severity,
+    message: issue.message,
+    nodeId: issue.node_id,
+    edge: edge === undefined ? undefined : Number(edge),
+    path: issue.path,
+    position: issue.position,
+  };
+}
+
+export interface MistakeCount {
+  errors: number;
+  warnings: number;
+}
+
+/** How many there are of each sort, per node. */
+export function countByNode(mistakes: readonly Mistake[]): Map<string, MistakeCount> {
+  const counts = new Map<string, MistakeCount>();
+  for (const { nodeId, severity } of mistakes) {
+    if (nodeId === undefined) continue;
+    const count = counts.get(nodeId) ?? { errors: 0, warnings: 0 };
+    count[severity === 'error' ? 'errors' : 'warnings'] += 1;
+    counts.set(nodeId, count);
+  }
+  return counts;
+}
+
+/** `2 mistakes, 1 warning`, or undefined when there is nothing to say. */
+export function countWords({ errors, warnings }: MistakeCount): string | undefined {
+  const words = [
+    ...(errors === 0 ? [] : [`${errors} ${errors === 1 ? 'error' : 'errors'}`]),
+    ...(warnings === 0 ? [] : [`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`]),
+  ];
+  return words.length === 0 ? undefined : words.join(', ');
+}

@@ -1,0 +1,35 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import type { Graph } from '../../../../../client/index.ts';
+import { toolsQuery } from '../../../queries/tools.ts';
+import type { Mistake } from './mistakes.ts';
+
+const PAUSE_MS = 250;
+
+const loadChecker = () => import('./checker.ts');
+
+/** The rules of graphs, once they are loaded. */
+export const useChecker = () =>
+  useQuery({ queryKey: ['graph-checker'], queryFn: loadChecker, staleTime: Infinity }).data;
+
+/**
+ * What is wrong with a graph, a moment after it was last changed; undefined until that is known. `tools` are the names
+ * that a tool node may have.
+ */
+export function useMistakes(graph: Graph): {
+  mistakes: readonly Mistake[] | undefined;
+  tools: readonly string[];
+} {
+  const checker = useChecker();
+  const registered = useQuery(toolsQuery).data;
+  const [settled] = useDebouncedValue(graph, PAUSE_MS);
+  return useMemo(() => {
+    // Without the workspace's own tools all of theirs would be called unknown.
+    if (checker === undefined || registered === undefined) {
+      return { mistakes: undefined, tools: [] };
+    }
+    const names = registered.map(({ name }) => name);
+    return { mistakes: checker.checkDraft(settled, names), tools: checker.toolNames(names) };
+  }, [checker, registered, settled]);
+}

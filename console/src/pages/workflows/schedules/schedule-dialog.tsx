@@ -1,0 +1,143 @@
+import {
+  Autocomplete,
+  Modal,
+  NativeSelect,
+  SegmentedControl,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useState } from 'react';
+import type { JsonObject, Schedule, Workflow } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { useAction } from '../../../parts/forms/action.ts';
+import { Form } from '../../../parts/forms/form.tsx';
+import { useMay } from '../../../queries/identity.ts';
+import { schedulesKey } from '../../../queries/schedules.ts';
+import { anObject, JsonField } from '../json-field.tsx';
+import { NextTimes } from './next-times.tsx';
+import { isRecord } from '../record.ts';
+
+/** The schedule to be changed; or what a new one is for: a workflow, or one to be chosen. */
+export type ScheduleTarget =
+  { schedule: Schedule } | { workflowId: string } | { workflows: readonly Workflow[] };
+
+/** Makes a schedule, or changes one. */
+export function ScheduleDialog({
+  opened,
+  onClose,
+  target,
+}: {
+  opened: boolean;
+  onClose: () => void;
+  target: ScheduleTarget;
+}) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={'schedule' in target ? 'Edit schedule' : 'New schedule'}
+      size="lg"
+    >
+      <ScheduleForm target={target} onClose={onClose} />
+    </Modal>
+  );
+}
+
+const zones = (): string[] => ['UTC', ...Intl.supportedValuesOf('timeZone')];
+const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: () => void }) {
+  const given = 'schedule' in target ? target.schedule : undefined;
+  const [chosen, setChosen] = useState('');
+  const [name, setName] = useState(given?.name ?? '');
+  const [cron, setCron] = useState(given?.cron ?? '0 9 * * 1-5');
+  const [timezone, setTimezone] = useState(given?.timezone ?? ownZone());
+  const [overlap, setOverlap] = useState<Schedule['overlap']>(given?.overlap ?? 'skip');
+  const [input, setInput] = useState<JsonObject>(given?.input ?? {});
+  const [broken, setBroken] = useState(false);
+  // Whoever may not start runs can prepare a schedule for somebody who may to enable.
+  const enabled = useMay('run_workflows');
+  const workflowId = 'workflowId' in target ? target.workflowId : chosen;
+  const fields = { name: name.trim() === '' ? null : name, cron, timezone, overlap, input };
+  const save = useAction(
+    () =>
+      given === undefined
+        ? api().createSchedule({ workflow_id: workflowId, enabled, ...fields })
+        : api().updateSchedule(given.id, fields),
+    {
+      changes: [schedulesKey],
+      done: given === undefined ? 'Schedule created' : 'Schedule saved',
+      onDone: onClose,
+      quiet: true,
+    },
+  );
+  return (
+    <Form
+      action={save}
+      submit={given === undefined ? 'Create schedule' : 'Save changes'}
+      ready={cron.trim() !== '' && !broken && (given !== undefined || workflowId !== '')}
+      onSubmit={() => save.mutate(undefined)}
+      onCancel={onClose}
+    >
+      {'workflows' in target && (
+        <NativeSelect
+          label="Workflow"
+          required
+          data={[
+            { value: '', label: 'Select a workflow' },
+            ...target.workflows.map((each) => ({ value: each.id, label: each.name })),
+          ]}
+          value={chosen}
+          onChange={(event) => setChosen(event.currentTarget.value)}
+        />
+      )}
+      <TextInput
+        label="Name"
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <TextInput
+        label="Cron expression"
+        description="Minute, hour, day of month, month, day of week; or @hourly, @daily, @weekly, @monthly, @yearly"
+        required
+        maxLength={200}
+        ff="monospace"
+        value={cron}
+        onChange={(event) => setCron(event.currentTarget.value)}
+      />
+      <Autocomplete
+        label="Time zone"
+        description="The schedule runs in this time zone"
+        required
+        data={zones()}
+        limit={30}
+        value={timezone}
+        onChange={setTimezone}
+      />
+      <NextTimes cron={cron} timezone={timezone} />
+      <div>
+        <Text size="sm" fw={500} id="overlap-label">
+          If the previous run is still active
+        </Text>
+        <SegmentedControl
+          aria-labelledby="overlap-label"
+          data={[
+            { value: 'skip', label: 'Skip the new run' },
+            { value: 'allow', label: 'Start a new run' },
+          ]}
+          value={overlap}
+          onChange={(value) => setOverlap(value === 'allow' ? 'allow' : 'skip')}
+        />
+      </div>
+      <JsonField
+        label="Input"
+        description="A JSON object passed to each run"
+        value={input}
+        judge={anObject}
+        onBroken={setBroken}
+        onChange={(value) => setInput(isRecord(value) ? value : {})}
+      />
+    </Form>
+  );
+}

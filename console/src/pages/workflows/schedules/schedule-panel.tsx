@@ -1,0 +1,55 @@
+import { Button, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Empty } from '../../../parts/empty.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { Section } from '../../../parts/page.tsx';
+import { useMay } from '../../../queries/identity.ts';
+import { schedulesQuery } from '../../../queries/schedules.ts';
+import { ScheduleDialog } from './schedule-dialog.tsx';
+import { ScheduleTable } from './schedule-table.tsx';
+
+const READ_EVERY_MS = 10_000;
+
+/** The schedules of one workflow. */
+export function SchedulePanel({ workflowId }: { workflowId: string }) {
+  const query = useQuery({ ...schedulesQuery, refetchInterval: READ_EVERY_MS });
+  const mayEdit = useMay('create_edit_workflows');
+  const [creating, setCreating] = useState(false);
+  return (
+    <Section
+      title="Schedules"
+      actions={
+        mayEdit && (
+          <Button
+            size="sm"
+            variant="default"
+            leftSection={<IconPlus size={16} aria-hidden />}
+            onClick={() => setCreating(true)}
+          >
+            New schedule
+          </Button>
+        )
+      }
+    >
+      <ScheduleDialog
+        opened={creating}
+        onClose={() => setCreating(false)}
+        target={{ workflowId }}
+      />
+      <Loaded query={query}>
+        {(schedules) => {
+          const own = schedules.filter((each) => each.workflow_id === workflowId);
+          return own.length === 0 ? (
+            <Empty title="No schedules yet">
+              <Text size="sm">Create a schedule to run this workflow at set times.</Text>
+            </Empty>
+          ) : (
+            <ScheduleTable schedules={own} />
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+}

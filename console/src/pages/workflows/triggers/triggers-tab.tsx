@@ -1,0 +1,14 @@
+import { Stack } from '@mantine/core';
+import type { Workflow } from '../../../../../client/index.ts';
+import { SchedulePanel } from '../schedules/schedule-panel.tsx';
+import { WebhookPanel } from './webhook-panel.tsx';
+
+/** What starts a workflow besides people: events from outside, and the clock. */
+export function TriggersTab({ workflow }: { workflow: Workflow }) {
+  return (
+    <Stack gap="xl">
+      <WebhookPanel workflow={workflow} />
+      <SchedulePanel workflowId={workflow.id} />
+    </Stack>
+  );
+}

@@ -1,0 +1,90 @@
+import { Badge, Box, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { useCallback, useMemo } from 'react';
+import type { Graph } from '../../../../../client/index.ts';
+import { GraphView } from '../../../graph/graph-view.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { UserText } from '../../../parts/text/user-text.tsx';
+import { JsonView } from '../../../parts/code/json-view.tsx';
+import { type Fate, mergeVersions, type PartChange } from './version-diff.ts';
+
+const colours: Record<Fate, string> = { added: 'teal', removed: 'red', changed: 'yellow' };
+
+/** Nobody reads more at a time; the picture shows the rest. */
+const SHOWN = 100;
+
+/** What leads from one graph to another: on one picture, and as the JSON that differs. */
+export function DiffView({ from, to }: { from: Graph; to: Graph }) {
+  const merged = useMemo(() => mergeVersions(from, to), [from, to]);
+  const cards = useMemo(
+    () =>
+      new Map(
+        [...merged.nodes].map(([id, fate]) => [
+          id,
+          { colour: colours[fate], mark: <FateMark fate={fate} />, spoken: fate },
+        ]),
+      ),
+    [merged],
+  );
+  const cardOf = useCallback((id: string) => cards.get(id) ?? NOTHING, [cards]);
+  const ends = useMemo(() => {
+    const fates = new Map<string, boolean>();
+    for (const [key, fate] of merged.edges) {
+      const [source, target] = JSON.parse(key) as [string, string];
+      fates.set(JSON.stringify([source, target]), fate === 'added');
+    }
+    return fates;
+  }, [merged]);
+  const takenEdge = useCallback(
+    (source: string, target: string) => ends.get(JSON.stringify([source, target])),
+    [ends],
+  );
+  if (merged.changes.length === 0) return <Empty title="No differences" />;
+  return (
+    <Stack gap="md">
+      <Group gap="xs">
+        {(['added', 'removed', 'changed'] as const).map((fate) => (
+          <Badge key={fate} color={colours[fate]} variant="light" c="bright" tt="none">
+            {merged.changes.filter((change) => change.fate === fate).length} {fate}
+          </Badge>
+        ))}
+        <Text size="sm" c="dimmed">
+          Added edges are thick. Removed edges are faded.
+        </Text>
+      </Group>
+      <GraphView graph={merged.graph} cardOf={cardOf} takenEdge={takenEdge} height={420} />
+      {merged.changes.slice(0, SHOWN).map((change) => (
+        <Change key={`${change.part} ${change.fate} ${change.name}`} change={change} />
+      ))}
+      {merged.changes.length > SHOWN && (
+        <Text size="sm" c="dimmed">
+          and {merged.changes.length - SHOWN} more
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+const NOTHING = {};
+
+const FateMark = ({ fate }: { fate: Fate }) => (
+  <Badge size="xs" variant="filled" autoContrast color={colours[fate]} tt="none">
+    {fate}
+  </Badge>
+);
+
+function Change({ change: { part, name, fate, before, after } }: { change: PartChange }) {
+  return (
+    <Box>
+      <Group gap="xs" mb={4}>
+        <FateMark fate={fate} />
+        <Text size="sm" fw={600}>
+          {part} <UserText>{name}</UserText>
+        </Text>
+      </Group>
+      <SimpleGrid cols={{ base: 1, sm: fate === 'changed' ? 2 : 1 }} spacing="xs">
+        {before !== undefined && <JsonView value={before} what={`${name} before`} />}
+        {after !== undefined && <JsonView value={after} what={`${name} after`} />}
+      </SimpleGrid>
+    </Box>
+  );
+}

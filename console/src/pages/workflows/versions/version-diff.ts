@@ -1,0 +1,116 @@
+import type { Graph, JsonObject } from '../../../../../client/index.ts';
+import { canonicalJson, diffGraphs } from '../../../../../shared/graph/diff.ts';
+import type { Json } from '../../../../../shared/json.ts';
+import { isRecord } from '../record.ts';
+
+export type Fate = 'added' | 'removed' | 'changed';
+
+/** Two versions as one picture: everything that either of them has, and what became of it. */
+export interface MergedGraph {
+  graph: Graph;
+  /** By node id; what stayed as it was is not in it. */
+  nodes: ReadonlyMap<string, Fate>;
+  /** By `edgeKey`. */
+  edges: ReadonlyMap<string, 'added' | 'removed'>;
+  changes: readonly PartChange[];
+}
+
+/** What became of a node or an edge: its fields before and after, of a changed one only those that differ. */
+export interface PartChange {
+  part: 'node' | 'edge';
+  name: string;
+  fate: Fate;
+  before: unknown;
+  after: unknown;
+}
+
+export const edgeKey = (source: unknown, target: unknown, branch: unknown): string =>
+  JSON.stringify([source, target, branch ?? null]);
+
+/** What leads from one version to the other. Nodes are the same by id. */
+export function mergeVersions(from: Graph, to: Graph): MergedGraph {
+  const { nodes, edges } = diffGraphs(from, to);
+  const nodeFates = new Map<string, Fate>();
+  for (const node of nodes.added) nodeFates.set(nameOf(node), 'added');
+  for (const node of nodes.removed) nodeFates.set(nameOf(node), 'removed');
+  for (const { id } of nodes.changed) nodeFates.set(id, 'changed');
+  const edgeFates = new Map<string, 'added' | 'removed'>();
+  for (const edge of edges.added) edgeFates.set(keyOf(edge), 'added');
+  for (const edge of edges.removed) edgeFates.set(keyOf(edge), 'removed');
+  return {
+    graph: {
+      nodes: [...to.nodes, ...nodes.removed],
+      edges: [...to.edges, ...edges.removed],
+    },
+    nodes: nodeFates,
+    edges: edgeFates,
+    changes: [
+      ...changesOf('node', nodes.added, nodes.removed),
+      ...nodes.changed.map(({ id }) =>
+        changeOf('node', id, byId(from.nodes, id), byId(to.nodes, id)),
+      ),
+      ...changesOf('edge', edges.added, edges.removed),
+      ...edges.changed.map(({ id }) =>
+        changeOf('edge', id, byId(from.edges, id), byId(to.edges, id)),
+      ),
+    ],
+  };
+}
+
+const changesOf = (
+  part: PartChange['part'],
+  added: readonly Json[],
+  removed: readonly Json[],
+): PartChange[] => [
+  ...added.map((after): PartChange => ({
+    part,
+    name: nameOf(after),
+    fate: 'added',
+    before: undefined,
+    after,
+  })),
+  ...removed.map((before): PartChange => ({
+    part,
+    name: nameOf(before),
+    fate: 'removed',
+    before,
+    after: undefined,
+  })),
+];
+
+function changeOf(
+  part: PartChange['part'],
+  name: string,
+  before: JsonObject,
+  after: JsonObject,
+): PartChange {
+  const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (key) => !same(before[key], after[key]),
+  );
+  const only = (fields: JsonObject): JsonObject =>
+    Object.fromEntries(
+      keys.filter((key) => Object.hasOwn(fields, key)).map((key) => [key, fields[key]]),
+    );
+  return { part, name, fate: 'changed', before: only(before), after: only(after) };
+}
+
+const same = (one: unknown, other: unknown): boolean =>
+  one === undefined || other === undefined
+    ? one === other
+    : canonicalJson(one as Json) === canonicalJson(other as Json);
+
+const byId = (parts: readonly unknown[], id: string): JsonObject =>
+  parts.find((part): part is JsonObject => isRecord(part) && part['id'] === id) ?? {};
+
+function nameOf(part: unknown): string {
+  if (!isRecord(part)) return JSON.stringify(part);
+  const { id, source, target, condition_value: branch } = part;
+  if (typeof id === 'string') return id;
+  if (typeof source !== 'string' || typeof target !== 'string') return JSON.stringify(part);
+  return `${source} to ${target}${typeof branch === 'string' ? ` (${branch})` : ''}`;
+}
+
+const keyOf = (edge: unknown): string =>
+  isRecord(edge)
+    ? edgeKey(edge['source'], edge['target'], edge['condition_value'])
+    : edgeKey(undefined, undefined, undefined);

@@ -1,0 +1,232 @@
+import { Badge, Button, Group, NativeSelect, Stack, Table } from '@mantine/core';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { AnswerOf, Graph, Workflow } from '../../../../../client/index.ts';
+import { api } from '../../../api.ts';
+import { GraphView } from '../../../graph/graph-view.tsx';
+import { useAction } from '../../../parts/forms/action.ts';
+import { confirm } from '../../../parts/forms/confirm.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { JsonView } from '../../../parts/code/json-view.tsx';
+import { TextLink } from '../../../parts/links.tsx';
+import { Loaded } from '../../../parts/loaded.tsx';
+import { LoadMore } from '../../../parts/data/load-more.tsx';
+import { Section } from '../../../parts/page.tsx';
+import { When } from '../../../parts/text/time.tsx';
+import { useMay } from '../../../queries/identity.ts';
+import { versionQuery, versionsQuery, workflowsKey } from '../../../queries/workflows.ts';
+import { DiffView } from './diff-view.tsx';
+
+type VersionLine = AnswerOf<'GET /api/workflows/{id}/versions'>['versions'][number];
+
+const READ_EVERY_MS = 10_000;
+
+/** All versions, the one that is looked at, and what leads to it from another. */
+export function VersionsTab({ workflow }: { workflow: Workflow }) {
+  const query = useInfiniteQuery({
+    ...versionsQuery(workflow.id),
+    refetchInterval: READ_EVERY_MS,
+  });
+  const { version, against } = useSearch({ from: '/inside/workflows/$workflowId' });
+  return (
+    <Loaded query={query}>
+      {({ pages }) => {
+        const versions = pages.flatMap((page) => page.versions);
+        return (
+          <Stack gap="lg">
+            <Section title="Versions">
+              <VersionTable workflow={workflow} versions={versions} shown={version} />
+              <LoadMore query={query} />
+            </Section>
+            {version !== undefined && (
+              <ShownVersion
+                workflow={workflow}
+                known={versions.map((each) => each.version)}
+                version={version}
+                against={against}
+              />
+            )}
+          </Stack>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function VersionTable({
+  workflow,
+  versions,
+  shown,
+}: {
+  workflow: Workflow;
+  versions: readonly VersionLine[];
+  shown: number | undefined;
+}) {
+  const params = { workflowId: workflow.id };
+  const to = '/workflows/$workflowId';
+  return (
+    <Table.ScrollContainer minWidth={560} tabIndex={0} aria-label="Versions, scrollable">
+      <Table aria-label="Versions of the workflow">
+        <Table.Thead style={{ whiteSpace: 'nowrap' }}>
+          <Table.Tr>
+            <Table.Th>Version</Table.Th>
+            <Table.Th>Saved</Table.Th>
+            <Table.Th className="numbers">Nodes</Table.Th>
+            <Table.Th className="numbers">Edges</Table.Th>
+            <Table.Th>View</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {versions.map(({ version, created_at: at, nodes, edges }) => (
+            <Table.Tr key={version} aria-current={version === shown ? 'true' : undefined}>
+              <Table.Td>
+                <Group gap="xs">
+                  {version}
+                  {version === workflow.version && (
+                    <Badge size="sm" variant="light" c="bright" tt="none">
+                      {' '}
+                      Latest{' '}
+                    </Badge>
+                  )}
+                </Group>
+              </Table.Td>
+              <Table.Td>
+                <When at={at} ago />
+              </Table.Td>
+              <Table.Td className="numbers">{nodes}</Table.Td>
+              <Table.Td className="numbers">{edges}</Table.Td>
+              <Table.Td>
+                <Group gap="sm">
+                  <TextLink
+                    to={to}
+                    params={params}
+                    search={{ tab: 'versions', version }}
+                    size="sm"
+                    aria-label={`Graph of version ${version}`}
+                  >
+                    Graph
+                  </TextLink>
+                  {version > 1 && (
+                    <TextLink
+                      to={to}
+                      params={params}
+                      search={{ tab: 'versions', version, against: version - 1 }}
+                      size="sm"
+                      aria-label={`Changes from version ${version - 1} to ${version}`}
+                    >
+                      Changes
+                    </TextLink>
+                  )}
+                </Group>
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function ShownVersion({
+  workflow,
+  known,
+  version,
+  against,
+}: {
+  workflow: Workflow;
+  /** The versions that the list shows, newest first. */
+  known: readonly number[];
+  version: number;
+  against: number | undefined;
+}) {
+  const navigate = useNavigate();
+  const query = useQuery(versionQuery(workflow.id, version));
+  const other = useQuery({
+    ...versionQuery(workflow.id, against ?? version),
+    enabled: against !== undefined,
+  });
+  const others = [...new Set([...known, ...(against === undefined ? [] : [against])])]
+    .filter((each) => each !== version)
+    .map((each) => ({ value: String(each), label: `Version ${each}` }));
+  return (
+    <Section
+      title={against === undefined ? `Version ${version}` : `Version ${against} to ${version}`}
+      actions={<Restore workflow={workflow} version={version} graph={query.data?.graph} />}
+    >
+      {others.length > 0 && (
+        <NativeSelect
+          label="Compare with"
+          maw={220}
+          data={[{ value: '', label: 'nothing' }, ...others]}
+          value={against === undefined ? '' : String(against)}
+          onChange={(event) =>
+            void navigate({
+              to: '/workflows/$workflowId',
+              params: { workflowId: workflow.id },
+              search: {
+                tab: 'versions',
+                version,
+                against: Number(event.currentTarget.value) || undefined,
+              },
+            })
+          }
+        />
+      )}
+      <Loaded query={query}>
+        {({ graph }) =>
+          against === undefined ? (
+            <OneGraph graph={graph} />
+          ) : (
+            <Loaded query={other}>{(older) => <DiffView from={older.graph} to={graph} />}</Loaded>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function OneGraph({ graph }: { graph: Graph }) {
+  if (graph.nodes.length === 0) return <Empty title="This version has an empty graph" />;
+  return (
+    <>
+      <GraphView graph={graph} height={380} />
+      <JsonView value={graph} what="the graph" />
+    </>
+  );
+}
+
+function Restore({
+  workflow,
+  version,
+  graph,
+}: {
+  workflow: Workflow;
+  version: number;
+  graph: Graph | undefined;
+}) {
+  const mayPublish = useMay('publish_workflows');
+  const mayEdit =
+    useMay('create_edit_workflows') && (workflow.status !== 'published' || mayPublish);
+  const restore = useAction((old: Graph) => api().updateWorkflow(workflow.id, { graph: old }), {
+    changes: [workflowsKey],
+    done: (saved) => `Version ${version} restored as version ${saved.version}`,
+  });
+  if (!mayEdit || graph === undefined || version === workflow.version) return null;
+  return (
+    <Button
+      variant="default"
+      loading={restore.isPending}
+      onClick={() =>
+        confirm({
+          title: `Restore version ${version}?`,
+          consequence: `Its graph becomes the latest version. Version ${workflow.version} stays in the list.`,
+          confirmLabel: 'Restore',
+          dangerous: false,
+          onConfirm: () => restore.mutate(graph),
+        })
+      }
+    >
+      Restore version {version}
+    </Button>
+  );
+}

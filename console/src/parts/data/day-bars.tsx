@@ -1,0 +1,72 @@
+import { Button, Skeleton, Stack, Table } from '@mantine/core';
+import { lazy, Suspense, useState } from 'react';
+import { pageAtRest } from '../at-rest.ts';
+
+// Charts are as much script as half of all else: the page they stand on shows first.
+const DayBarsChart = lazy(async () => {
+  await pageAtRest();
+  return { default: (await import('./day-bars-chart.tsx')).DayBarsChart };
+});
+
+export interface DaySeries {
+  /** The field of a row. */
+  name: string;
+  label: string;
+  colour: string;
+  text: (value: number) => string;
+}
+
+export type DayRow = { date: string } & Record<string, number | string>;
+
+/** A figure per UTC day as bars, and the same as a table for those who cannot see them. */
+export function DayBars({
+  label,
+  rows,
+  series,
+}: {
+  label: string;
+  rows: DayRow[];
+  series: DaySeries;
+}) {
+  const [asTable, setAsTable] = useState(false);
+  return (
+    <Stack gap="xs" align="stretch">
+      {asTable ? (
+        <DayTable label={label} rows={rows} series={series} />
+      ) : (
+        <Suspense fallback={<Skeleton h={180} />}>
+          <DayBarsChart label={label} rows={rows} series={series} />
+        </Suspense>
+      )}
+      <Button
+        size="compact-xs"
+        variant="subtle"
+        onClick={() => setAsTable(!asTable)}
+        style={{ alignSelf: 'flex-end' }}
+      >
+        {asTable ? 'Show as bars' : 'Show as a table'}
+      </Button>
+    </Stack>
+  );
+}
+
+function DayTable({ label, rows, series }: { label: string; rows: DayRow[]; series: DaySeries }) {
+  return (
+    <Table aria-label={label} withRowBorders={false} verticalSpacing={2} maw={360}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Day (UTC)</Table.Th>
+          <Table.Th className="numbers">{series.label}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row) => (
+          <Table.Tr key={row.date}>
+            <Table.Td>{row.date}</Table.Td>
+            <Table.Td className="numbers">{series.text(Number(row[series.name]))}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,216 @@
+import { Button, Group, Kbd, Paper, Stack, Text, Textarea } from '@mantine/core';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import type { JsonObject, PendingGate } from '../../../../client/index.ts';
+import { api } from '../../api.ts';
+import { useIdentity, useMay } from '../../queries/identity.ts';
+import { runsKey } from '../../queries/runs.ts';
+import { metricsQuery } from '../../queries/workspace.ts';
+import { useAction } from './action.ts';
+import { CodeEditor } from '../code/code-editor.tsx';
+import { Failure } from '../failure.tsx';
+import { useShortcuts, useShortcutsOn } from '../shortcuts.ts';
+
+/** What the API takes. */
+const MAX_REASON_LENGTH = 1_000;
+
+type Choice = 'approve' | 'reject';
+
+interface DecisionProps {
+  runId: string;
+  gate: PendingGate;
+  /** What a rejection leads to, if that is known. */
+  rejection?: string | undefined;
+  onDecided?: (approved: boolean) => void;
+}
+
+/**
+ * The way to decide an open gate: two buttons, then a form for the reason and the input. Says so to who may not. With
+ * `shortcuts` the keys `a` and `r` open the form.
+ */
+export function DecisionForm({
+  shortcuts = false,
+  ...decision
+}: DecisionProps & { shortcuts?: boolean }) {
+  const { gate } = decision;
+  if (!useMay('approve_gates')) return <MayNotDecide />;
+  // Asked again, it is another question: nothing that was typed for the last one stays.
+  return <Choices key={`${gate.step_key} ${gate.since}`} shortcuts={shortcuts} {...decision} />;
+}
+
+function MayNotDecide() {
+  const { role } = useIdentity();
+  return (
+    <Text size="sm" c="dimmed">
+      You can view this gate but not decide it. Your role ({role}) does not have the approve_gates
+      permission. Ask an administrator for access.
+    </Text>
+  );
+}
+
+function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolean }) {
+  const [choice, setChoice] = useState<Choice>();
+  const [shortcutsOn] = useShortcutsOn();
+  const buttons = useRef<HTMLDivElement>(null);
+  const left = useRef<Choice>(undefined);
+  // Not while the form is open: what is written there would be lost.
+  const keyed = shortcuts && choice === undefined;
+  useShortcuts(keyed ? { a: () => setChoice('approve'), r: () => setChoice('reject') } : {});
+  useEffect(() => {
+    // Whoever leaves the form is back where they opened it.
+    if (choice !== undefined) left.current = choice;
+    else if (left.current !== undefined) {
+      buttons.current?.querySelector<HTMLElement>(`[data-choice="${left.current}"]`)?.focus();
+    }
+  }, [choice]);
+  if (choice !== undefined) {
+    const cancel = (): void => setChoice(undefined);
+    return <Decision key={choice} choice={choice} onCancel={cancel} {...decision} />;
+  }
+  const hint = (key: string) =>
+    // Where there is a keyboard.
+    shortcuts &&
+    shortcutsOn && (
+      <Kbd size="xs" visibleFrom="sm">
+        {key}
+      </Kbd>
+    );
+  return (
+    <Group gap="sm" ref={buttons}>
+      <Button
+        color="teal.9"
+        data-choice="approve"
+        rightSection={hint('a')}
+        onClick={() => setChoice('approve')}
+      >
+        Approve
+      </Button>
+      <Button
+        variant="default"
+        data-choice="reject"
+        rightSection={hint('r')}
+        onClick={() => setChoice('reject')}
+      >
+        Reject
+      </Button>
+    </Group>
+  );
+}
+
+function Decision({
+  runId,
+  gate,
+  rejection,
+  onDecided,
+  choice,
+  onCancel,
+}: DecisionProps & { choice: Choice; onCancel: () => void }) {
+  const approved = choice === 'approve';
+  const [reason, setReason] = useState('');
+  const [input, setInput] = useState<string>();
+  const [mistake, setMistake] = useState<string>();
+  const send = useAction(
+    (given: JsonObject | undefined) =>
+      api().approve(runId, approved, given, {
+        // Not whatever the loop asks by now.
+        stepKey: gate.step_key,
+        ...(reason.trim() !== '' && { reason: reason.trim() }),
+      }),
+    {
+      changes: [runsKey, metricsQuery.queryKey],
+      done: `${approved ? 'Approved' : 'Rejected'}: ${gate.label}`,
+      onDone: () => onDecided?.(approved),
+      quiet: true,
+    },
+  );
+  const decide = (): void => {
+    const read = readObject(input ?? '');
+    setMistake(read.mistake);
+    if (read.mistake === undefined && !send.isPending) send.mutate(read.value);
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') return onCancel();
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+    // Before the editor makes a line of it.
+    event.preventDefault();
+    event.stopPropagation();
+    decide();
+  };
+  return (
+    <Paper withBorder p="md">
+      <form
+        aria-label={approved ? 'Approve' : 'Reject'}
+        onKeyDownCapture={press}
+        onSubmit={(event) => {
+          event.preventDefault();
+          decide();
+        }}
+      >
+        <Stack gap="sm">
+          <Text size="sm">
+            {approved
+              ? 'The run continues from here.'
+              : (rejection ?? 'Takes the "rejected" path, or fails if the workflow has none.')}
+          </Text>
+          <Textarea
+            label="Reason"
+            description={`Optional. Saved with the decision${approved ? '' : ' and shown in the error if the run fails'}.`}
+            maxLength={MAX_REASON_LENGTH}
+            autosize
+            minRows={2}
+            maxRows={6}
+            autoFocus
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+          {input === undefined ? (
+            <Button
+              variant="subtle"
+              size="compact-sm"
+              w="fit-content"
+              onClick={() => setInput('{}')}
+            >
+              Add input
+            </Button>
+          ) : (
+            <CodeEditor
+              label="Input"
+              description="A JSON object. Its keys are added to the run state."
+              language="json"
+              minHeight={60}
+              maxHeight={240}
+              value={input}
+              onChange={setInput}
+              error={mistake}
+            />
+          )}
+          {send.error !== null && <Failure error={send.error} />}
+          <Group gap="sm">
+            <Button type="submit" color={approved ? 'teal.9' : 'red.9'} loading={send.isPending}>
+              {approved ? 'Send approval' : 'Send rejection'}
+            </Button>
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+            <Text size="xs" c="dimmed">
+              <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> to send
+            </Text>
+          </Group>
+        </Stack>
+      </form>
+    </Paper>
+  );
+}
+
+/** The JSON object that a text is; nothing of an empty one. */
+function readObject(text: string): { value?: JsonObject; mistake?: string } {
+  if (text.trim() === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return Object.keys(value).length === 0 ? {} : { value: value as JsonObject };
+    }
+    return { mistake: 'Enter a JSON object, like {"note": "fine"}' };
+  } catch (error) {
+    return { mistake: `Invalid JSON: ${(error as Error).message}` };
+  }
+}

@@ -1,0 +1,20 @@
+import { ApiError, ConnectionError } from '../../../../client/index.ts';
+import { sentenceCase } from './sentence-case.ts';
+
+/** What went wrong, for people: the detail of the API's response where there is one. */
+export function describeError(error: unknown): string {
+  if (error instanceof ApiError) return sentenceOf(error.detail);
+  if (error instanceof ConnectionError) {
+    return error.timedOut
+      ? 'The request timed out. Try again.'
+      : 'Cannot reach the service. Check your connection and try again.';
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Drops the prefix `Invalid body: `: the form is the body, so the prefix adds nothing. */
+const sentenceOf = (detail: string): string => sentenceCase(detail.replace(/^Invalid body: /, ''));
+
+/** What names the refused request in the service's log, if there is one. */
+export const requestIdOf = (error: unknown): string | undefined =>
+  error instanceof ApiError ? error.requestId : undefined;
