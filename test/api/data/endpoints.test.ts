@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { promiseEvents } from '../../shared/db/deliveries/outbound-events.ts';
-import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { addDataKey } from './data/data-key.ts';
-import { startTestApi, type TestApi } from './test-api.ts';
+import { promiseEvents } from '../../../shared/db/deliveries/outbound-events.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { newId } from '../../../shared/crypto/ids.ts';
+import { addDataKey } from './data-key.ts';
+import { startTestApi, type TestApi } from '../test-api.ts';
 
 // Webhook endpoints as members look after them. What keys do with theirs is in outbound.test.ts, how they are told of
 // events in engine/deliveries.test.ts; here is what members have beside: both modes, changes, deliveries by their id.

@@ -1,18 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { sql } from '../../shared/db/pool.ts';
-import { newId } from '../../shared/crypto/ids.ts';
-import { createSessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
-import { addDataKey } from './data/data-key.ts';
-import {
-  addEntities,
-  addEvents,
-  addFeed,
-  disturb,
-  type Place,
-  type TestFeed,
-} from './data/records.ts';
-import { startTestApi, type TestApi } from './test-api.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { newId } from '../../../shared/crypto/ids.ts';
+import { createSessionTokens } from '../../../shared/platform/secrets/session-tokens.ts';
+import { addDataKey } from './data-key.ts';
+import { addEntities, addEvents, addFeed, disturb, type Place, type TestFeed } from './records.ts';
+import { startTestApi, type TestApi } from '../test-api.ts';
 
 // What members read of records. How lists are walked is held by data/reading.test.ts, for keys; here are both modes,
 // the filters that only members have, and that nothing is counted.
