@@ -34,7 +34,7 @@ const noTemporal = ban(
   'Only workflows, activities, worker, api and shared/platform know Temporal.',
 );
 const noNodeHalf = ban(
-  '^\\.{1,2}/(?:.*/)?(?:db|platform|operations)/',
+  '^\\.{1,2}/(?:.*/)?(?:crypto|db|platform|operations)/',
   'The pure half of shared takes nothing from its Node half.',
 );
 const noProcesses = top(
@@ -51,15 +51,15 @@ const fences = [
   {
     name: 'shared, pure half',
     files: ['shared/**/*.ts'],
-    ignores: ['shared/{graph,db,platform,operations}/**'],
+    ignores: ['shared/{graph,crypto,db,platform,operations}/**'],
     patterns: [
       noNode,
       noTemporal,
       noNodeHalf,
       noProcesses,
       ban(
-        '^(?!\\.)(?!node:)(?!@temporalio/)(?!zod$)(?!re2js$)',
-        'The pure half takes zod and re2js, no other package.',
+        '^(?!\\.)(?!node:)(?!@temporalio/)(?!zod$)(?!re2js$)(?!croner$)',
+        'The pure half takes zod, re2js and croner, no other package.',
       ),
     ],
   },
@@ -81,12 +81,22 @@ const fences = [
     ],
   },
   {
+    name: 'shared/crypto',
+    files: ['shared/crypto/**/*.ts'],
+    patterns: [
+      noTemporal,
+      noProcesses,
+      ban('^\\.{1,2}/(?:.*/)?(?:db|platform|operations)/', 'Ids and secrets know no database.'),
+    ],
+  },
+  {
     name: 'shared/db',
     files: ['shared/db/**/*.ts'],
     patterns: [
       noTemporal,
       noProcesses,
       ban('^\\.{1,2}/(?:.*/)?operations/', 'SQL modules know no operation.'),
+      ban('^\\.{1,2}/(?:.*/)?platform/', 'SQL modules are given what they need of the platform.'),
     ],
   },
   {
@@ -179,7 +189,7 @@ const fences = [
         'The console speaks to the service through the client.',
       ),
       ban(
-        '^\\.{1,2}/(?:.*/)?shared/(?:db|platform|operations)/',
+        '^\\.{1,2}/(?:.*/)?shared/(?:crypto|db|platform|operations)/',
         'A browser loads the pure half of shared.',
       ),
     ],

@@ -1,9 +1,10 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { adoptPlainCodes, inviteRules } from '../shared/db/people/invite-codes.ts';
+import { adoptPlainCodes } from '../shared/db/people/invite-codes.ts';
 import { connectDatabase, type Pool } from '../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../shared/db/people/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
 import { createDemoData } from '../shared/operations/data/demo-data.ts';
+import { inviteRules } from '../shared/operations/invitations.ts';
 import { findRunnable } from '../shared/operations/runs/find-runnable.ts';
 import { ensureOwnerPassword } from '../shared/operations/sign-in.ts';
 import { loadConfig } from '../shared/platform/config.ts';

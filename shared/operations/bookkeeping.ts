@@ -6,8 +6,8 @@ import { FOLD_BATCH, foldUsage } from '../db/money/usage.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Mailer } from '../platform/mailer.ts';
-import { adoptPlainCodes, inviteRules } from '../db/people/invite-codes.ts';
-import { mailInvitations } from './invitations.ts';
+import { adoptPlainCodes } from '../db/people/invite-codes.ts';
+import { inviteRules, mailInvitations } from './invitations.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 interface BookkeepingDeps {

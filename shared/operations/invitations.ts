@@ -1,4 +1,5 @@
 import { oneLine } from '../alerts.ts';
+import { createSealer } from '../crypto/sealing.ts';
 import {
   type DueInvitation,
   endInvitationMail,
@@ -19,6 +20,15 @@ export interface InvitationDeps {
   mailer: Mailer;
   rules: InviteRules;
 }
+
+/** How invitations are made, as configured. */
+export const inviteRules = (
+  config: Pick<Config, 'encryptionKey' | 'email' | 'auth'>,
+): InviteRules => ({
+  sealer: createSealer(config.encryptionKey),
+  mail: config.email.apiKey !== undefined,
+  ttlMs: config.auth.inviteTtlMs,
+});
 
 const BATCH = 10;
 /** About 20 minutes of a provider that is away. The code can still be read in the listing. */

@@ -2,12 +2,9 @@ import { createHmac, hkdfSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SignJWT } from 'jose';
 import { z } from 'zod';
-import {
-  adoptPlainCodes,
-  hashInviteCode,
-  inviteRules,
-} from '../../shared/db/people/invite-codes.ts';
+import { adoptPlainCodes, hashInviteCode } from '../../shared/db/people/invite-codes.ts';
 import { sql } from '../../shared/db/pool.ts';
+import { inviteRules } from '../../shared/operations/invitations.ts';
 import { ensureOwnerPassword } from '../../shared/operations/sign-in.ts';
 import {
   createSessionTokens,

@@ -110,7 +110,7 @@ const trespasses = (files: Source[], forbidden: (target: string) => boolean): st
 const isPackage = (target: string): boolean =>
   folderOf(target, [...productFolders, ...supportFolders]) === undefined;
 const inPureHalf = (path: string): boolean =>
-  /^shared\/(?!(?:db|platform|operations)\/)/.test(path);
+  /^shared\/(?!(?:crypto|db|platform|operations)\/)/.test(path);
 const below = (folder: string) => product.filter(({ path }) => path.startsWith(`${folder}/`));
 
 describe('the import law', () => {
@@ -151,7 +151,7 @@ describe('the import law', () => {
   test('the pure half of shared pulls in neither Node nor Temporal, not even through others', () => {
     const pure = product.filter(({ path }) => inPureHalf(path));
     const forbidden = (target: string): boolean =>
-      isPackage(target) ? !['zod', 're2js'].includes(target) : !inPureHalf(target);
+      isPackage(target) ? !['zod', 're2js', 'croner'].includes(target) : !inPureHalf(target);
     expect(pure.length).toBeGreaterThan(0);
     expect(trespasses(pure, forbidden)).toEqual([]);
   });
@@ -224,6 +224,23 @@ describe('the environment', () => {
   });
 });
 
+/** Source files that one folder may hold. */
+const MAX_SIBLINGS = 20;
+
+/** Folders that hold more, and why they are not divided. */
+const largeFolders: Record<string, string> = {
+  'api/routes/ops': 'one file per resource of the API',
+  'shared/contract': 'one file per resource of the API',
+  'console/src/queries': 'one file per resource of the API',
+  client: 'one file per resource of the API, without dependencies',
+  'scripts/stack': 'one file per part of the embedded stack',
+  'test/console': 'one file per page',
+  'test/db': 'one file per SQL module',
+  'test/engine': 'one file per capability of a run',
+  'test/fuzz': 'what the fuzzer is made of',
+  'test/support': 'fixtures of all tests, one file each',
+};
+
 describe('files and folders', () => {
   const paths = [...sources.keys()];
   const bad = [
@@ -258,6 +275,17 @@ describe('files and folders', () => {
         path.split('/').some((part) => nameless.includes(part.replace(/\..*/, ''))),
       );
     expect(wrong).toEqual([]);
+  });
+
+  test('stand in folders of at most 20, or of more for a reason', () => {
+    const sizes = new Map<string, number>();
+    for (const path of paths) {
+      const folder = posix.dirname(path);
+      sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
+    }
+    const large = [...sizes].filter(([, size]) => size > MAX_SIBLINGS).map(([folder]) => folder);
+    expect(large.toSorted()).toEqual(Object.keys(largeFolders).toSorted());
+    expect([...sizes.values()].filter((size) => size > 40)).toEqual([]);
   });
 
   test('of the product are all reached from a process or a command', () => {

@@ -8,7 +8,6 @@ import {
   permissionsChange,
   roleChange,
 } from '../../../shared/contract/member.ts';
-import { inviteRules } from '../../../shared/db/people/invite-codes.ts';
 import { readMemberStats } from '../../../shared/db/people/member-stats.ts';
 import { listMembers, readMember } from '../../../shared/db/people/members.ts';
 import {
@@ -19,6 +18,7 @@ import {
   removeMember,
   renewInvite,
 } from '../../../shared/db/people/membership.ts';
+import { inviteRules } from '../../../shared/operations/invitations.ts';
 import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Config } from '../../platform/config.ts';
 import { randomText } from '../../crypto/ids.ts';
-import { createSealer, type Sealer, SealError } from '../../crypto/sealing.ts';
+import { type Sealer, SealError } from '../../crypto/sealing.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 
 /**
@@ -22,14 +21,6 @@ export interface InviteRules {
   /** How long a code is good for. */
   ttlMs: number;
 }
-
-export const inviteRules = (
-  config: Pick<Config, 'encryptionKey' | 'email' | 'auth'>,
-): InviteRules => ({
-  sealer: createSealer(config.encryptionKey),
-  mail: config.email.apiKey !== undefined,
-  ttlMs: config.auth.inviteTtlMs,
-});
 
 export interface IssuedCode {
   code: string;
