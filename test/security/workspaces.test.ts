@@ -17,7 +17,7 @@ import { oneStep, startTestApi, type TestApi } from '../api/test-api.ts';
 
 /** What each route takes, as committed: one of these capabilities, named by a refusal. Those that take none are left out. */
 const needs = new Map<string, string[]>(
-  readFileSync(join(import.meta.dirname, '../api/access-matrix.md'), 'utf8')
+  readFileSync(join(import.meta.dirname, '../api/contract/access-matrix.md'), 'utf8')
     .split('\n')
     .slice(2, -1)
     .flatMap((line) => {

@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { buildApp } from '../../../api/app.ts';
+import type { App } from '../../../api/deps.ts';
+import { capabilities, type Capability } from '../../../shared/capabilities.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { addMember } from '../../support/people.ts';
+import { expectCommitted } from '../committed-file.ts';
+import { type Dish, type Kitchen, kitchenEnv, recipes } from './mutations.ts';
+import { type Answer, callerOf } from '../test-api.ts';
+
+// What a request takes follows from what it does. Every route that changes something is called, and what changed is
+// looked up in the database; each effect takes a capability, and without it the same request has to be refused.
+
+let engine: Engine;
+let app: App;
+let call: ReturnType<typeof callerOf>;
+let kitchen: Kitchen;
+let database: pg.Client;
+const without = {} as Record<Capability, Record<string, string>>;
+
+beforeAll(async () => {
+  engine = await startEngine({ env: kitchenEnv });
+  app = buildApp(engine.deps);
+  await app.ready();
+  call = callerOf(app);
+  database = new pg.Client({ connectionString: engine.databaseUrl });
+  await database.connect();
+  const { secret } = await ok(
+    call('POST', '/api/data/keys', {
+      name: 'x',
+      mode: 'live',
+      scopes: ['webhooks:write', 'webhooks:read'],
+    }),
+  );
+  kitchen = {
+    workspaceId: engine.actor.workspaceId,
+    call: (method, url, payload) =>
+      ok(call(method, url, payload, url.startsWith('/v1/') ? { 'x-api-key': secret } : {})),
+    until: async (runId, status) => {
+      await engine.until(runId, [status]);
+    },
+  };
+  for (const name of Object.keys(capabilities) as Capability[]) {
+    const { headers } = await addMember({ call }, { role: 'admin', overrides: { [name]: false } });
+    without[name] = headers;
+  }
+}, 60_000);
+afterAll(async () => {
+  await database.end();
+  await app.close();
+  await engine.close();
+});
+
+async function ok(answer: Promise<Answer>): Promise<any> {
+  const { status, text, body } = await answer;
+  if (status >= 300) throw new Error(`answered ${status}: ${text}`);
+  return body;
+}
+
+/** A custom tool as the current graph of a workflow calls it. */
+const calledBy = `
+  concat_ws(' ', w.id, t.name, t.kind, t.endpoint_url, t.method, t.headers::text, t.mcp_tool, t.input_schema::text,
+            t.timeout_seconds::text, t.retry_count::text)
+  FROM custom_tools t JOIN workflows w ON w.workspace_id = t.workspace_id
+  JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+    AND strpos(v.graph::text, '"custom:' || t.name || '"') > 0`;
+
+/**
+ * Effects that a request can have: what the rows say of them, and the capability that each takes. `added`: only what is
+ * there afterwards and was not before counts, since to take it away is another effect.
+ */
+const effects = {
+  'starts a run': { takes: 'run_workflows', rows: 'SELECT id FROM runs', added: true },
+  'has runs start by themselves': {
+    takes: 'run_workflows',
+    rows: `SELECT concat_ws(' ', s.id, cron, timezone, input::text, overlap, v.graph::text) FROM schedules s
+             JOIN workflows w ON w.id = s.workflow_id
+             JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+           WHERE enabled
+           UNION ALL
+           SELECT concat_ws(' ', h.workflow_id, secret, v.graph::text) FROM workflow_webhooks h
+             JOIN workflows w ON w.id = h.workflow_id
+             JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
+           WHERE secret IS NOT NULL
+           UNION ALL
+           SELECT ${calledBy} WHERE EXISTS (SELECT FROM schedules WHERE workflow_id = w.id AND enabled)
+              OR EXISTS (SELECT FROM workflow_webhooks WHERE workflow_id = w.id AND secret IS NOT NULL)`,
+    added: true,
+  },
+  'decides a gate': {
+    takes: 'approve_gates',
+    rows: `SELECT id FROM audit_log WHERE action IN ('approve', 'reject')`,
+  },
+  'ends or resumes a run': {
+    takes: 'cancel_resume',
+    rows: `SELECT id FROM audit_log WHERE action IN ('cancel', 'resume')`,
+  },
+  'changes what is published': {
+    takes: 'publish_workflows',
+    rows: `SELECT concat_ws(' ', id, version::text) FROM workflows WHERE status = 'published'
+           UNION ALL
+           SELECT ${calledBy} WHERE w.status = 'published'`,
+    added: true,
+  },
+  'deletes a workflow': {
+    takes: 'delete_workflows',
+    rows: `SELECT target_id FROM audit_log WHERE target_type = 'workflow' AND action = 'delete'`,
+  },
+  'changes workflows, schedules, webhooks, tools or templates': {
+    takes: 'create_edit_workflows',
+    rows: `SELECT concat_ws(' ', 'w', id, name, description, version::text, checks::text, run_cap_micros::text)
+             FROM workflows
+           UNION ALL SELECT concat_ws(' ', 's', id, name, cron, timezone, input::text, overlap, enabled::text)
+             FROM schedules
+           UNION ALL SELECT concat_ws(' ', 'h', to_jsonb(h)::text) FROM workflow_webhooks h
+           UNION ALL SELECT concat_ws(' ', 't', id, name, label, endpoint_url, method) FROM custom_tools
+           UNION ALL SELECT concat_ws(' ', 'p', id, name, graph::text) FROM templates`,
+  },
+  'changes members': {
+    takes: 'manage_members',
+    rows: `SELECT concat_ws(' ', id, name, email, role, status, overrides::text, is_owner::text, password_hash)
+           FROM members`,
+  },
+  'makes or revokes keys': {
+    takes: 'manage_api_keys',
+    rows: `SELECT concat_ws(' ', id, name, revoked_at::text) FROM api_keys
+           UNION ALL SELECT concat_ws(' ', id, name, revoked_at::text) FROM data_keys`,
+  },
+  'changes the workspace, its money, rules or data': {
+    takes: 'manage_workspace',
+    rows: `SELECT id FROM audit_log
+           WHERE target_type IN ('workspace', 'budget', 'feed', 'source', 'data_webhook') OR action = 'budget_override'`,
+  },
+} as const satisfies Record<string, { takes: Capability; rows: string; added?: boolean }>;
+type Effect = keyof typeof effects;
+const effectNames = Object.keys(effects) as Effect[];
+
+type Snapshot = Record<string, Set<string>>;
+
+const look = async (): Promise<Snapshot> => {
+  const snapshot: Snapshot = {};
+  for (const name of effectNames) {
+    const { rows } = await database.query({ text: effects[name].rows, rowMode: 'array' });
+    snapshot[name] = new Set(rows.map(([text]) => text));
+  }
+  return snapshot;
+};
+const effectsBetween = (before: Snapshot, after: Snapshot): Effect[] =>
+  effectNames.filter((name) => {
+    const [was, is] = [before[name]!, after[name]!];
+    const both = !('added' in effects[name]);
+    return [...is].some((row) => !was.has(row)) || (both && [...was].some((row) => !is.has(row)));
+  });
+
+/** Where an effect takes no capability of its own, and why. */
+const included: Partial<Record<string, Effect[]>> = {
+  // The route decides about the workflow as a whole, and its capability is held by fewer.
+  'DELETE /api/workflows/{id}': ['changes workflows, schedules, webhooks, tools or templates'],
+};
+
+/** A request in a state of things in which it has another effect than the recipe of its route. */
+const variants: Record<string, (kitchen: Kitchen) => Promise<Pick<Dish, 'url' | 'body'>>> = {
+  'PUT /api/workflows/{id}: the graph, once published': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/workflows', { name: 'x' });
+    await make('POST', `/api/workflows/${id}/publish`);
+    return { url: `/api/workflows/${id}`, body: { graph: gate } };
+  },
+  'PUT /api/workflows/{id}: the graph, with a webhook': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/workflows', { name: 'x' });
+    await make('POST', `/api/workflows/${id}/webhook`);
+    return { url: `/api/workflows/${id}`, body: { graph: gate } };
+  },
+  'PUT /api/workflows/{id}: the graph, with a schedule': async ({ call: make }) => {
+    const { workflow_id: id } = await make('POST', '/api/schedules', await aSchedule(make, true));
+    return { url: `/api/workflows/${id}`, body: { graph: gate } };
+  },
+  'POST /api/schedules: not enabled': async ({ call: make }) => ({
+    url: '/api/schedules',
+    body: await aSchedule(make, false),
+  }),
+  'PUT /api/schedules/{id}: enabled': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/schedules', await aSchedule(make, false));
+    return { url: `/api/schedules/${id}`, body: { enabled: true } };
+  },
+  'PUT /api/schedules/{id}: other times': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/schedules', await aSchedule(make, true));
+    return { url: `/api/schedules/${id}`, body: { cron: '@hourly' } };
+  },
+  'PUT /api/schedules/{id}: another input': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/schedules', await aSchedule(make, true));
+    return { url: `/api/schedules/${id}`, body: { input: { ticket: 'x' } } };
+  },
+  'POST /api/workflows/{id}/webhook: again': async ({ call: make }) => {
+    const { id } = await make('POST', '/api/workflows', { name: 'x' });
+    await make('POST', `/api/workflows/${id}/webhook`);
+    return { url: `/api/workflows/${id}/webhook` };
+  },
+  'PUT /api/tools/{id}: called by a published graph': async ({ call: make }) => {
+    const { tool, workflow } = await aCalledTool(make);
+    await make('POST', `/api/workflows/${workflow}/publish`);
+    return { url: `/api/tools/${tool}`, body: { endpoint_url: 'http://127.0.0.1:9/other' } };
+  },
+  'PUT /api/tools/{id}: called by a graph with a schedule': async ({ call: make }) => {
+    const { tool, workflow } = await aCalledTool(make);
+    await make('POST', '/api/schedules', { workflow_id: workflow, cron: '@yearly' });
+    return { url: `/api/tools/${tool}`, body: { timeout_seconds: 5 } };
+  },
+  'PUT /api/tools/{id}: the label, called by a graph with a schedule': async ({ call: make }) => {
+    const { tool, workflow } = await aCalledTool(make);
+    await make('POST', '/api/schedules', { workflow_id: workflow, cron: '@yearly' });
+    return { url: `/api/tools/${tool}`, body: { label: 'New' } };
+  },
+  'POST /api/tools: called by a graph with a webhook already': async ({ call: make }) => {
+    const { tool, workflow, body } = await aCalledTool(make);
+    await make('POST', `/api/workflows/${workflow}/webhook`);
+    await make('DELETE', `/api/tools/${tool}`);
+    return { url: '/api/tools', body };
+  },
+  'POST /api/data/keys: that may register endpoints': async () => ({
+    url: '/api/data/keys',
+    body: { name: 'x', mode: 'live', scopes: ['webhooks:write'] },
+  }),
+};
+const gate = { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }], edges: [] };
+let calledTools = 0;
+/** A tool, and a workflow whose graph calls it. */
+const aCalledTool = async (make: Kitchen['call']) => {
+  calledTools += 1;
+  const body = { name: `called-${calledTools}`, endpoint_url: 'http://127.0.0.1:9/' };
+  const { id: tool } = await make('POST', '/api/tools', body);
+  const node = { id: 'a', kind: 'tool', tool_name: `custom:${body.name}` };
+  const graph = { nodes: [node], edges: [] };
+  const { id: workflow } = await make('POST', '/api/workflows', { name: 'x', graph });
+  return { tool, workflow, body };
+};
+const aSchedule = async (make: Kitchen['call'], enabled: boolean) => ({
+  workflow_id: (await make('POST', '/api/workflows', { name: 'x' })).id as string,
+  cron: '@yearly',
+  enabled,
+});
+
+// Calls to the data API come from keys, those to hooks from whoever has the URL, those to `auth` are about the
+// caller's own account.
+const hasCapabilities = (route: string) => !/ (\/v1|\/api\/hooks|\/api\/auth)\//.test(route);
+
+const send = ([method = '']: string[], dish: Pick<Dish, 'url' | 'body'>, headers = {}) =>
+  call(method, dish.url, dish.body, {
+    ...headers,
+    ...(dish.url === '/api/mcp' ? { accept: 'application/json, text/event-stream' } : {}),
+  });
+
+test('every effect of every route is refused to who lacks the capability that it takes', async () => {
+  const table = [['effect', 'takes', 'routes']];
+  const found = Object.fromEntries(effectNames.map((name): [Effect, string[]] => [name, []]));
+  for (const [route, prepare] of Object.entries({ ...recipes, ...variants }).sort()) {
+    if (!hasCapabilities(route)) continue;
+    const words = route.split(' ');
+    const first = await prepare(kitchen);
+    const before = await look();
+    await ok(send(words, first));
+    const seen = effectsBetween(before, await look()).filter(
+      (name) => included[route]?.includes(name) !== true,
+    );
+    for (const name of seen) found[name]!.push(route);
+
+    const second = await prepare(kitchen);
+    const unchanged = await look();
+    for (const name of seen) {
+      const { takes } = effects[name];
+      const answer = await send(words, second, without[takes]);
+      expect({ route, takes, text: answer.text }).toMatchObject({
+        text: expect.stringContaining(`This action requires the '${takes}' permission`),
+      });
+      expect({ route, takes, did: effectsBetween(unchanged, await look()) }).toEqual({
+        route,
+        takes,
+        did: [],
+      });
+    }
+    await ok(send(words, second));
+  }
+  for (const name of effectNames) {
+    expect([name, found[name]!.length > 0]).toEqual([name, true]);
+    table.push([name, effects[name].takes, found[name]!.map((each) => `\`${each}\``).join('<br>')]);
+  }
+  const [head = [], ...rest] = table;
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  expectCommitted(
+    'test/api/contract/acts.md',
+    [line(head), line(head.map(() => '---')), ...rest.map(line), ''].join('\n'),
+  );
+}, 180_000);

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { buildApp } from '../../../api/app.ts';
+import type { App } from '../../../api/deps.ts';
+import { dataScopeNames } from '../../../shared/contract/data/envelope.ts';
+import { type Engine, startEngine } from '../../support/engine.ts';
+import { oddTimes } from '../../support/times.ts';
+import { changeNothing, type Kitchen, kitchenEnv, recipes } from './mutations.ts';
+
+let engine: Engine;
+let app: App;
+let kitchen: Kitchen;
+/** Times in an answer that are not in the one form of all. */
+const odd: string[] = [];
+/** `METHOD /path/{parameter}` of every route, as the OpenAPI documents name them; and of those that are no reads. */
+let routes: string[];
+let mutating: string[];
+/** Of the data API, with all scopes: what calls there are made with. */
+const dataKey = { name: 'Data key of the recipes', secret: '' };
+beforeAll(async () => {
+  engine = await startEngine({ env: kitchenEnv });
+  app = buildApp(engine.deps);
+  await app.ready();
+  kitchen = {
+    workspaceId: engine.actor.workspaceId,
+    call,
+    until: async (runId, status) => {
+      await engine.until(runId, [status]);
+    },
+  };
+  const { secret } = await call('POST', '/api/data/keys', {
+    name: dataKey.name,
+    mode: 'live',
+    scopes: dataScopeNames,
+  });
+  dataKey.secret = secret;
+  const [operations, data] = [
+    await call('GET', '/api/openapi.json'),
+    await call('GET', '/v1/openapi.json'),
+  ];
+  routes = Object.entries<object>({ ...operations.paths, ...data.paths }).flatMap(
+    ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  mutating = routes.filter((route) => !/^(GET|HEAD|OPTIONS) /.test(route)).sort();
+}, 60_000);
+afterAll(async () => {
+  await app.close();
+  await engine.close();
+});
+
+async function call(
+  method: string,
+  url: string,
+  payload?: unknown,
+  token = url.startsWith('/v1/') ? dataKey.secret : undefined,
+): Promise<any> {
+  const answer = await app.inject({
+    method: method as 'GET',
+    url,
+    headers: {
+      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
+  });
+  if (answer.statusCode >= 300) {
+    throw new Error(`${method} ${url} answered ${answer.statusCode}: ${answer.body}`);
+  }
+  if (answer.body === '') return undefined;
+  const body = answer.json();
+  // The documents show what is taken as well.
+  if (!url.endsWith('openapi.json')) {
+    odd.push(...oddTimes(body).map((time) => `${method} ${url} ${time}`));
+  }
+  return body;
+}
+
+/** Who did it: the owner, the target itself under its own name, or a key of the data API under the key's. */
+const actorOf = (route: string, by: string | undefined, targetId: string) => {
+  if (route.includes(' /v1/')) return { actor_id: null, actor_name: dataKey.name };
+  return { actor_id: by === undefined ? engine.actor.id : targetId, actor_name: by ?? 'Owner' };
+};
+
+const total = async (): Promise<number> => (await call('GET', '/api/audit?limit=1')).total;
+
+test('every route that may change something has a recipe, and every recipe its route', () => {
+  expect([...Object.keys(recipes), ...Object.keys(changeNothing)].sort()).toEqual(mutating);
+});
+
+test('every change leaves one entry that names the act, its target and who did it', async () => {
+  for (const [route, prepare] of Object.entries(recipes)) {
+    const { url, body, token, entry, by } = await prepare(kitchen);
+    const before = await total();
+    const answer = await call(route.slice(0, route.indexOf(' ')), url, body, token);
+    expect({ route, added: (await total()) - before }).toEqual({ route, added: 1 });
+    const [newest] = (await call('GET', '/api/audit?limit=1')).logs;
+    expect({ route, ...newest }).toMatchObject({
+      route,
+      target_id: entry.target_id ?? answer.data?.id ?? answer.id,
+      ...actorOf(route, by, newest.target_id),
+      ...entry,
+    });
+  }
+}, 60_000);
+
+test('what changes nothing, and every read, leaves none', async () => {
+  const reads = ['/api/workspace', '/api/usage', '/api/metrics/overview', '/api/audit/verify'];
+  const before = await total();
+  for (const url of reads) await call('GET', url);
+  expect(await total()).toBe(before);
+  for (const [route, prepare] of Object.entries(changeNothing)) {
+    const { url, body } = await prepare(kitchen);
+    const prepared = await total();
+    await call(route.slice(0, route.indexOf(' ')), url, body);
+    expect({ route, added: (await total()) - prepared }).toEqual({ route, added: 0 });
+  }
+});
+
+test('the worker seals what was written, in one chain that holds', async () => {
+  for (;;) {
+    const { valid, unsealed, sealed } = await call('GET', '/api/audit/verify');
+    expect(valid).toBe(true);
+    if (unsealed > 0) continue;
+    expect(sealed).toBe(await total());
+    break;
+  }
+});
+
+// Last, when there is something of everything.
+test('every time in every answer is UTC with milliseconds, whatever it was sent as', async () => {
+  const feed = (await call('POST', '/api/data/feeds', { name: 'Of odd times' })).id as string;
+  const evidence = { source_name: 's', retrieved_at: '2026-01-01T00:00:00.5+16:00' };
+  const [entity, event] = [
+    { type: 'entity', entity_type: 'project', canonical_name: 'P', attributes: {} },
+    {
+      type: 'event',
+      event_type: 'permit_filed',
+      primary_external_key: 'k',
+      summary: 'S',
+      occurred_at: '2026-01-01',
+    },
+  ].map((record) => ({ ...record, external_key: 'k', source_evidence: [evidence] }));
+  const changed = { ...entity, source_evidence: [{ ...evidence, retrieved_at: '2026-02-01' }] };
+  const ingest = { feed_id: feed, records: [entity, changed, event] };
+  expect(await call('POST', '/api/data/ingest', ingest)).toMatchObject({ refused: 0, updated: 1 });
+
+  const rowsOf = (body: any): any[] =>
+    [body, ...Object.values(body)].find((each) => Array.isArray(each)) ?? [];
+  let asked = 0;
+  // A delivery is listed as it is read.
+  const read = routes.filter((each) => /^GET (?!.*(\/stream|\{delivery_id\})$)/u.test(each));
+  for (const route of read) {
+    const path = route.slice(4);
+    const [collection = '', rest] = path.split(/\/\{\w+\}/u, 2);
+    const rows = rest === undefined ? [{ id: '' }] : rowsOf(await call('GET', collection));
+    for (const { id } of rows.slice(0, 10)) {
+      const url = path.replace(/\{\w+\}/u, id).replace('{version}', '1');
+      await call('GET', url.endsWith('/diff') ? `${url}?from=1&to=1` : url);
+      asked += 1;
+    }
+  }
+  for (const format of ['json', 'csv']) {
+    for (const kind of ['entities', 'events']) {
+      const answer = await app.inject({
+        method: 'POST',
+        url: '/v1/exports',
+        headers: { authorization: `Bearer ${dataKey.secret}` },
+        payload: { kind, format },
+      });
+      expect(answer.statusCode).toBe(200);
+      const times = answer.body.match(/\d{4}-\d\d-\d\d[T ]\d\d:[\w:.+-]+/gu) ?? [];
+      expect(times.length).toBeGreaterThan(2);
+      odd.push(...oddTimes(times, `${kind} as ${format}`));
+    }
+  }
+  expect(asked).toBeGreaterThan(100);
+  expect(odd).toEqual([]);
+}, 60_000);

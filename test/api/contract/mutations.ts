@@ -1,0 +1,600 @@
+import { expect } from '@jest/globals';
+import { randomText } from '../../../shared/crypto/ids.ts';
+import type { Json } from '../../../shared/json.ts';
+
+/** Settings of the service that some recipes need. */
+export const kitchenEnv = {
+  ENCRYPTION_KEY: 'a key for the tests alone',
+  SECRET_KEY: 'a secret for the tests alone',
+  DELIVERY_BACKOFF_SECONDS: '0.01',
+  CHAT_WEBHOOK_URL: 'http://127.0.0.1:9/',
+};
+
+/** What a recipe may use. */
+export interface Kitchen {
+  /** The answer's body; throws for anything but a 2xx. Addresses of the data API are called with a key of it. */
+  call(method: string, url: string, payload?: unknown): Promise<any>;
+  workspaceId: string;
+  /** Waits until the run has this status. */
+  until(runId: string, status: 'paused' | 'success' | 'failed'): Promise<void>;
+}
+
+/** A valid call of one route, and the entry it has to leave. */
+export interface Dish {
+  url: string;
+  body?: Json;
+  /** The session it is called in, where the owner does not do. */
+  token?: string;
+  entry: {
+    action: string;
+    target_type: string;
+    target_id?: unknown;
+    /** Where nobody is who acts. */
+    actor_id?: null;
+    actor_name?: null;
+  };
+  /** The name of who acts, where the target of the entry does so itself. */
+  by?: string;
+}
+
+/** Routes that change nothing, although their method may; the reason stands beside them. */
+export const changeNothing: Record<string, (kitchen: Kitchen) => Promise<Omit<Dish, 'entry'>>> = {
+  // Only looks at the graph that is saved.
+  'POST /api/workflows/{id}/validate': async (kitchen) => ({
+    url: `/api/workflows/${await workflow(kitchen)}/validate`,
+  }),
+  // A session is a token that nobody keeps.
+  'POST /api/auth/login': async (kitchen) => {
+    const { email } = await signedIn(kitchen);
+    return { url: '/api/auth/login', body: { email, password } };
+  },
+};
+
+const graphs = {
+  plain: { nodes: [{ id: 'a', kind: 'agent', mock: { output: 'x' } }], edges: [] },
+  gated: { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }], edges: [] },
+  failing: { nodes: [{ id: 'a', kind: 'agent', mock: { output: 'x', fail_times: 1 } }], edges: [] },
+  costly: {
+    nodes: [
+      { id: 'a', kind: 'agent', mock: { cost_usd: 0.02 } },
+      { id: 'b', kind: 'agent', mock: {} },
+    ],
+    edges: [{ source: 'a', target: 'b' }],
+  },
+} satisfies Record<string, Json>;
+
+const dataKey = { name: 'Recipe', mode: 'live', scopes: ['usage:read'] };
+const largeBudget = { name: 'Recipe', limit_usd: 1_000 };
+
+const workflow = async ({ call }: Kitchen, graph: keyof typeof graphs = 'plain'): Promise<string> =>
+  (await call('POST', '/api/workflows', { name: 'Recipe', graph: graphs[graph] })).id;
+
+/** No two have the same name. Nobody listens at its address. */
+const closedTool = () => ({ name: `t${randomText(10)}`, endpoint_url: 'http://127.0.0.1:9/' });
+const tool = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/tools', closedTool())).id;
+
+const run = async (kitchen: Kitchen, graph: keyof typeof graphs): Promise<string> =>
+  (await kitchen.call('POST', `/api/workflows/${await workflow(kitchen, graph)}/runs`, {})).id;
+
+const schedule = async (kitchen: Kitchen): Promise<{ id: string; workflow_id: string }> =>
+  kitchen.call('POST', '/api/schedules', {
+    workflow_id: await workflow(kitchen),
+    cron: '0 0 1 1 *',
+  });
+const template = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/templates', { name: 'Recipe', graph: graphs.plain })).id;
+
+const onWorkflow = (action: string, id: string) => ({
+  action,
+  target_type: 'workflow',
+  target_id: id,
+});
+const onMember = (action: string, id: string) => ({
+  action,
+  target_type: 'member',
+  target_id: id,
+});
+const onTool = (action: string, id: string) => ({ action, target_type: 'tool', target_id: id });
+const onRun = (action: string, id: string) => ({ action, target_type: 'run', target_id: id });
+
+const feed = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/data/feeds', { name: 'Recipe' })).id;
+const newSource = () => ({ name: `s${randomText(10)}`, type: 'portal' });
+const source = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/data/sources', newSource())).id;
+const onFeed = (action: string, id: string) => ({ action, target_type: 'feed', target_id: id });
+const onSource = (action: string, id: string) => ({ action, target_type: 'source', target_id: id });
+
+/** Nobody listens at its address: whatever is sent there is a dead letter soon. */
+const endpointInput = { url: 'http://127.0.0.1:9/', events: ['entity.created'] };
+const endpoint = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/v1/webhooks', endpointInput)).data.id;
+const deadLetter = async (kitchen: Kitchen): Promise<{ id: string; endpointId: string }> => {
+  const endpointId = await endpoint(kitchen);
+  const { data } = await kitchen.call('POST', `/v1/webhooks/${endpointId}/ping`);
+  for (;;) {
+    const dead = await kitchen.call('GET', `/v1/webhooks/${endpointId}/deliveries?status=dead`);
+    if (dead.data.length > 0) return { id: data.id, endpointId };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+};
+const onEndpoint = (action: string, id: string) => ({
+  action,
+  target_type: 'data_webhook',
+  target_id: id,
+});
+
+let invited = 0;
+const invitation = (): Json => {
+  invited += 1;
+  return { name: 'Recipe', email: `recipe-${invited}@example.com`, role: 'viewer' };
+};
+const member = async ({ call }: Kitchen): Promise<string> =>
+  (await call('POST', '/api/members/invite', invitation())).id;
+
+const password = 'correct horse battery';
+const signedIn = async ({
+  call,
+}: Kitchen): Promise<{ id: string; email: string; token: string }> => {
+  const { id, email, invite_code } = await call('POST', '/api/members/invite', invitation());
+  const { token } = await call('POST', '/api/auth/accept-invite', { invite_code, password });
+  return { id, email, token };
+};
+
+const roleChange = async (kitchen: Kitchen): Promise<Dish> => {
+  const id = await member(kitchen);
+  return {
+    url: `/api/members/${id}`,
+    body: { role: 'editor' },
+    entry: onMember('role_change', id),
+  };
+};
+const permissionsChange = async (kitchen: Kitchen): Promise<Dish> => {
+  const id = await member(kitchen);
+  return {
+    url: `/api/members/${id}/permissions`,
+    body: { overrides: { run_workflows: true } },
+    entry: onMember('permissions_change', id),
+  };
+};
+
+/**
+ * How to call each route that changes something, by method and path as in the OpenAPI document. A route without a
+ * recipe fails the test: add one here with the route.
+ */
+export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
+  'POST /api/data/feeds': async () => ({
+    url: '/api/data/feeds',
+    body: { name: 'New' },
+    entry: { action: 'create', target_type: 'feed' },
+  }),
+  'PUT /api/data/feeds/{id}': async (kitchen) => {
+    const id = await feed(kitchen);
+    return {
+      url: `/api/data/feeds/${id}`,
+      body: { status: 'paused' },
+      entry: onFeed('update', id),
+    };
+  },
+  'DELETE /api/data/feeds/{id}': async (kitchen) => {
+    const id = await feed(kitchen);
+    return { url: `/api/data/feeds/${id}`, entry: onFeed('delete', id) };
+  },
+  'POST /api/data/sources': async () => ({
+    url: '/api/data/sources',
+    body: newSource(),
+    entry: { action: 'create', target_type: 'source' },
+  }),
+  'PUT /api/data/sources/{id}': async (kitchen) => {
+    const id = await source(kitchen);
+    return {
+      url: `/api/data/sources/${id}`,
+      body: { cadence: 'daily' },
+      entry: onSource('update', id),
+    };
+  },
+  'DELETE /api/data/sources/{id}': async (kitchen) => {
+    const id = await source(kitchen);
+    return { url: `/api/data/sources/${id}`, entry: onSource('delete', id) };
+  },
+  'POST /api/data/sources/{id}/report': async (kitchen) => {
+    const id = await source(kitchen);
+    return {
+      url: `/api/data/sources/${id}/report`,
+      body: { ok: true },
+      entry: onSource('report', id),
+    };
+  },
+  'POST /api/data/ingest': async (kitchen) => {
+    const id = await feed(kitchen);
+    return {
+      url: '/api/data/ingest',
+      body: { feed_id: id, records: [] },
+      entry: onFeed('data_ingest', id),
+    };
+  },
+  'POST /api/workflows': async () => ({
+    url: '/api/workflows',
+    body: { name: 'New' },
+    entry: { action: 'create', target_type: 'workflow' },
+  }),
+  'PUT /api/workflows/{id}': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: `/api/workflows/${id}`,
+      body: { graph: graphs.gated },
+      entry: onWorkflow('update', id),
+    };
+  },
+  'DELETE /api/workflows/{id}': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return { url: `/api/workflows/${id}`, entry: onWorkflow('delete', id) };
+  },
+  'POST /api/workflows/{id}/publish': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return { url: `/api/workflows/${id}/publish`, entry: onWorkflow('publish', id) };
+  },
+  'PUT /api/workflows/{id}/checks': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: `/api/workflows/${id}/checks`,
+      body: [{ name: 'fast', type: 'max_duration_ms', value: 5 }],
+      entry: onWorkflow('update', id),
+    };
+  },
+  'POST /api/workflows/{id}/runs': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: `/api/workflows/${id}/runs`,
+      body: { ticket: 'x' },
+      entry: onWorkflow('run', id),
+    };
+  },
+  'POST /api/workflows/{id}/webhook': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return { url: `/api/workflows/${id}/webhook`, entry: onWorkflow('webhook_enable', id) };
+  },
+  'DELETE /api/workflows/{id}/webhook': async (kitchen) => {
+    const id = await workflow(kitchen);
+    await kitchen.call('POST', `/api/workflows/${id}/webhook`);
+    return { url: `/api/workflows/${id}/webhook`, entry: onWorkflow('webhook_disable', id) };
+  },
+  'PUT /api/workflows/{id}/webhook/config': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: `/api/workflows/${id}/webhook/config`,
+      body: { dedup_window_seconds: 60 },
+      entry: onWorkflow('webhook_config', id),
+    };
+  },
+  'POST /api/hooks/{workflow_id}/{secret}': async (kitchen) => {
+    const id = await workflow(kitchen);
+    const { url } = await kitchen.call('POST', `/api/workflows/${id}/webhook`);
+    return {
+      url: new URL(url as string).pathname,
+      body: { ticket: 'x' },
+      entry: { ...onWorkflow('webhook_run', id), actor_id: null, actor_name: null },
+    };
+  },
+  'POST /api/runs/{id}/approve': async (kitchen) => {
+    const id = await run(kitchen, 'gated');
+    await kitchen.until(id, 'paused');
+    return {
+      url: `/api/runs/${id}/approve`,
+      body: { approved: true },
+      entry: onRun('approve', id),
+    };
+  },
+  'POST /api/runs/{id}/cancel': async (kitchen) => {
+    const id = await run(kitchen, 'gated');
+    await kitchen.until(id, 'paused');
+    return { url: `/api/runs/${id}/cancel`, entry: onRun('cancel', id) };
+  },
+  'POST /api/runs/{id}/resume': async (kitchen) => {
+    const id = await run(kitchen, 'failing');
+    await kitchen.until(id, 'failed');
+    return { url: `/api/runs/${id}/resume`, entry: onRun('resume', id) };
+  },
+  'PUT /api/workspace': async ({ workspaceId }) => ({
+    url: '/api/workspace',
+    body: { name: 'Renamed' },
+    entry: { action: 'update', target_type: 'workspace', target_id: workspaceId },
+  }),
+  'PUT /api/workspace/plan': async ({ workspaceId }) => ({
+    url: '/api/workspace/plan',
+    body: { plan: 'starter' },
+    entry: { action: 'plan_change', target_type: 'workspace', target_id: workspaceId },
+  }),
+  'POST /api/workspace/plan': async ({ workspaceId }) => ({
+    url: '/api/workspace/plan',
+    body: { plan: 'enterprise' },
+    entry: { action: 'plan_change', target_type: 'workspace', target_id: workspaceId },
+  }),
+  // Nobody listens there, which the worker finds out.
+  'POST /api/workspace/alerts/test': async ({ workspaceId }) => ({
+    url: '/api/workspace/alerts/test',
+    entry: { action: 'alert_test', target_type: 'workspace', target_id: workspaceId },
+  }),
+  'POST /api/runs/{id}/budget-override': async (kitchen) => {
+    const id = await workflow(kitchen, 'costly');
+    await kitchen.call('PUT', `/api/workflows/${id}`, { run_cap_usd: 0.01 });
+    const runId = (await kitchen.call('POST', `/api/workflows/${id}/runs`, {})).id;
+    await kitchen.until(runId, 'failed');
+    return {
+      url: `/api/runs/${runId}/budget-override`,
+      body: { approved: true, reason: 'needed' },
+      entry: onRun('budget_override', runId),
+    };
+  },
+  'POST /api/budgets': async () => ({
+    url: '/api/budgets',
+    body: largeBudget,
+    entry: { action: 'create', target_type: 'budget' },
+  }),
+  'PUT /api/budgets/{id}': async (kitchen) => {
+    const { id } = await kitchen.call('POST', '/api/budgets', largeBudget);
+    return {
+      url: `/api/budgets/${id}`,
+      body: { limit_usd: 2_000 },
+      entry: { action: 'update', target_type: 'budget', target_id: id },
+    };
+  },
+  'DELETE /api/budgets/{id}': async (kitchen) => {
+    const { id } = await kitchen.call('POST', '/api/budgets', largeBudget);
+    return {
+      url: `/api/budgets/${id}`,
+      entry: { action: 'delete', target_type: 'budget', target_id: id },
+    };
+  },
+  'POST /api/tools': async () => ({
+    url: '/api/tools',
+    body: closedTool(),
+    entry: { action: 'create', target_type: 'tool' },
+  }),
+  'PUT /api/tools/{id}': async (kitchen) => {
+    const id = await tool(kitchen);
+    return { url: `/api/tools/${id}`, body: { label: 'New' }, entry: onTool('update', id) };
+  },
+  'DELETE /api/tools/{id}': async (kitchen) => {
+    const id = await tool(kitchen);
+    return { url: `/api/tools/${id}`, entry: onTool('delete', id) };
+  },
+  // Nobody listens there, which the answer says.
+  'POST /api/tools/{id}/test': async (kitchen) => {
+    const id = await tool(kitchen);
+    return { url: `/api/tools/${id}/test`, body: {}, entry: onTool('test', id) };
+  },
+  'POST /api/schedules': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: '/api/schedules',
+      body: { workflow_id: id, cron: '@yearly' },
+      entry: onWorkflow('schedule_create', id),
+    };
+  },
+  'PUT /api/schedules/{id}': async (kitchen) => {
+    const { id, workflow_id: workflowId } = await schedule(kitchen);
+    return {
+      url: `/api/schedules/${id}`,
+      body: { enabled: false },
+      entry: onWorkflow('schedule_update', workflowId),
+    };
+  },
+  'DELETE /api/schedules/{id}': async (kitchen) => {
+    const { id, workflow_id: workflowId } = await schedule(kitchen);
+    return { url: `/api/schedules/${id}`, entry: onWorkflow('schedule_delete', workflowId) };
+  },
+  'POST /api/schedules/{id}/trigger': async (kitchen) => {
+    const { id, workflow_id: workflowId } = await schedule(kitchen);
+    return {
+      url: `/api/schedules/${id}/trigger`,
+      entry: onWorkflow('schedule_run', workflowId),
+    };
+  },
+  'POST /api/keys': async () => ({
+    url: '/api/keys',
+    body: { name: 'Recipe', role: 'viewer' },
+    entry: { action: 'create', target_type: 'api_key' },
+  }),
+  'DELETE /api/keys/{id}': async ({ call }) => {
+    const { id } = await call('POST', '/api/keys', { name: 'Recipe', role: 'viewer' });
+    return {
+      url: `/api/keys/${id}`,
+      entry: { action: 'revoke', target_type: 'api_key', target_id: id },
+    };
+  },
+  'POST /v1/exports': async () => ({
+    url: '/v1/exports',
+    body: { kind: 'entities', format: 'json' },
+    entry: { action: 'data_export', target_type: 'export', target_id: expect.any(String) },
+  }),
+  'POST /v1/webhooks': async () => ({
+    url: '/v1/webhooks',
+    body: endpointInput,
+    entry: { action: 'data_webhook_create', target_type: 'data_webhook' },
+  }),
+  'DELETE /v1/webhooks/{id}': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/v1/webhooks/${id}`, entry: onEndpoint('data_webhook_delete', id) };
+  },
+  'POST /v1/webhooks/{id}/ping': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/v1/webhooks/${id}/ping`, entry: onEndpoint('data_webhook_ping', id) };
+  },
+  'POST /v1/webhooks/{id}/rotate-secret': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return {
+      url: `/v1/webhooks/${id}/rotate-secret`,
+      entry: onEndpoint('data_webhook_rotate', id),
+    };
+  },
+  'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver': async (kitchen) => {
+    const { id, endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/v1/webhooks/${endpointId}/deliveries/${id}/redeliver`,
+      entry: onEndpoint('data_webhook_redeliver', endpointId),
+    };
+  },
+  'POST /v1/webhooks/{id}/redeliver': async (kitchen) => {
+    const { endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/v1/webhooks/${endpointId}/redeliver`,
+      body: { since: '2026-01-01T00:00:00Z' },
+      entry: onEndpoint('data_webhook_redeliver_all', endpointId),
+    };
+  },
+  'POST /api/data/endpoints': async () => ({
+    url: '/api/data/endpoints',
+    body: endpointInput,
+    entry: { action: 'data_webhook_create', target_type: 'data_webhook' },
+  }),
+  'PUT /api/data/endpoints/{id}': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return {
+      url: `/api/data/endpoints/${id}`,
+      body: { events: ['source.failed'] },
+      entry: onEndpoint('data_webhook_update', id),
+    };
+  },
+  'DELETE /api/data/endpoints/{id}': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/api/data/endpoints/${id}`, entry: onEndpoint('data_webhook_delete', id) };
+  },
+  'POST /api/data/endpoints/{id}/ping': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return { url: `/api/data/endpoints/${id}/ping`, entry: onEndpoint('data_webhook_ping', id) };
+  },
+  'POST /api/data/endpoints/{id}/rotate-secret': async (kitchen) => {
+    const id = await endpoint(kitchen);
+    return {
+      url: `/api/data/endpoints/${id}/rotate-secret`,
+      entry: onEndpoint('data_webhook_rotate', id),
+    };
+  },
+  'POST /api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver': async (kitchen) => {
+    const { id, endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/api/data/endpoints/${endpointId}/deliveries/${id}/redeliver`,
+      entry: onEndpoint('data_webhook_redeliver', endpointId),
+    };
+  },
+  'POST /api/data/endpoints/{id}/redeliver': async (kitchen) => {
+    const { endpointId } = await deadLetter(kitchen);
+    return {
+      url: `/api/data/endpoints/${endpointId}/redeliver`,
+      body: { since: '2026-01-01T00:00:00Z' },
+      entry: onEndpoint('data_webhook_redeliver_all', endpointId),
+    };
+  },
+  'POST /api/data/keys': async () => ({
+    url: '/api/data/keys',
+    body: dataKey,
+    entry: { action: 'create', target_type: 'data_key' },
+  }),
+  'DELETE /api/data/keys/{id}': async ({ call }) => {
+    const { id } = await call('POST', '/api/data/keys', dataKey);
+    return {
+      url: `/api/data/keys/${id}`,
+      entry: { action: 'revoke', target_type: 'data_key', target_id: id },
+    };
+  },
+  'PUT /api/workspace/policies': async ({ workspaceId }) => ({
+    url: '/api/workspace/policies',
+    body: { model_allowlist: null },
+    entry: { action: 'policy_update', target_type: 'workspace', target_id: workspaceId },
+  }),
+  'PUT /api/workspace/prices': async ({ workspaceId }) => ({
+    url: '/api/workspace/prices',
+    body: { prices: [] },
+    entry: { action: 'price_update', target_type: 'workspace', target_id: workspaceId },
+  }),
+  'POST /api/auth/signup': async () => ({
+    url: '/api/auth/signup',
+    body: { name: 'Recipe', email: 'recipe@example.com', password },
+    entry: { action: 'signup', target_type: 'member' },
+    by: 'Recipe',
+  }),
+  'POST /api/auth/accept-invite': async ({ call }) => {
+    const { id, invite_code } = await call('POST', '/api/members/invite', invitation());
+    return {
+      url: '/api/auth/accept-invite',
+      body: { invite_code, password },
+      entry: onMember('accept_invite', id),
+      by: 'Recipe',
+    };
+  },
+  'POST /api/auth/password': async (kitchen) => {
+    const { id, token } = await signedIn(kitchen);
+    return {
+      url: '/api/auth/password',
+      body: { current_password: password, new_password: 'another horse battery' },
+      token,
+      entry: onMember('password_change', id),
+      by: 'Recipe',
+    };
+  },
+  'POST /api/members/invite': async () => ({
+    url: '/api/members/invite',
+    body: invitation(),
+    entry: { action: 'invite', target_type: 'member' },
+  }),
+  'PATCH /api/members/{id}': roleChange,
+  'PUT /api/members/{id}': roleChange,
+  'PATCH /api/members/{id}/permissions': permissionsChange,
+  'PUT /api/members/{id}/permissions': permissionsChange,
+  'POST /api/members/{id}/invite': async (kitchen) => {
+    const id = await member(kitchen);
+    return { url: `/api/members/${id}/invite`, entry: onMember('invite_renew', id) };
+  },
+  'POST /api/members/{id}/approve': async ({ call }) => {
+    const { id } = await call('POST', '/api/auth/signup', {
+      name: 'Recipe',
+      email: `pending-${randomText(10)}@example.com`,
+      password: 'correct horse battery',
+    });
+    return { url: `/api/members/${id}/approve`, entry: onMember('approve_member', id) };
+  },
+  'DELETE /api/members/{id}': async (kitchen) => {
+    const id = await member(kitchen);
+    return { url: `/api/members/${id}`, entry: onMember('remove', id) };
+  },
+  'POST /api/templates': async () => ({
+    url: '/api/templates',
+    body: { name: 'Recipe', graph: graphs.plain },
+    entry: { action: 'create', target_type: 'template' },
+  }),
+  'PUT /api/templates/{id}': async (kitchen) => {
+    const id = await template(kitchen);
+    return {
+      url: `/api/templates/${id}`,
+      body: { name: 'Renamed' },
+      entry: { action: 'update', target_type: 'template', target_id: id },
+    };
+  },
+  'DELETE /api/templates/{id}': async (kitchen) => {
+    const id = await template(kitchen);
+    return {
+      url: `/api/templates/${id}`,
+      entry: { action: 'delete', target_type: 'template', target_id: id },
+    };
+  },
+  'POST /api/templates/{id}/instantiate': async (kitchen) => ({
+    url: `/api/templates/${await template(kitchen)}/instantiate`,
+    body: { name: 'From a template' },
+    entry: { action: 'create', target_type: 'workflow' },
+  }),
+  'POST /api/mcp': async (kitchen) => {
+    const id = await workflow(kitchen);
+    return {
+      url: '/api/mcp',
+      body: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'run_workflow', arguments: { workflow: id } },
+      },
+      entry: onWorkflow('run', id),
+    };
+  },
+};

@@ -1,0 +1,621 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SignJWT } from 'jose';
+import { z } from 'zod';
+import { adoptPlainCodes, hashInviteCode } from '../../../shared/db/people/invite-codes.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { inviteRules } from '../../../shared/operations/invitations.ts';
+import { ensureOwnerPassword } from '../../../shared/operations/sign-in.ts';
+import {
+  createSessionTokens,
+  SESSION_SECONDS,
+} from '../../../shared/platform/secrets/session-tokens.ts';
+import { startTestApi, type TestApi } from '../test-api.ts';
+
+const SECRET_KEY = 'a secret of the tests that is long enough';
+const PASSWORD = 'correct horse battery';
+const WRONG = { detail: 'Wrong e-mail or password' };
+const INVALID = { detail: 'The credential is invalid or revoked' };
+const row = z.object({});
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ AUTH_MODE: 'required', SECRET_KEY });
+  await ensureOwnerPassword(api.db, PASSWORD);
+});
+afterAll(async () => api.stop());
+
+let made = 0;
+/** An e-mail address nobody has, in an address block nobody has tried from. */
+const fresh = () => {
+  made += 1;
+  return { email: `Person.${made}@Example.com`, from: `10.1.${made >> 8}.${made & 255}` };
+};
+const post = async (url: string, payload: unknown, remoteAddress = '127.0.0.1') =>
+  api.send({
+    method: 'POST',
+    url,
+    remoteAddress,
+    headers: { 'content-type': 'application/json' },
+    payload: JSON.stringify(payload),
+  });
+const login = async (email: string, password: string, from?: string) =>
+  post('/api/auth/login', { email, password }, from);
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const me = async (headers: Record<string, string>) =>
+  api.call('GET', '/api/auth/me', undefined, headers);
+
+const signUp = async (email: string) =>
+  post('/api/auth/signup', { name: 'Ada', email, password: PASSWORD }, fresh().from);
+const addMember = async (role = 'viewer') => {
+  const { email, from } = fresh();
+  const { id } = (await signUp(email)).body;
+  await api.db.query(sql.type(row)`
+    UPDATE members SET status = 'active', role = ${role} WHERE id = ${id}
+  `);
+  const { token } = (await login(email, PASSWORD, from)).body;
+  return { id: id as string, email, from, token: token as string };
+};
+const invite = async (code: string, goodFor = '1 day') => {
+  const { email } = fresh();
+  await api.db.query(sql.type(row)`
+    INSERT INTO members (id, workspace_id, name, email, role, status, invite_code_hash, invite_expires_at)
+    VALUES (${`mem_${code}`}, ${api.workspaceId}, 'Invited', ${email}, 'editor', 'invited',
+            ${sql.binary(hashInviteCode(code))}, now() + ${goodFor}::interval)
+  `);
+  return { id: `mem_${code}`, email };
+};
+const auditOf = async (memberId: string) =>
+  api.db.anyFirst(sql.type(z.object({ action: z.string() }))`
+    SELECT action FROM audit_log WHERE target_id = ${memberId} ORDER BY seq
+  `);
+
+describe('signing in', () => {
+  test('answers a token of seven days that opens what the member may open', async () => {
+    const before = Date.now();
+    const { status, body } = await login('OWNER@localhost', PASSWORD);
+    expect([status, body.member.email, body.member.role]).toEqual([
+      200,
+      'owner@localhost',
+      'admin',
+    ]);
+    const lasts = (Date.parse(body.expires_at) - before) / 1000;
+    expect(Math.abs(lasts - SESSION_SECONDS)).toBeLessThan(2);
+    const { body: identity } = await me(bearer(body.token));
+    expect(identity).toMatchObject({
+      id: body.member.id,
+      email: 'owner@localhost',
+      role: 'admin',
+      credential: 'session',
+      workspace_id: api.workspaceId,
+    });
+    expect(Object.values(identity.capabilities)).toEqual(Array(10).fill(true));
+    expect((await api.call('GET', '/api/workflows')).status).toBe(401);
+  });
+
+  test('refuses an unknown e-mail, a wrong password and an invitation in the same words', async () => {
+    const { email: invited } = await invite('inv_not_yet');
+    for (const email of ['owner@localhost', 'nobody@example.com', invited]) {
+      const { status, body, headers } = await login(email, 'wrong password', fresh().from);
+      expect([status, body, headers['www-authenticate']]).toEqual([401, WRONG, 'Bearer']);
+    }
+  });
+
+  test('takes as long for an unknown e-mail as for a wrong password', async () => {
+    const time = async (email: string) => {
+      const started = performance.now();
+      await login(email, 'wrong password', fresh().from);
+      return performance.now() - started;
+    };
+    const accounts: string[] = [];
+    for (let n = 0; n < 25; n += 1) accounts.push((await signUp(fresh().email)).body.email);
+    const unknown: number[] = [];
+    const known: number[] = [];
+    for (const [round, email] of accounts.entries()) {
+      unknown.push(await time(`nobody${round}@example.com`));
+      known.push(await time(email));
+    }
+    // Other work on the machine only adds time, so the shortest of each is the work itself. Hashing is
+    // most of it: without the dummy hash the first would be a tenth of the second.
+    const ratio = Math.min(...unknown) / Math.min(...known);
+    expect(ratio).toBeGreaterThan(0.4);
+    expect(ratio).toBeLessThan(2.5);
+  });
+
+  test('says that an account waits only to who knows its password', async () => {
+    const { email, from } = fresh();
+    const { status, body } = await signUp(email);
+    expect([status, body.status, body.role, body.invite_code]).toEqual([
+      201,
+      'pending',
+      'viewer',
+      null,
+    ]);
+    expect(await auditOf(body.id)).toEqual(['signup']);
+    expect((await login(email, 'wrong password', from)).status).toBe(401);
+    const refused = await login(email, PASSWORD, from);
+    expect([refused.status, refused.body.detail]).toEqual([
+      403,
+      'This account waits for the approval of an administrator',
+    ]);
+  });
+
+  test('is bounded per account and address, also when all attempts come at once', async () => {
+    const { email, from } = await addMember();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => login(email, 'wrong password', from)),
+    );
+    const counted = Object.groupBy(answers, (answer) => String(answer.status));
+    expect([counted['401']?.length, counted['429']?.length]).toEqual([10, 20]);
+    const refused = await login(email, PASSWORD, from);
+    expect(refused.status).toBe(429);
+    const wait = Number(refused.headers['retry-after']);
+    expect(wait > 800 && wait <= 900).toBe(true);
+    // Nobody else is locked out by it: neither the member elsewhere nor others at the same address.
+    expect((await login(email, PASSWORD, fresh().from)).status).toBe(200);
+    expect((await login((await addMember()).email, PASSWORD, from)).status).toBe(200);
+  });
+
+  test('is bounded for one account tried from everywhere', async () => {
+    const { email } = await addMember();
+    const statuses: number[] = [];
+    for (let at = 0; at < 105; at += 1) {
+      statuses.push((await login(email, 'wrong password', `10.2.0.${at}`)).status);
+    }
+    expect(statuses.filter((status) => status === 401)).toHaveLength(100);
+    expect(statuses.slice(-5)).toEqual([429, 429, 429, 429, 429]);
+  }, 30_000);
+
+  test('counts an IPv6 network of 64 bits as one address', async () => {
+    const statuses: number[] = [];
+    const { email } = await addMember();
+    for (let at = 0; at < 12; at += 1) {
+      statuses.push((await login(email, 'wrong password', `2001:db8:1:2::${at + 1}`)).status);
+    }
+    expect(statuses.slice(-2)).toEqual([429, 429]);
+    expect((await login(email, PASSWORD, '2001:db8:1:3::1')).status).toBe(200);
+  });
+
+  test('lets in again when the window is over', async () => {
+    const { email, from } = await addMember();
+    for (let at = 0; at < 11; at += 1) await login(email, 'wrong password', from);
+    expect((await login(email, PASSWORD, from)).status).toBe(429);
+    await api.db.query(sql.type(row)`UPDATE sign_in_failures SET window_ends_at = now()`);
+    expect((await login(email, PASSWORD, from)).status).toBe(200);
+  });
+
+  test.each([
+    [{}, /email/],
+    [{ email: 'a@b.c' }, /password/],
+    [{ email: 'a@b.c', password: '' }, /password/],
+    [{ email: 'a@b.c', password: 'x'.repeat(257) }, /password/],
+    [{ email: 5, password: PASSWORD }, /email/],
+    [{ email: `${'x'.repeat(10_000)}@b.c`, password: PASSWORD }, /email/],
+    [{ email: 'a\0@b.c', password: PASSWORD }, /NUL/],
+    [{ email: 'a@b.c', password: 'a\0bcdefghijkl' }, /NUL/],
+    [{ email: 'a@b.c', password: PASSWORD, remember: true }, /remember/],
+  ])('refuses a body that is none (%#)', async (body, detail) => {
+    const answer = await post('/api/auth/login', body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.detail).toMatch(detail);
+    expect(answer.text).not.toContain(PASSWORD);
+  });
+});
+
+describe('signing up', () => {
+  test('makes one member of an e-mail, in any letter case, however many try at once', async () => {
+    const { email } = fresh();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, at) =>
+        signUp(at % 2 === 0 ? email.toUpperCase() : email.toLowerCase()),
+      ),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill(201));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(8);
+    const made = await api.db.anyFirst(sql.type(z.object({ id: z.string() }))`
+      SELECT id FROM members WHERE lower(email) = lower(${email})
+    `);
+    expect(made).toHaveLength(1);
+    expect(answers.map(({ body }) => body.id)).toContain(made[0]);
+  });
+
+  test('looks the same for an address that is known, whoever it is of, and changes nothing', async () => {
+    const known = [
+      (await addMember('editor')).email,
+      (await invite('inv_known')).email,
+      (await signUp(fresh().email)).body.email,
+    ];
+    const count = z.object({ members: z.number(), entries: z.number() });
+    const total = () =>
+      api.db.one(sql.type(count)`
+        SELECT (SELECT count(*) FROM members) AS members, (SELECT count(*) FROM audit_log) AS entries
+      `);
+    const before = await total();
+    const answers = [];
+    for (const email of known) answers.push(await signUp(email));
+    expect(await total()).toEqual(before);
+    const unknown = await signUp(fresh().email);
+    const shape = ({ status, body, headers }: typeof unknown) => [
+      status,
+      Object.entries(body).map(([name, value]) =>
+        ['id', 'email', 'created_at'].includes(name)
+          ? [
+              name,
+              String(value)
+                .replaceAll(/[0-9a-z]/gi, 'x')
+                .slice(0, 10),
+            ]
+          : [name, value],
+      ),
+      Object.keys(headers).sort(),
+    ];
+    for (const answer of answers) {
+      expect(shape(answer)).toEqual(shape(unknown));
+      expect(answer.body.id).toHaveLength(unknown.body.id.length);
+    }
+  });
+
+  test('takes as long for an address that is known', async () => {
+    const time = async (email: string) => {
+      const started = performance.now();
+      await signUp(email);
+      return performance.now() - started;
+    };
+    const { email } = await addMember();
+    const known: number[] = [];
+    const unknown: number[] = [];
+    for (let round = 0; round < 15; round += 1) {
+      known.push(await time(email));
+      unknown.push(await time(fresh().email));
+    }
+    const median = (times: number[]) => times.toSorted((a, b) => a - b)[7]!;
+    // A refusal before the hash would take a tenth.
+    expect(median(known) / median(unknown)).toBeGreaterThan(0.5);
+    expect(median(known) / median(unknown)).toBeLessThan(2);
+  }, 30_000);
+
+  test.each([
+    ['name', { name: ' ' }],
+    ['name', { name: 'x'.repeat(201) }],
+    ['email', { email: 'nobody' }],
+    ['email', { email: `${'x'.repeat(10_000)}@example.com` }],
+    ['email', { email: 'ümlaut@example.com' }],
+    ['email', { email: 'a\0b@example.com' }],
+    ['password', { password: 'too short' }],
+    ['password', { password: 'x'.repeat(257) }],
+    ['role', { role: 'admin' }],
+  ])('refuses %s that cannot be (%#)', async (field, wrong) => {
+    const body = { name: 'Ada', email: fresh().email, password: PASSWORD, ...wrong };
+    const answer = await post('/api/auth/signup', body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.detail).toContain(field);
+  });
+
+  test('is bounded: by the address, and by how many wait', async () => {
+    const from = '10.9.9.9';
+    const statuses = await Promise.all(
+      Array.from({ length: 105 }, async () => {
+        const body = { name: 'Ada', email: 'taken@example.com', password: PASSWORD };
+        return (await post('/api/auth/signup', body, from)).status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 429)).toHaveLength(5);
+    await api.db.query(sql.type(row)`
+      INSERT INTO members (id, workspace_id, name, email, role, status)
+      SELECT 'mem_wait' || n, ${api.workspaceId}, 'W', 'wait' || n || '@example.com', 'viewer', 'pending'
+      FROM generate_series(1, 1000) n
+    `);
+    const { status, body } = await signUp(fresh().email);
+    expect([status, body.detail]).toEqual([
+      429,
+      'Too many sign-ups wait for approval; try again later',
+    ]);
+    await api.db.query(sql.type(row)`DELETE FROM members WHERE id LIKE 'mem_wait%'`);
+  }, 30_000);
+});
+
+describe('an invitation', () => {
+  const accept = async (invite_code: string, rest: object = {}) =>
+    post('/api/auth/accept-invite', { invite_code, password: PASSWORD, ...rest });
+
+  test('is accepted once, however many try at once, and signs in', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id, email } = await invite(`inv_once${round}`);
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => accept(`inv_once${round}`, { name: 'Grace' })),
+      );
+      expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400, 400, 400, 400]);
+      const { token, member } = answers.find((answer) => answer.status === 200)!.body;
+      expect(member).toMatchObject({ id, email, name: 'Grace', status: 'active', role: 'editor' });
+      expect((await me(bearer(token))).body.id).toBe(id);
+      expect((await login(email, PASSWORD, fresh().from)).status).toBe(200);
+      expect(await auditOf(id)).toEqual(['accept_invite']);
+    }
+  }, 30_000);
+
+  test.each(['inv_unknown', 'INV_ONCE1', "' OR 1=1 --", 'x'.repeat(200)])(
+    'of another code is refused (%#)',
+    async (code) => {
+      const { status, body } = await accept(code);
+      expect([status, body.detail]).toEqual([
+        400,
+        'The invite code is not valid, was used already or has expired; ask for a new one',
+      ]);
+    },
+  );
+
+  test('is refused from the moment it expires', async () => {
+    const { id } = await invite('inv_late', '300 ms');
+    await invite('inv_early');
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const answer = await accept('inv_late');
+    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringContaining('expired')]);
+    expect((await accept('inv_early')).status).toBe(200);
+    expect(await auditOf(id)).toEqual([]);
+  });
+
+  test('from before codes were hashed is hashed, and good for seven more days', async () => {
+    const members = ['inv_sealed', 'inv_bare', 'inv_due'].map((code) => ({
+      code,
+      id: `mem_${code}`,
+    }));
+    for (const { code, id } of members) {
+      await api.db.query(sql.type(row)`
+        INSERT INTO members (id, workspace_id, name, email, role, status, invite_code, invite_mail_due_at)
+        VALUES (${id}, ${api.workspaceId}, 'Invited', ${fresh().email}, 'editor', 'invited', ${code},
+                ${code === 'inv_due' ? '2099-01-01' : null}::timestamptz)
+      `);
+    }
+    const stored = z.object({
+      plain: z.string().nullable(),
+      sealed: z.boolean(),
+      days: z.number().nullable(),
+    });
+    const look = async () =>
+      api.db.any(sql.type(stored)`
+        SELECT invite_code AS plain, invite_code_sealed IS NOT NULL AS sealed,
+               round(extract(epoch FROM invite_expires_at - now()) / 86400) AS days
+        FROM members WHERE id = ANY(${sql.array(
+          members.map(({ id }) => id),
+          'text',
+        )}) ORDER BY id
+      `);
+    const adopted = { plain: null, sealed: false, days: 7 };
+    // Without a key, what is still to be mailed stays readable until then.
+    const bare = { ...inviteRules(api.config), mail: true };
+    await Promise.all([adoptPlainCodes(api.db, bare), adoptPlainCodes(api.db, bare)]);
+    expect(await look()).toEqual([adopted, { ...adopted, plain: 'inv_due' }, adopted]);
+    const { sealer } = inviteRules({ ...api.config, encryptionKey: 'a key of this test' });
+    await adoptPlainCodes(api.db, { ...bare, sealer });
+    expect(await look()).toEqual([adopted, { ...adopted, sealed: true }, adopted]);
+    for (const { code } of members) expect((await accept(code)).status).toBe(200);
+    expect(await look()).toEqual(Array(3).fill({ plain: null, sealed: false, days: null }));
+  });
+
+  test('keeps its name when none is given, and needs a password of ten characters', async () => {
+    await invite('inv_short');
+    expect((await accept('inv_short', { password: 'too short' })).body.detail).toMatch(/password/);
+    expect((await accept('inv_short')).body.member.name).toBe('Invited');
+  });
+});
+
+describe('a new password', () => {
+  const change = async (token: string, current_password: string, new_password: string) =>
+    api.call(
+      'POST',
+      '/api/auth/password',
+      { current_password, new_password },
+      { ...bearer(token), 'x-forwarded-for': '1.2.3.4' },
+    );
+
+  test('ends every session and answers a new one', async () => {
+    const { id, email, from, token } = await addMember();
+    const other = (await login(email, PASSWORD, from)).body.token;
+    const { status, body } = await change(token, PASSWORD, 'another horse battery');
+    expect(status).toBe(200);
+    expect((await me(bearer(token))).status).toBe(401);
+    expect((await me(bearer(other))).status).toBe(401);
+    expect((await me(bearer(body.token))).status).toBe(200);
+    expect((await login(email, PASSWORD, from)).status).toBe(401);
+    expect((await login(email, 'another horse battery', from)).status).toBe(200);
+    expect(await auditOf(id)).toEqual(['signup', 'password_change']);
+  });
+
+  test('is set once when two sessions change it at the same time', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { token } = await addMember();
+      const answers = await Promise.all(
+        [1, 2, 3].map((n) => change(token, PASSWORD, `changed to number ${n}`)),
+      );
+      const won = answers.filter((answer) => answer.status === 200);
+      expect(won).toHaveLength(1);
+      expect((await me(bearer(won[0]!.body.token))).status).toBe(200);
+    }
+  }, 30_000);
+
+  test('needs the current one, which is not guessed in a stolen session', async () => {
+    const { token } = await addMember();
+    const statuses: number[] = [];
+    for (let at = 0; at < 11; at += 1) {
+      statuses.push((await change(token, `wrong password ${at}`, 'another horse')).status);
+    }
+    expect(statuses).toEqual([...Array(10).fill(400), 429]);
+    expect((await change(token, PASSWORD, 'another horse')).status).toBe(429);
+  });
+
+  test('is changed in a session only', async () => {
+    const open = await startTestApi();
+    const answer = await open.call('POST', '/api/auth/password', {
+      current_password: 'x',
+      new_password: 'another horse battery',
+    });
+    expect(answer.status).toBe(403);
+    await open.stop();
+  });
+});
+
+describe('a session token', () => {
+  const segments = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const key = new Uint8Array(hkdfSync('sha256', SECRET_KEY, '', 'session tokens', 32));
+  const now = Math.floor(Date.now() / 1000);
+  const claims = (member: { id: string }, changed: object = {}) => ({
+    sub: member.id,
+    epoch: 1,
+    iss: 'durable-workflows',
+    aud: 'session',
+    iat: now,
+    exp: now + 3600,
+    ...changed,
+  });
+  const sign = (
+    payload: object,
+    header: object = { alg: 'HS256' },
+    secret = key,
+    hash = 'sha256',
+  ) => {
+    const head = `${segments(header)}.${segments(payload)}`;
+    return `${head}.${createHmac(hash, secret).update(head).digest('base64url')}`;
+  };
+
+  test('made by hand with our key is taken, so that what follows fails for its one reason', async () => {
+    expect((await me(bearer(sign(claims(await addMember()))))).status).toBe(200);
+  });
+
+  test('that is not ours, or no longer, is refused', async () => {
+    const member = await addMember();
+    const good = sign(claims(member));
+    const [head = '', payload = '', signature = ''] = good.split('.');
+    const flip = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1);
+    const forged: Record<string, string> = {
+      'another secret': sign(claims(member), { alg: 'HS256' }, Buffer.from(SECRET_KEY)),
+      'another algorithm': sign(claims(member), { alg: 'HS512' }, key, 'sha512'),
+      'algorithm none': `${segments({ alg: 'none' })}.${payload}.`,
+      'algorithm none, signed': `${segments({ alg: 'none' })}.${payload}.${signature}`,
+      'algorithm in other case': sign(claims(member), { alg: 'hs256' }),
+      'a critical header': sign(claims(member), { alg: 'HS256', crit: ['x'], x: 1 }),
+      expired: sign(claims(member, { iat: now - 7200, exp: now - 3600 })),
+      'from the future': sign(claims(member, { iat: now + 3600, exp: now + 7200 })),
+      'not valid yet': sign(claims(member, { nbf: now + 3600 })),
+      'older than a session lasts': sign(
+        claims(member, { iat: now - SESSION_SECONDS - 60, exp: now + 3600 }),
+      ),
+      'without an end': sign(claims(member, { exp: undefined })),
+      'without a beginning': sign(claims(member, { iat: undefined })),
+      'of another use': sign(claims(member, { aud: 'webhook' })),
+      'of another service': sign(claims(member, { iss: 'someone' })),
+      'of an earlier epoch': sign(claims(member, { epoch: 0 })),
+      'of a later epoch': sign(claims(member, { epoch: 2 })),
+      'with an epoch as text': sign(claims(member, { epoch: '1' })),
+      'of nobody': sign(claims({ id: 'mem_unknown' })),
+      'without a member': sign(claims(member, { sub: undefined })),
+      'with a list of members': sign(claims(member, { sub: [member.id] })),
+      'no signature': `${head}.${payload}.`,
+      'two segments': `${head}.${payload}`,
+      'four segments': `${good}.x`,
+      'another payload': `${head}.${segments(claims({ id: 'mem_x' }))}.${signature}`,
+      'a flipped header': `${flip(head)}.${payload}.${signature}`,
+      'a flipped payload': `${head}.${flip(payload)}.${signature}`,
+      'a flipped signature': `${head}.${payload}.${flip(signature)}`,
+      truncated: good.slice(0, -1),
+      'not base64': `${head}.${payload}.%%%`,
+      huge: `${good}${'A'.repeat(9_000)}`,
+      'an API key': 'ops_0123456789abcdef',
+      dots: '..',
+    };
+    for (const [what, token] of Object.entries(forged)) {
+      const { status, body, headers } = await me(bearer(token));
+      expect([what, status, body]).toEqual([what, 401, INVALID]);
+      expect(headers['www-authenticate']).toBe('Bearer');
+    }
+  });
+
+  test('is read from one header of one form', async () => {
+    const { token } = await addMember();
+    for (const authorization of [`bearer ${token}`, `BEARER  ${token}`]) {
+      expect((await me({ authorization })).status).toBe(200);
+    }
+    for (const authorization of [
+      '',
+      'Bearer',
+      'Bearer ',
+      token,
+      `Basic ${token}`,
+      `Token ${token}`,
+      `Bearer ${token} ${token}`,
+      `Bearer ${token},Bearer ${token}`,
+      `Bearer\t${token}`,
+    ]) {
+      expect([authorization, (await me({ authorization })).status]).toEqual([authorization, 401]);
+    }
+    expect((await api.call('GET', `/api/auth/me?token=${token}`)).status).toBe(401);
+  });
+
+  test('ends with its member, and with their approval', async () => {
+    const { id, token } = await addMember();
+    await api.db.query(sql.type(row)`UPDATE members SET status = 'pending' WHERE id = ${id}`);
+    expect((await me(bearer(token))).status).toBe(401);
+    await api.db.query(sql.type(row)`DELETE FROM members WHERE id = ${id}`);
+    expect((await me(bearer(token))).status).toBe(401);
+  });
+
+  test('follows what its member may do, at once', async () => {
+    const { id, token } = await addMember('viewer');
+    const create = async () =>
+      (await api.call('POST', '/api/workflows', { name: 'x' }, bearer(token))).status;
+    expect(await create()).toBe(403);
+    await api.db.query(sql.type(row)`UPDATE members SET role = 'editor' WHERE id = ${id}`);
+    expect(await create()).toBe(201);
+    await api.db.query(sql.type(row)`
+      UPDATE members SET overrides = '{"create_edit_workflows": false}' WHERE id = ${id}
+    `);
+    expect(await create()).toBe(403);
+  });
+
+  test('acts in open mode too, and is refused there when it is not valid', async () => {
+    const open = await startTestApi({ SECRET_KEY, OWNER_EMAIL: 'boss@example.com' });
+    await ensureOwnerPassword(open.db, PASSWORD);
+    const { body } = await open.call('POST', '/api/auth/login', {
+      email: 'boss@example.com',
+      password: PASSWORD,
+    });
+    const who = async (headers?: Record<string, string>) =>
+      open.call('GET', '/api/auth/me', undefined, headers);
+    expect((await who()).body).toMatchObject({ email: 'boss@example.com', credential: 'none' });
+    expect((await who(bearer(body.token))).body.credential).toBe('session');
+    expect((await who(bearer(`${body.token}x`))).status).toBe(401);
+    // A member of another installation that happens to use the same secret.
+    expect((await me(bearer(body.token))).status).toBe(401);
+    await open.stop();
+  });
+
+  test('of one process is taken by another with the same secret, and by none without', async () => {
+    const member = { memberId: 'mem_x', epoch: 3 };
+    const { token } = await createSessionTokens('one').issue(member);
+    expect(await createSessionTokens('one').verify(token)).toMatchObject(member);
+    expect(await createSessionTokens('other').verify(token)).toBeUndefined();
+    const ofBoot = createSessionTokens(undefined);
+    const { token: short } = await ofBoot.issue(member);
+    expect(await ofBoot.verify(short)).toMatchObject(member);
+    expect(await createSessionTokens(undefined).verify(short)).toBeUndefined();
+    expect(
+      await ofBoot.verify(await new SignJWT({}).setProtectedHeader({ alg: 'HS256' }).sign(key)),
+    ).toBeUndefined();
+  });
+});
+
+describe('the owner', () => {
+  test('is given a password once, by whichever process is first', async () => {
+    const other = await startTestApi({ AUTH_MODE: 'required' });
+    const set = await Promise.all(
+      Array.from({ length: 5 }, () => ensureOwnerPassword(other.db, undefined)),
+    );
+    const [winner, ...more] = set.filter((each) => each !== undefined);
+    expect(more).toEqual([]);
+    const signedIn = async (password: string) =>
+      (await other.call('POST', '/api/auth/login', { email: 'owner@localhost', password })).status;
+    expect(await signedIn(winner?.generated ?? '')).toBe(200);
+    expect(await ensureOwnerPassword(other.db, 'another horse battery')).toBeUndefined();
+    expect(await signedIn('another horse battery')).toBe(401);
+    await other.stop();
+  });
+});

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sealOnce } from '../../../shared/operations/bookkeeping.ts';
+import { sql } from '../../../shared/db/pool.ts';
+import { createLogger } from '../../../shared/platform/logger.ts';
+import { startTestApi, type TestApi } from '../test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(async () => api.stop());
+
+const nothing = z.object({});
+const log = createLogger({ name: 'test', level: 'silent' });
+const newest = async (n = 1) => (await api.call('GET', `/api/audit?limit=${n}`)).body.logs;
+const total = async (): Promise<number> => (await api.call('GET', '/api/audit')).body.total;
+
+describe('the workspace', () => {
+  test('tells its name, plan and members', async () => {
+    const { status, body } = await api.call('GET', '/api/workspace');
+    expect([status, body]).toEqual([
+      200,
+      {
+        id: api.workspaceId,
+        name: 'Default',
+        plan: 'free',
+        member_count: 1,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      },
+    ]);
+  });
+
+  test('is renamed, which is recorded once', async () => {
+    const before = await total();
+    for (const name of [' Support ', 'Support']) {
+      const { status, body } = await api.call('PUT', '/api/workspace', { name });
+      expect([status, body.name]).toEqual([200, 'Support']);
+    }
+    expect(await total()).toBe(before + 1);
+    expect(await newest()).toEqual([
+      {
+        id: expect.stringMatching(/^aud_/),
+        action: 'update',
+        actor_id: expect.stringMatching(/^mem_/),
+        actor_name: 'Owner',
+        target_type: 'workspace',
+        target_id: api.workspaceId,
+        target_name: 'Support',
+        details: { changed: ['name'], name: { from: 'Default', to: 'Support' } },
+        created_at: expect.stringMatching(/Z$/),
+      },
+    ]);
+  });
+
+  test.each([
+    ['no name', {}, /^Invalid body: name/],
+    ['an empty name', { name: '  ' }, /^Invalid body: name/],
+    ['a long name', { name: 'x'.repeat(201) }, /^Invalid body: name/],
+    ['a plan', { name: 'x', plan: 'pro' }, /plan/],
+  ])('is not updated with %s', async (_what, body, detail) => {
+    const answer = await api.call('PUT', '/api/workspace', body);
+    expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(detail)]);
+  });
+});
+
+describe('the plan', () => {
+  test.each(['PUT', 'POST'])(
+    'is changed by %s, effective at once and recorded once',
+    async (method) => {
+      await api.call('PUT', '/api/workspace/plan', { plan: 'free' });
+      const before = await total();
+      for (const plan of ['pro', 'pro']) {
+        const { status, body } = await api.call(method, '/api/workspace/plan', { plan });
+        expect([status, Object.keys(body), body.plan]).toEqual([
+          200,
+          ['id', 'name', 'plan', 'member_count', 'created_at'],
+          'pro',
+        ]);
+      }
+      expect((await api.call('GET', '/api/usage')).body).toMatchObject({
+        plan: 'pro',
+        runs_limit: 200_000,
+      });
+      expect(await total()).toBe(before + 1);
+      expect(await newest()).toEqual([
+        expect.objectContaining({
+          action: 'plan_change',
+          target_type: 'workspace',
+          details: { from: 'free', to: 'pro' },
+        }),
+      ]);
+    },
+  );
+
+  test('changed by many at the same moment leaves entries that follow from each other', async () => {
+    const plans = ['free', 'starter', 'pro', 'enterprise'];
+    for (let round = 0; round < 10; round += 1) {
+      const before = await total();
+      const from = (await api.call('GET', '/api/workspace')).body.plan;
+      await Promise.all(
+        plans.map(async (plan) => api.call('PUT', '/api/workspace/plan', { plan })),
+      );
+      const entries = await newest((await total()) - before);
+      let plan = from;
+      for (const { details } of entries.toReversed()) {
+        expect(details.from).toBe(plan);
+        plan = details.to;
+      }
+      expect((await api.call('GET', '/api/workspace')).body.plan).toBe(plan);
+    }
+  });
+
+  test.each([{ plan: 'gold' }, {}, { plan: 'pro', seats: 3 }, []])('is not %j', async (body) => {
+    expect((await api.call('PUT', '/api/workspace/plan', body)).status).toBe(400);
+  });
+});
+
+describe('usage and overview', () => {
+  test('answer with exactly their fields', async () => {
+    const usage = await api.call('GET', '/api/usage');
+    expect([usage.status, Object.keys(usage.body)]).toEqual([
+      200,
+      ['plan', 'runs_used', 'runs_limit', 'cost_usd', 'period_start', 'period_end'],
+    ]);
+    const overview = await api.call('GET', '/api/metrics/overview');
+    expect([overview.status, Object.keys(overview.body)]).toEqual([
+      200,
+      [
+        'total_runs',
+        'success_rate',
+        'total_cost_usd',
+        'active_workflows',
+        'runs_by_day',
+        'eval_pass_rate',
+        'evaluated_runs',
+      ],
+    ]);
+    expect(overview.body.runs_by_day).toHaveLength(14);
+    expect(overview.body.runs_by_day.at(-1).date).toBe(new Date().toISOString().slice(0, 10));
+  });
+});
+
+describe('the audit list', () => {
+  test('is paged newest first, 50 entries unless told otherwise', async () => {
+    for (let n = 0; n < 60; n += 1) {
+      await api.call('PUT', '/api/workspace', { name: `Name ${n}` });
+    }
+    const all = (await api.call('GET', '/api/audit?limit=200')).body;
+    expect(all.logs.length).toBe(all.total);
+    const names = all.logs.slice(0, 60).map((entry: any) => entry.details.name.to);
+    expect(names).toEqual(Array.from({ length: 60 }, (_, n) => `Name ${59 - n}`));
+    expect((await api.call('GET', '/api/audit')).body.logs).toEqual(all.logs.slice(0, 50));
+    const page = await api.call('GET', '/api/audit?limit=7&offset=11');
+    expect(page.body).toEqual({ logs: all.logs.slice(11, 18), total: all.total });
+    const beyond = await api.call('GET', `/api/audit?offset=${all.total}`);
+    expect(beyond.body).toEqual({ logs: [], total: all.total });
+  });
+
+  test.each(['limit=201', 'limit=0', 'limit=x', 'offset=-1', 'offset=1.5', 'cursor=x'])(
+    'refuses %s',
+    async (query) => {
+      const { status, body } = await api.call('GET', `/api/audit?${query}`);
+      expect([status, body.detail]).toEqual([
+        400,
+        expect.stringContaining(query.split('=')[0] ?? ''),
+      ]);
+    },
+  );
+
+  test('knows its total while entries are written and sealed', async () => {
+    const counted = sql.type(z.object({ n: z.number() }))`SELECT count(*) AS n FROM audit_log`;
+    let writing = true;
+    const seal = async () => {
+      while (writing) await sealOnce({ db: api.db, log });
+    };
+    const sealing = seal();
+    for (let n = 0; n < 100; n += 1) {
+      await api.call('PUT', '/api/workspace', { name: `Other ${n}` });
+      expect(await total()).toBe(await api.db.oneFirst(counted));
+    }
+    writing = false;
+    await sealing;
+    expect(await total()).toBe(await api.db.oneFirst(counted));
+  });
+
+  test('shows nothing of another workspace', async () => {
+    const before = await total();
+    await api.db.query(sql.type(nothing)`
+      INSERT INTO audit_log (id, workspace_id, action, target_type, target_id)
+      VALUES ('aud_foreign', 'ws_foreign', 'update', 'workspace', 'ws_foreign')`);
+    const { body } = await api.call('GET', '/api/audit?limit=200');
+    expect(body.total).toBe(before);
+    expect(body.logs.some((entry: { id: string }) => entry.id === 'aud_foreign')).toBe(false);
+  });
+});
+
+describe('the check of the audit log', () => {
+  test('holds, also when many ask at once, and finds what was changed', async () => {
+    while (await sealOnce({ db: api.db, log }));
+    const entries = await total();
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, async () => api.call('GET', '/api/audit/verify')),
+    );
+    for (const { status, body } of answers) {
+      expect([status, body]).toEqual([
+        200,
+        {
+          valid: true,
+          sealed: entries,
+          unsealed: 0,
+          head: { position: entries, hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        },
+      ]);
+    }
+    const [{ id }] = await newest();
+    await api.db.query(sql.type(nothing)`ALTER TABLE audit_log DISABLE TRIGGER ALL`);
+    await api.db.query(sql.type(nothing)`UPDATE audit_log SET actor_name = NULL WHERE id = ${id}`);
+    await api.db.query(sql.type(nothing)`ALTER TABLE audit_log ENABLE TRIGGER ALL`);
+    expect((await api.call('GET', '/api/audit/verify')).body).toMatchObject({
+      valid: false,
+      first_problem: { position: entries, audit_id: id },
+    });
+  });
+});

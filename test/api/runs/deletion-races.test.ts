@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { sql } from '../../../shared/db/pool.ts';
+import { rememberSignature } from '../../../shared/db/workflows/webhooks.ts';
+import { beside } from '../../support/lock-waits.ts';
+import { oneStep, startTestApi, type TestApi } from '../test-api.ts';
+
+// What is written about something that is deleted at the same moment: its foreign key waits for the deletion.
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(async () => api.stop());
+
+const create = async (path: string, body: object) => (await api.call('POST', path, body)).body.id;
+const newWorkflow = () => create('/api/workflows', { name: 'x', graph: oneStep });
+
+/** Begins to delete the row, lets the act wait for it, and commits. */
+const whileDeleted = <T>(table: string, id: string, act: () => Promise<T>): Promise<T> =>
+  beside(api.db, sql.fragment`DELETE FROM ${sql.identifier([table])} WHERE id = ${id}`, act);
+
+// Nothing is reserved in a budget without an estimate, so triggers do not wait for each other there.
+test('a run is admitted while a budget without an estimate is deleted', async () => {
+  const workflowId = await newWorkflow();
+  const gone = await create('/api/budgets', { name: 'Gone', limit_usd: 1 });
+  const kept = await create('/api/budgets', { name: 'Kept', limit_usd: 1 });
+  const { status, body } = await whileDeleted('budgets', gone, () =>
+    api.call('POST', `/api/workflows/${workflowId}/runs`, {}),
+  );
+  expect([status, body.status]).toEqual([201, 'pending']);
+  const holds = await api.db.anyFirst(sql.type(z.object({ budget_id: z.string() }))`
+    SELECT budget_id FROM budget_holds WHERE run_id = ${body.id}`);
+  expect(holds).toEqual([kept]);
+});
+
+test('a budget is refused while its workflow is deleted', async () => {
+  const workflowId = await newWorkflow();
+  const body = { name: 'B', limit_usd: 1, scope: 'workflow', workflow_id: workflowId };
+  const answer = await whileDeleted('workflows', workflowId, () =>
+    api.call('POST', '/api/budgets', body),
+  );
+  expect([answer.status, answer.body]).toEqual([404, { detail: 'Workflow not found' }]);
+});
+
+test('the signature of an event is not remembered while its workflow is deleted', async () => {
+  const workflowId = await newWorkflow();
+  const mark = { hash: Buffer.alloc(32), signedAt: 1 };
+  await whileDeleted('workflows', workflowId, () =>
+    rememberSignature(api.db, workflowId, mark, 'run_x'),
+  );
+  const remembered = await api.db.oneFirst(sql.type(z.object({ n: z.number() }))`
+    SELECT count(*) AS n FROM webhook_signatures WHERE workflow_id = ${workflowId}`);
+  expect(remembered).toBe(0);
+});

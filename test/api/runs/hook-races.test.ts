@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Agent, request } from 'undici';
+import { z } from 'zod';
+import { sql } from '../../../shared/db/pool.ts';
+import { echo, type Engine, startEngine } from '../../support/engine.ts';
+import { expectLedgerToAgree } from '../../support/money.ts';
+import { startApiProcess, type TestApi } from '../../support/processes.ts';
+
+// Three API processes on one database and no worker: runs stay pending, so what they hold stays held.
+
+const COPIES = 100;
+const ROUNDS = 20;
+
+let engine: Engine;
+let apis: TestApi[];
+let agent: Agent;
+let workflowId: string;
+let path: string;
+
+beforeAll(async () => {
+  engine = await startEngine({ worker: false });
+  apis = await Promise.all(
+    [1, 2, 3].map(() => startApiProcess({ ...engine.env, LOG_LEVEL: 'error' })),
+  );
+  agent = new Agent({ connections: 40, headersTimeout: 60_000 });
+}, 60_000);
+afterAll(async () => {
+  await agent.close();
+  await Promise.all(apis.map((api) => api.stop()));
+  await engine.close();
+});
+beforeEach(async () => {
+  await run(sql.fragment`UPDATE workspaces SET plan = 'enterprise'`);
+  workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+  await call(apis[0]!, 'PUT', `/api/workflows/${workflowId}/webhook/config`, {
+    dedup_window_seconds: 3_600,
+  });
+  path = await enable();
+});
+
+interface Answer {
+  status: number;
+  body: { run_id?: string; status?: string; detail?: string; url?: string };
+}
+
+async function call(
+  api: TestApi,
+  method: 'POST' | 'PUT',
+  target: string,
+  body: unknown,
+): Promise<Answer> {
+  const response = await request(`${api.url}${target}`, {
+    dispatcher: agent,
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { status: response.statusCode, body: (await response.body.json()) as Answer['body'] };
+}
+
+const enable = async (): Promise<string> => {
+  const { body } = await call(apis[0]!, 'POST', `/api/workflows/${workflowId}/webhook`, {});
+  return new URL(body.url!).pathname;
+};
+/** So many events at the same moment, shared out among the processes. */
+const send = (n: number, idOf: (index: number) => string): Promise<Answer[]> =>
+  Promise.all(
+    Array.from({ length: n }, (_, index) =>
+      call(apis[index % apis.length]!, 'POST', path, { event_id: idOf(index) }),
+    ),
+  );
+const run = (statement: ReturnType<typeof sql.fragment>) =>
+  engine.db.query(sql.type(z.object({}))`${statement}`);
+const traces = () =>
+  engine.db.one(sql.type(z.object({ runs: z.number(), audit: z.number(), events: z.number() }))`
+    SELECT (SELECT count(*) FROM runs WHERE workflow_id = ${workflowId}) AS runs,
+           (SELECT count(*) FROM audit_log WHERE target_id = ${workflowId} AND action = 'webhook_run') AS audit,
+           (SELECT count(*) FROM webhook_events WHERE workflow_id = ${workflowId}) AS events
+  `);
+
+const withStatus = (answers: Answer[], status: string) =>
+  answers.filter(({ body }) => body.status === status);
+/** One of them has started the run that all name; returns its id. */
+const expectOneRun = (answers: Answer[]): string => {
+  expect([...new Set(answers.map((answer) => answer.status))]).toEqual([201]);
+  const started = withStatus(answers, 'pending');
+  expect([started.length, withStatus(answers, 'duplicate').length]).toEqual([
+    1,
+    answers.length - 1,
+  ]);
+  expect([...new Set(answers.map(({ body }) => body.run_id))]).toHaveLength(1);
+  return started[0]!.body.run_id!;
+};
+
+describe('copies of one event, at the same moment', () => {
+  test('start one run, and every copy is told which', async () => {
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const id = expectOneRun(await send(COPIES, () => `evt_${round}`));
+      expect(await traces()).toEqual({ runs: round, audit: round, events: round });
+      const again = await send(3, () => `evt_${round}`);
+      expect(again.map(({ body }) => [body.status, body.run_id])).toEqual(
+        Array.from({ length: 3 }, () => ['duplicate', id]),
+      );
+    }
+  }, 120_000);
+
+  test('start one more run when the window of the one before is over', async () => {
+    let before = expectOneRun(await send(COPIES, () => 'evt'));
+    for (let round = 2; round <= ROUNDS; round += 1) {
+      await run(sql.fragment`
+        UPDATE webhook_events SET received_at = now() - interval '1 hour 1 second' WHERE workflow_id = ${workflowId}
+      `);
+      const id = expectOneRun(await send(COPIES, () => 'evt'));
+      expect(id).not.toBe(before);
+      before = id;
+      expect(await traces()).toEqual({ runs: round, audit: round, events: 1 });
+    }
+  }, 120_000);
+
+  test('do not swallow other events among them', async () => {
+    const answers = await send(300, (index) => `evt_${index % 60}`);
+    for (let event = 0; event < 60; event += 1) {
+      expectOneRun(answers.filter((_, index) => index % 60 === event));
+    }
+    expect(await traces()).toEqual({ runs: 60, audit: 60, events: 60 });
+  }, 60_000);
+});
+
+describe('where there is room for one run', () => {
+  test('one event has it, its copies are told so, and of the others nothing is left', async () => {
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+      path = await enable();
+      await call(apis[0]!, 'PUT', `/api/workflows/${workflowId}/webhook/config`, {
+        dedup_window_seconds: 60,
+      });
+      await call(apis[0]!, 'POST', '/api/budgets', {
+        name: 'B',
+        scope: 'workflow',
+        workflow_id: workflowId,
+        limit_usd: 1,
+        reservation_estimate_usd: 0.75,
+      });
+      const answers = await send(60, (index) => `evt_${index % 2}`);
+      const [even, odd] = [0, 1].map((rest) => answers.filter((_, index) => index % 2 === rest));
+      const [winner, loser] = withStatus(even!, 'pending').length === 1 ? [even, odd] : [odd, even];
+      expectOneRun(winner!);
+      expect([...new Set(loser!.map((answer) => answer.status))]).toEqual([402]);
+      expect(await traces()).toEqual({ runs: 1, audit: 1, events: 1 });
+    }
+    await expectLedgerToAgree(engine.db);
+  }, 120_000);
+});
+
+test('copies sent before and after the crash of a process start one run', async () => {
+  for (let round = 1; round <= 4; round += 1) {
+    const first = Promise.allSettled(
+      Array.from({ length: 60 }, (_, index) =>
+        call(apis[index % apis.length]!, 'POST', path, { event_id: `evt_${round}` }),
+      ),
+    );
+    await new Promise((resolve) => setTimeout(resolve, round * 10));
+    await apis[2]!.kill();
+    const settled = await first;
+    const answers = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    apis[2] = await startApiProcess({ ...engine.env, LOG_LEVEL: 'error' });
+    const later = await send(30, () => `evt_${round}`);
+    // Whoever was cut off may have started the run without being told.
+    const all = [...answers, ...later];
+    expect([...new Set(all.map(({ body }) => body.run_id))]).toHaveLength(1);
+    expect(withStatus(all, 'pending').length).toBeLessThanOrEqual(1);
+    expect(withStatus(later, 'duplicate').length).toBeGreaterThanOrEqual(29);
+    expect(await traces()).toEqual({ runs: round, audit: round, events: round });
+  }
+}, 120_000);
+
+test('a URL from before a rotation is nothing to any process once the new one is told', async () => {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const old = path;
+    let rotated = false;
+    const sent: Promise<void>[] = [];
+    for (let index = 0; index < 30; index += 1) {
+      const after = rotated;
+      const answer = call(apis[index % apis.length]!, 'POST', old, {
+        event_id: `${round}.${index}`,
+      });
+      sent.push(answer.then(({ status }) => expect(after ? [404] : [201, 404]).toContain(status)));
+      if (index === 10) path = await enable().finally(() => (rotated = true));
+    }
+    await Promise.all(sent);
+    const fresh = await Promise.all(apis.map((api) => call(api, 'POST', path, {})));
+    expect(fresh.map(({ status }) => status)).toEqual([201, 201, 201]);
+  }
+}, 120_000);
