@@ -153,12 +153,7 @@ describe('CORS', () => {
           resolve(answer.statusCode ?? 0);
         }).on('error', reject);
       });
-    for (const host of [
-      'evil.example',
-      `evil.example:${port}`,
-      'localhost.evil.example',
-      '..',
-    ]) {
+    for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '..']) {
       expect([host, await statusFor(host)]).toEqual([host, 403]);
       expect(await statusFor(host, '/api/health')).toBe(200);
       expect(await statusFor(host, undefined, { 'x-api-key': 'ops_unknown' })).toBe(401);
