@@ -5,12 +5,8 @@ import tseslint from 'typescript-eslint';
 // Two things the compiler cannot hold: which folder may import which, and what workflow code may touch.
 // test/architecture/imports.test.ts holds the same law over whole import chains.
 
-/** A folder at the top of the repository, seen from any file below another one. */
-const top = (folders, message, options = {}) => ({
-  regex: `^(?:\\.\\./)+(?:${folders})/`,
-  message,
-  ...options,
-});
+/** Folders at the top of the repository, seen from a file however deep below another one. */
+const top = (folders, message, options = {}) => ({ folders, message, ...options });
 /** A folder or package by pattern. */
 const ban = (regex, message, options = {}) => ({ regex, message, ...options });
 
@@ -50,7 +46,7 @@ const noScripts = top(
 const fences = [
   {
     name: 'shared, pure half',
-    files: ['shared/**/*.ts'],
+    folder: 'shared',
     ignores: ['shared/{graph,crypto,db,platform,operations}/**'],
     patterns: [
       noNode,
@@ -65,7 +61,7 @@ const fences = [
   },
   {
     name: 'shared/graph',
-    files: ['shared/graph/**/*.ts'],
+    folder: 'shared/graph',
     patterns: [
       noNode,
       noTemporal,
@@ -82,7 +78,7 @@ const fences = [
   },
   {
     name: 'shared/crypto',
-    files: ['shared/crypto/**/*.ts'],
+    folder: 'shared/crypto',
     patterns: [
       noTemporal,
       noProcesses,
@@ -91,7 +87,7 @@ const fences = [
   },
   {
     name: 'shared/db',
-    files: ['shared/db/**/*.ts'],
+    folder: 'shared/db',
     patterns: [
       noTemporal,
       noProcesses,
@@ -101,16 +97,16 @@ const fences = [
   },
   {
     name: 'shared/platform',
-    files: ['shared/platform/**/*.ts'],
+    folder: 'shared/platform',
     patterns: [
       noProcesses,
       ban('^\\.{1,2}/(?:.*/)?operations/', 'The platform knows no operation.'),
     ],
   },
-  { name: 'shared/operations', files: ['shared/operations/**/*.ts'], patterns: [noProcesses] },
+  { name: 'shared/operations', folder: 'shared/operations', patterns: [noProcesses] },
   {
     name: 'workflows',
-    files: ['workflows/**/*.ts'],
+    folder: 'workflows',
     patterns: [
       noNode,
       noNodeHalf,
@@ -126,7 +122,7 @@ const fences = [
   },
   {
     name: 'activities',
-    files: ['activities/**/*.ts'],
+    folder: 'activities',
     patterns: [
       noScripts,
       top('api|worker|workflows', 'Activities take shared only.'),
@@ -138,7 +134,7 @@ const fences = [
   },
   {
     name: 'api',
-    files: ['api/**/*.ts'],
+    folder: 'api',
     patterns: [
       noScripts,
       top(
@@ -153,7 +149,7 @@ const fences = [
   },
   {
     name: 'worker',
-    files: ['worker/**/*.ts'],
+    folder: 'worker',
     patterns: [
       noScripts,
       top('api', 'The worker and the API share nothing but shared.'),
@@ -162,12 +158,12 @@ const fences = [
   },
   {
     name: 'client',
-    files: ['client/**/*.ts'],
+    folder: 'client',
     patterns: [ban('^(?!\\./)', 'The client is a package of its own, without dependencies.')],
   },
   {
     name: 'cli',
-    files: ['cli/**/*.ts'],
+    folder: 'cli',
     patterns: [
       noTemporal,
       noScripts,
@@ -179,7 +175,7 @@ const fences = [
   },
   {
     name: 'console',
-    files: ['console/src/**/*.{ts,tsx}'],
+    folder: 'console/src',
     patterns: [
       noNode,
       noTemporal,
@@ -195,6 +191,28 @@ const fences = [
     ],
   },
 ];
+
+/** Folders below a fenced one that hold files. */
+const LEVELS = [0, 1, 2, 3, 4];
+
+/** A fence for the files of each level: what is at the top is that many folders up. */
+const fencesOf = ({ name, folder, ignores = [], patterns }) =>
+  LEVELS.map((below) => {
+    const up = folder.split('/').length + below;
+    const regexOf = ({ folders, ...rest }) =>
+      folders === undefined ? rest : { regex: `^(?:\\.\\./){${up}}(?:${folders})/`, ...rest };
+    return {
+      name: `imports of ${name}, level ${below}`,
+      files: [`${folder}/${'*/'.repeat(below)}*.{ts,tsx}`],
+      ignores,
+      rules: {
+        '@typescript-eslint/no-restricted-imports': [
+          'error',
+          { patterns: [...everywhere, ...patterns.map(regexOf)] },
+        ],
+      },
+    };
+  });
 
 /** Globals that a workflow must not see: they differ between two replays, or the sandbox does not have them. */
 const nondeterministic = [
@@ -321,20 +339,13 @@ export default tseslint.config(
     },
   },
 
-  ...fences.map(({ name, patterns, ...where }) => ({
-    name: `imports of ${name}`,
-    ...where,
-    rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        { patterns: [...everywhere, ...patterns] },
-      ],
-    },
-  })),
+  ...fences.flatMap(fencesOf),
 
   {
     name: 'determinism',
-    files: ['workflows/**/*.ts', 'shared/graph/**/*.ts'],
+    files: ['workflows/**/*.ts', 'shared/{graph,values}/**/*.ts'],
+    // The API and the worker ask it when a schedule is due.
+    ignores: ['shared/values/cron.ts'],
     rules: {
       'no-restricted-globals': ['error', ...nondeterministic],
       'no-restricted-properties': [
@@ -357,7 +368,7 @@ export default tseslint.config(
   },
   {
     name: 'the graph engine',
-    files: ['shared/graph/**/*.ts'],
+    files: ['shared/{graph,values}/**/*.ts'],
     rules: {
       // Its maps and stacks are total over the nodes of a compiled graph; property tests stand behind each `!`.
       'no-restricted-syntax': 'off',
