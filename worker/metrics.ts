@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { z } from 'zod';
 import type { StepMetrics } from '../activities/execute-node.ts';
-import { type Pool, sql } from '../shared/db/pool.ts';
+import type { Pool } from '../shared/db/pool.ts';
+import { countOpenRuns } from '../shared/db/runs/open-runs.ts';
 import { isRebound } from '../shared/platform/egress/known-host.ts';
 import type { ReconcilerMetrics } from '../shared/operations/runs/reconcile.ts';
 import type { Logger } from '../shared/platform/logger.ts';
@@ -62,7 +62,7 @@ export function createWorkerMetrics(db: Pool): WorkerMetrics {
       stuck: (cause) => stuckTasks.inc({ cause }),
     },
     read: async () => {
-      const state = await readState(db);
+      const state = await countOpenRuns(db);
       for (const status of ['pending', 'running', 'paused']) open.set({ status }, 0);
       for (const row of state.open) open.set({ status: row.status }, row.runs);
       waiting.set(state.outbox);
@@ -73,22 +73,6 @@ export function createWorkerMetrics(db: Pool): WorkerMetrics {
       ended: (kind, outcome, seconds) => durations.observe({ kind, outcome }, seconds),
     },
   };
-}
-
-const stateRow = z.object({
-  open: z.array(z.object({ status: z.string(), runs: z.number() })),
-  outbox: z.number(),
-  oldest_seconds: z.number(),
-});
-
-async function readState(db: Pool): Promise<z.infer<typeof stateRow>> {
-  return db.one(sql.prepared('metrics_state', stateRow)`
-    SELECT coalesce((SELECT json_agg(s) FROM (
-             SELECT status, count(*) AS runs FROM runs
-             WHERE status IN ('pending', 'running', 'paused') GROUP BY status) s), '[]') AS open,
-           (SELECT count(*) FROM outbox) AS outbox,
-           coalesce((SELECT extract(epoch FROM now() - min(created_at)) FROM outbox), 0) AS oldest_seconds
-  `);
 }
 
 export interface MetricsServer {

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { z } from 'zod';
+import { type Db, sql } from './pool.ts';
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations');
 
@@ -76,10 +78,9 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   }
 }
 
-/** True when every migration of this build has run. */
-export async function isMigrated(
-  query: (sql: string) => Promise<readonly { name: string }[]>,
-): Promise<boolean> {
-  const applied = new Set((await query('SELECT name FROM migrations')).map((row) => row.name));
+/** True when every migration of this build has run. Throws when the database cannot tell. */
+export async function isMigrated(db: Db): Promise<boolean> {
+  const rows = await db.any(sql.type(z.object({ name: z.string() }))`SELECT name FROM migrations`);
+  const applied = new Set(rows.map((row) => row.name));
   return (await listMigrations()).every((migration) => applied.has(migration.name));
 }

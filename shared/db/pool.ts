@@ -7,7 +7,7 @@ import {
   SchemaValidationError,
   sql,
 } from 'slonik';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { AppError } from '../errors.ts';
 import { storedTime } from '../time.ts';
 import { committed } from './commit-outcome.ts';
@@ -132,6 +132,11 @@ export async function connectDatabase(
     ],
   });
   return keepRefusals(pool);
+}
+
+/** Asks the database for nothing. Rejects when it does not answer. */
+export async function ping(db: Db): Promise<void> {
+  await db.query(sql.type(z.object({}))`SELECT`);
 }
 
 /**

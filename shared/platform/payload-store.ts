@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
 import { z } from 'zod';
-import { type Pool, sql } from '../db/pool.ts';
+import type { Pool } from '../db/pool.ts';
+import { readPayload, storePayload } from '../db/runs/payloads.ts';
 
 /** Payloads above this go to Postgres and travel as a reference: histories stay small, the 2 MiB limit is far. */
 export const MAX_INLINE_BYTES = 64 * 1024;
@@ -37,13 +38,8 @@ function isReference(payload: Payload): boolean {
 
 async function store(db: Pool, payload: Payload): Promise<Payload> {
   if (!isLarge(payload) || payload.data == null) return payload;
-  // A payload that is stored again is in use again: its time is renewed, once a day so as not to write each time. An
-  // update, also one that does nothing, waits for a sweep that is just deleting the row, and then inserts it anew.
   const digest = createHash('sha256').update(payload.data).digest('hex');
-  await db.query(sql.prepared('payload_store', z.object({}))`
-    INSERT INTO payloads (digest, bytes) VALUES (${digest}, ${sql.binary(Buffer.from(payload.data))})
-    ON CONFLICT (digest) DO UPDATE SET stored_at = now() WHERE payloads.stored_at < now() - interval '1 day'
-  `);
+  await storePayload(db, digest, Buffer.from(payload.data));
   const encoding = payload.metadata?.['encoding'];
   return {
     metadata: {
@@ -69,13 +65,8 @@ function digestIn(payload: Payload): string | undefined {
 async function load(db: Pool, payload: Payload): Promise<Payload> {
   const digest = digestIn(payload);
   if (digest === undefined) return payload;
-  const row = await db.maybeOne(sql.prepared(
-    'payload_load',
-    z.object({ bytes: z.instanceof(Buffer) }),
-  )`
-    SELECT bytes FROM payloads WHERE digest = ${digest}
-  `);
-  if (row === null) throw new ValueError(`Stored payload ${digest} is gone`);
+  const bytes = await readPayload(db, digest);
+  if (bytes === undefined) throw new ValueError(`Stored payload ${digest} is gone`);
   const inner = payload.metadata?.['stored-encoding'];
-  return { metadata: inner == null ? {} : { encoding: inner }, data: new Uint8Array(row.bytes) };
+  return { metadata: inner == null ? {} : { encoding: inner }, data: new Uint8Array(bytes) };
 }

@@ -31,6 +31,8 @@ interface Source {
   /** String literals that look like the end of a path to a source: how a child process or a bundler is given one. */
   mentions: string[];
   readsEnvironment: boolean;
+  /** What it imports by name. */
+  names: Set<string>;
 }
 
 const sources = new Map(
@@ -53,7 +55,13 @@ function listSources(folder: string): string[] {
 function parse(path: string): Source {
   const text = readFileSync(join(root, path), 'utf8');
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-  const source: Source = { path, imports: [], mentions: [], readsEnvironment: false };
+  const source: Source = {
+    path,
+    imports: [],
+    mentions: [],
+    readsEnvironment: false,
+    names: new Set(),
+  };
   const add = (specifier: ts.Expression | undefined, typeOnly: boolean): void => {
     if (specifier && ts.isStringLiteralLike(specifier)) {
       source.imports.push({ target: resolve(path, specifier.text), typeOnly });
@@ -62,6 +70,12 @@ function parse(path: string): Source {
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node)) {
       add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword);
+      const bindings = node.importClause?.namedBindings;
+      if (bindings && ts.isNamedImports(bindings)) {
+        for (const { propertyName, name } of bindings.elements) {
+          source.names.add((propertyName ?? name).text);
+        }
+      }
     } else if (ts.isExportDeclaration(node)) {
       add(node.moduleSpecifier, node.isTypeOnly);
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
@@ -201,6 +215,13 @@ describe('the import law', () => {
     // The console is built before it is served: nothing of it is resolved at run time.
     const served = product.filter(({ path }) => !path.startsWith('console/'));
     expect(trespasses(served, forbidden)).toEqual([]);
+  });
+
+  test('statements stand in shared/db', () => {
+    const outside = product.filter(
+      ({ path, names }) => names.has('sql') && !path.startsWith('shared/db/'),
+    );
+    expect(outside.map(({ path }) => path)).toEqual([]);
   });
 
   test('no two files import each other in a circle at run time', () => {

@@ -1,8 +1,7 @@
 import packageJson from '../../../package.json' with { type: 'json' };
-import { z } from 'zod';
 import { type Health, healthSchema } from '../../../shared/contract/health.ts';
 import { isMigrated } from '../../../shared/db/migrate.ts';
-import { type Db, sql } from '../../../shared/db/pool.ts';
+import { type Db, ping } from '../../../shared/db/pool.ts';
 import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Health'];
@@ -78,21 +77,15 @@ async function takePulse({ db, temporal }: RouteContext): Promise<Health> {
   };
 }
 
-const migrationRow = z.object({ name: z.string() });
-
 /** Undefined when the database does not answer. */
 async function askDatabase(db: Db): Promise<{ migrated: boolean } | undefined> {
   try {
-    await db.query(sql.type(z.object({}))`SELECT`);
+    await ping(db);
   } catch {
     return undefined;
   }
   try {
-    return {
-      migrated: await isMigrated(async () =>
-        db.any(sql.type(migrationRow)`SELECT name FROM migrations`),
-      ),
-    };
+    return { migrated: await isMigrated(db) };
   } catch {
     return { migrated: false };
   }
