@@ -1,3 +1,4 @@
+import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
@@ -337,9 +338,6 @@ async function runNode(
   mayFallBack?: (model: string) => Promise<boolean>,
 ): Promise<{ output: Json } & Consumption> {
   const { node } = call;
-  if (node.kind !== 'agent' && node.kind !== 'tool') {
-    throw new NodeError(`A ${node.kind} node is not executed`, { retryable: false });
-  }
   const timeout = timeoutOf(node);
   const common = {
     workspaceId: call.workspace_id,
@@ -437,8 +435,8 @@ function inputOf({ node }: StepCall, { stored }: Judgement): JsonObject {
   return node.kind === 'agent' ? { model: node.model, ...stored } : stored;
 }
 
-function timeoutOf(node: AgentNode | ToolNode) {
-  const seconds = node.timeout_seconds ?? (node.kind === 'agent' ? 600 : 60);
+function timeoutOf(node: ExecutedNode) {
+  const seconds = node.timeout_seconds ?? defaultTimeoutSeconds(node);
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), seconds * 1000);
   return { seconds, signal: controller.signal, clear: () => clearTimeout(timer) };

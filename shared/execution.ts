@@ -1,5 +1,6 @@
 import type { Alert, AlertChannel } from './alerts.ts';
-import type { Graph, GraphNode, NodeKind } from './contract/graph.ts';
+import type { Graph, NodeKind } from './contract/graph.ts';
+import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
 
@@ -107,7 +108,7 @@ export interface StepCall extends Carriage {
   step_key: string;
   iteration: number[];
   /** The node without its templates: those are in `params`, resolved. */
-  node: GraphNode;
+  node: ExecutedNode;
   params: JsonObject;
   state: JsonObject;
   /** Its texts are known to take longer to compute than may be spent on the spot. */

@@ -32,6 +32,7 @@ import {
   SIGNAL_RESUMED,
 } from '../shared/execution.ts';
 import { compileGraph } from '../shared/graph/compile.ts';
+import { type ExecutedNode, isExecuted, isWaiting } from '../shared/graph/kinds.ts';
 import { laneOf } from '../shared/graph/lanes.ts';
 import {
   type ControlStep,
@@ -64,7 +65,6 @@ import {
   type PreparedStep,
   preparingWork,
   prepareStep,
-  type StepNode,
   summaryOf,
 } from './step-call.ts';
 
@@ -315,7 +315,7 @@ function createRun(input: RunGraphInput) {
 
   function isShort(step: ReadyNode): boolean {
     const node = scheduler.node(step.step_key);
-    return !oneLane && node.kind !== 'human_gate' && laneOf(node as StepNode) === 'short';
+    return !oneLane && isExecuted(node) && laneOf(node) === 'short';
   }
 
   /** Returns a promise only when a workflow task has no time for all of them. */
@@ -330,15 +330,15 @@ function createRun(input: RunGraphInput) {
         return pause.then(() => startSteps(ready.slice(at), used ? [] : shared));
       }
       const node = scheduler.node(step.step_key);
-      if (node.kind === 'human_gate') reachGate(step, node);
-      else if (startStep(step, node as StepNode, shared)) used = true;
+      if (isWaiting(node)) reachGate(step, node);
+      else if (isExecuted(node) && startStep(step, node, shared)) used = true;
     }
     // Nobody took them along: they wait for the next call.
     if (!used && shared.length > 0) scheduler.returnControlSteps(shared);
     return undefined;
   }
 
-  function startStep(step: ReadyNode, node: StepNode, shared: ControlStep[]): boolean {
+  function startStep(step: ReadyNode, node: ExecutedNode, shared: ControlStep[]): boolean {
     const kept = ledger?.outputs[step.step_key];
     if (kept !== undefined) {
       takeIn(() => complete(step.step_key, kept));

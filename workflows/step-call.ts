@@ -7,6 +7,7 @@ import {
 } from '@temporalio/workflow';
 import type { AgentNode, GraphNode, ToolNode } from '../shared/contract/graph.ts';
 import { nodeLabel } from '../shared/graph/compile.ts';
+import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
 import { weighJson } from '../shared/graph/json-value.ts';
 import { expressionRoots } from '../shared/graph/expression/expression.ts';
 import type { ReadyNode, Scheduler } from '../shared/graph/schedule/scheduler.ts';
@@ -30,7 +31,6 @@ import { customToolName, MAX_TOOL_TIMEOUT_SECONDS, renderUrl } from '../shared/t
  * or the database is away. How often its worker may die is counted in the ledger.
  */
 const ASKED_AGAIN = 10_000;
-const DEFAULT_TIMEOUT_SECONDS = { agent: 600, tool: 60 } as const;
 /** What an attempt may take beyond the node's own timeout, which it enforces itself, before its worker counts as lost. */
 const GRACE_MS = 15_000;
 
@@ -43,18 +43,16 @@ const SHORT_TIMEOUT = '4s';
 /** Values beyond which it does not matter how many more there are. */
 const MAX_WEIGHED = 1_000_000;
 
-export type StepNode = AgentNode | ToolNode;
-
 /** What a step needs to run, cut out of the run's state: templates resolved, nothing else sent along. */
 export interface PreparedStep {
-  node: StepNode;
+  node: ExecutedNode;
   label: string;
   params: JsonObject;
   state: JsonObject;
 }
 
 /** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */
-export function prepareStep(node: StepNode, state: JsonObject): PreparedStep {
+export function prepareStep(node: ExecutedNode, state: JsonObject): PreparedStep {
   return node.kind === 'agent' ? prepareAgent(node, state) : prepareTool(node, state);
 }
 
@@ -62,7 +60,7 @@ export function prepareStep(node: StepNode, state: JsonObject): PreparedStep {
 const WRITTEN_PER_UNIT = 20;
 
 /** What preparing a step took, in units of a WorkBudget: reading its templates, writing what came of them. */
-export function preparingWork(node: StepNode, { params, state }: PreparedStep): number {
+export function preparingWork(node: ExecutedNode, { params, state }: PreparedStep): number {
   const texts =
     node.kind === 'agent' ? [node.prompt ?? '', node.system_prompt ?? ''] : [node.params];
   const written = weighJson([params, state], MAX_WEIGHED);
@@ -193,11 +191,11 @@ const callOf = (
   iteration,
 });
 
-function longestSeconds(node: StepNode): number {
+function longestSeconds(node: ExecutedNode): number {
   if (node.timeout_seconds !== undefined) return node.timeout_seconds;
   const custom = node.kind === 'tool' && customToolName(node.tool_name) !== undefined;
   // It has a timeout of its own, which is not known here.
-  return custom ? MAX_TOOL_TIMEOUT_SECONDS : DEFAULT_TIMEOUT_SECONDS[node.kind];
+  return custom ? MAX_TOOL_TIMEOUT_SECONDS : defaultTimeoutSeconds(node);
 }
 
 /** A failed step as the ledger and the run's error tell of it. */

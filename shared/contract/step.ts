@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nodeKinds } from '../graph/kinds.ts';
 import { dollars, jsonValue, timestamp } from './common.ts';
 import { policyVerdictSchema } from './governance.ts';
 
@@ -11,8 +12,6 @@ export const stepStatuses = [
   'cancelled',
 ] as const;
 export const stepStatusSchema = z.enum(stepStatuses);
-
-export const nodeKinds = ['agent', 'tool', 'condition', 'loop', 'human_gate', 'merge'] as const;
 
 export const usageSchema = z.object({ input_tokens: z.int(), output_tokens: z.int() });
 

@@ -1,3 +1,4 @@
+import { hasOutputKey } from './kinds.ts';
 import type { Graph, GraphNode } from '../contract/graph.ts';
 import { analyseLoops, innermostLoops } from './schedule/loops.ts';
 import { linkGraph, topologicalOrder } from './topology.ts';
@@ -70,9 +71,7 @@ export function compileGraph(graph: Graph): CompiledGraph {
 
 /** The state key a node's output is kept under. */
 export function outputKey(node: GraphNode): string {
-  return (node.kind === 'agent' || node.kind === 'tool') && node.output_key !== undefined
-    ? node.output_key
-    : node.id;
+  return hasOutputKey(node) && node.output_key !== undefined ? node.output_key : node.id;
 }
 
 /** What people see of a node. */

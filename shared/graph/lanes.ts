@@ -1,4 +1,4 @@
-import type { AgentNode, ToolNode } from '../contract/graph.ts';
+import type { ExecutedNode } from './kinds.ts';
 import { isShortTool } from '../tools.ts';
 
 /**
@@ -12,7 +12,7 @@ export type Lane = 'short' | 'long';
  * model, without a delay. A short step whose attempt takes longer than SHORT_ATTEMPT_MS, is costly to compute, or has to
  * be retried goes on in the long lane.
  */
-export function laneOf(node: AgentNode | ToolNode): Lane {
+export function laneOf(node: ExecutedNode): Lane {
   if (node.kind === 'tool') return isShortTool(node.tool_name) ? 'short' : 'long';
   const models = [node.model, ...(node.fallback_models ?? [])];
   const immediate = (node.mock?.delay_ms ?? 0) === 0;

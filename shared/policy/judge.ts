@@ -1,5 +1,6 @@
 import type { PolicyVerdict } from '../contract/governance.ts';
-import type { GraphNode, ToolNode } from '../contract/graph.ts';
+import type { ToolNode } from '../contract/graph.ts';
+import type { ExecutedNode } from '../graph/kinds.ts';
 import type { BlockedArgument, Policies, ToolPolicy } from '../contract/policy.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import { isObject, weighJson } from '../graph/json-value.ts';
@@ -26,7 +27,7 @@ export function compilePolicies(policies: Policies): CompiledPolicies {
 /** A step about to begin: its node with the parameters as they were rendered, and the state it reads as a whole. */
 export interface StepToJudge {
   workflowId: string;
-  node: GraphNode;
+  node: ExecutedNode;
   params: JsonObject;
   state: JsonObject;
 }
@@ -109,8 +110,12 @@ function refusalOf(
   limits: JudgingLimits | undefined,
 ): PolicyVerdict | undefined {
   const { node } = step;
-  if (node.kind === 'agent') return modelVerdict(policies, node.model, 'model_allowlist');
-  return node.kind === 'tool' ? toolVerdict(policies, node, step, limits) : undefined;
+  switch (node.kind) {
+    case 'agent':
+      return modelVerdict(policies, node.model, 'model_allowlist');
+    case 'tool':
+      return toolVerdict(policies, node, step, limits);
+  }
 }
 
 function modelVerdict(
@@ -277,7 +282,7 @@ function redactStep(
   };
 }
 
-const recipientsOf = (node: GraphNode): readonly string[] =>
+const recipientsOf = (node: ExecutedNode): readonly string[] =>
   (node.kind === 'tool' ? own(RECIPIENTS, node.tool_name) : undefined) ?? [];
 
 function own<Value>(table: Readonly<Record<string, Value>>, key: string): Value | undefined {

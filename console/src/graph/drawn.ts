@@ -1,4 +1,5 @@
 import type { NodeKind } from '../../../shared/contract/graph.ts';
+import { nodeKinds } from '../../../shared/graph/kinds.ts';
 import type { Graph } from '../../../client/index.ts';
 
 /** A node as far as a picture needs it. A draft may hold anything, so the rest is taken as it comes. */
@@ -24,15 +25,6 @@ export interface Drawing {
   nodes: DrawnNode[];
   edges: DrawnEdge[];
 }
-
-export const nodeKinds: readonly NodeKind[] = [
-  'agent',
-  'tool',
-  'condition',
-  'loop',
-  'human_gate',
-  'merge',
-];
 
 /** What of a graph can be drawn: nodes with an id and a kind, once each, and the edges between them. */
 export function drawingOf(graph: Graph): Drawing {

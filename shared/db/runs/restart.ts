@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { executedKinds } from '../../graph/kinds.ts';
 import { graphSchema } from '../../contract/graph.ts';
 import type { LedgerState } from '../../execution.ts';
 import { readDecisions } from './gates.ts';
@@ -12,13 +13,13 @@ const runRow = z.object({
 });
 
 /**
- * Everything a new execution needs to go on where a lost one stopped: outputs of finished agent and tool steps,
+ * Everything a new execution needs to go on where a lost one stopped: outputs of finished steps that were executed,
  * gate decisions and rounds, and how many failures were reported. Control nodes are computed anew.
  */
 export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
     SELECT step_key, output FROM steps
-    WHERE run_id = ${runId} AND status = 'success' AND kind IN ('agent', 'tool')
+    WHERE run_id = ${runId} AND status = 'success' AND kind = ANY (${sql.array(executedKinds, 'text')})
   `);
   const run = await db.maybeOne(sql.prepared('ledger_run', runRow)`
     SELECT failures_reported,

@@ -1,3 +1,4 @@
+import { type ExecutedNode, isExecuted, isWaiting, type WaitingNode } from '../kinds.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { GraphNode } from '../../contract/graph.ts';
 import { advance, begin, evaluateAgain, settle } from './advance.ts';
@@ -23,7 +24,7 @@ export type { SchedulerSnapshot } from './snapshot.ts';
 export interface ReadyNode {
   step_key: string;
   node_id: string;
-  kind: 'agent' | 'tool' | 'human_gate';
+  kind: (ExecutedNode | WaitingNode)['kind'];
   iteration: number[];
 }
 
@@ -137,20 +138,27 @@ function takeReady(run: RunState, limit: number): ReadyNode[] {
     // A step that was finished or failed before it was taken is still in the queue.
     if (run.phases[node] !== 'ready') continue;
     enter(run, node, 'taken');
-    const { id, kind } = run.graph.nodes[node]!;
+    const { id, kind } = readyNode(run, node);
     taken.push({
       step_key: stepKeyOf(run, node),
       node_id: id,
-      kind: kind as ReadyNode['kind'],
+      kind,
       iteration: iterationOf(run, node),
     });
   }
   return taken;
 }
 
+/** Nodes that are computed never become ready. */
+function readyNode(run: RunState, position: number): ExecutedNode | WaitingNode {
+  const node = run.graph.nodes[position]!;
+  if (isExecuted(node) || isWaiting(node)) return node;
+  throw new SchedulerError(`Node ${node.id} is computed: nobody takes it`);
+}
+
 function complete(run: RunState, stepKey: string, output: Json): void {
   const node = open(run, stepKey);
-  if (run.graph.nodes[node]!.kind === 'human_gate') {
+  if (isWaiting(run.graph.nodes[node]!)) {
     throw new SchedulerError(`Step ${stepKey} is a gate: decide it`);
   }
   refill(run);
@@ -161,7 +169,7 @@ function complete(run: RunState, stepKey: string, output: Json): void {
 
 function decide(run: RunState, stepKey: string, decision: GateDecision): 'continued' | 'rejected' {
   const node = open(run, stepKey);
-  if (run.graph.nodes[node]!.kind !== 'human_gate') {
+  if (!isWaiting(run.graph.nodes[node]!)) {
     throw new SchedulerError(`Step ${stepKey} is no gate`);
   }
   const { approved, input = {} } = decision;
@@ -181,8 +189,20 @@ function retry(run: RunState, stepKey: string): void {
   const node = current(run, stepKey, ['failed']);
   const { kind } = run.graph.nodes[node]!;
   refill(run);
-  if (kind === 'condition' || kind === 'loop') evaluateAgain(run, node);
-  else enter(run, node, 'ready');
+  switch (kind) {
+    case 'condition':
+    case 'loop':
+      evaluateAgain(run, node);
+      break;
+    case 'agent':
+    case 'tool':
+    case 'human_gate':
+    case 'merge':
+      enter(run, node, 'ready');
+      break;
+    default:
+      kind satisfies never;
+  }
   advance(run);
 }
 

@@ -1,3 +1,4 @@
+import { isBranching, isWaiting } from '../kinds.ts';
 import type { Graph } from '../../contract/graph.ts';
 import { createBitRows, type BitRows } from '../schedule/bit-rows.ts';
 import { outputKey } from '../compile.ts';
@@ -46,7 +47,7 @@ function keysBefore(
   const before = createBitRows(size, bits.size + 1);
   const set = (row: number, node: number): void => {
     before.add(row, bits.get(outputKey(graph.nodes[node]!))!);
-    if (graph.nodes[node]!.kind === 'human_gate') before.add(row, anyKey);
+    if (isWaiting(graph.nodes[node]!)) before.add(row, anyKey);
   };
   for (const { loop, nodes } of loops.bodies) {
     set(loop, loop);
@@ -179,10 +180,9 @@ function branchesOf(
     for (const answer of ['true', 'false'] as const) {
       const words = tables[answer].words(node);
       edges.forEach((edge, at) => {
-        const { kind } = graph.nodes[edge.from]!;
-        const given = kind === 'loop' ? (edge.when ?? 'false') : edge.when;
-        const says =
-          given === answer && (kind === 'loop' || kind === 'condition' || kind === 'human_gate');
+        const parent = graph.nodes[edge.from]!;
+        const given = parent.kind === 'loop' ? (edge.when ?? 'false') : edge.when;
+        const says = given === answer && isBranching(parent);
         const bit = says ? edge.from : -1;
         tables[answer].words(edge.from).forEach((word, place) => {
           const needed = place === bit >> 5 && bit >= 0 ? word | (1 << (bit & 31)) : word;

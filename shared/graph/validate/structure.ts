@@ -1,3 +1,4 @@
+import { isBranching } from '../kinds.ts';
 import type { Graph } from '../../contract/graph.ts';
 import type { Issues } from '../issues.ts';
 import { analyseLoops, type LoopAnalysis } from '../schedule/loops.ts';
@@ -41,7 +42,8 @@ export function checkStructure(
 }
 
 function checkBranches(issues: Issues, graph: Graph, links: Links, unreadable: Unreadable): void {
-  graph.nodes.forEach(({ id, kind }, node) => {
+  graph.nodes.forEach((graphNode, node) => {
+    const { id, kind } = graphNode;
     if (unreadable.has(node) || links.positions.get(id) !== node) return;
     const out = links.out[node]!;
     if (kind === 'condition') {
@@ -56,7 +58,7 @@ function checkBranches(issues: Issues, graph: Graph, links: Links, unreadable: U
         });
       }
     }
-    if (kind !== 'agent' && kind !== 'tool' && kind !== 'merge') return;
+    if (isBranching(graphNode)) return;
     for (const edge of out) {
       if (edge.when === undefined) continue;
       const message = `The edge from '${id}' to '${idOf(graph, edge.to)}' is always taken: only conditions, loops and gates branch`;

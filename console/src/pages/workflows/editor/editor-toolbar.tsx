@@ -8,7 +8,8 @@ import {
 } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { NodeKind } from '../../../../../shared/contract/graph.ts';
-import { type Drawing, nodeKinds } from '../../../graph/drawn.ts';
+import type { Drawing } from '../../../graph/drawn.ts';
+import { nodeKinds } from '../../../../../shared/graph/kinds.ts';
 import { layOut, type Places } from '../../../graph/layout.ts';
 import { kindIcons, kindNames } from '../../../graph/node-card.tsx';
 import { UserText } from '../../../parts/text/user-text.tsx';
