@@ -138,15 +138,21 @@ const waiting = (attempt: number): ApplicationFailure =>
 /** What the step may cost. Only agents cost anything. */
 function costOfStep(deps: ExecuteNodeDeps, call: StepCall): StepCost | (() => Promise<StepCost>) {
   const { node, run_id: runId, workspace_id: workspaceId } = call;
-  if (node.kind !== 'agent') return FREE;
-  return () =>
-    agentCost(
-      { ...call, node },
-      {
-        prices: () => deps.priceOverrides(workspaceId),
-        lastCost: () => lastCost(deps.db, { runId, nodeId: node.id }),
-      },
-    );
+  switch (node.kind) {
+    case 'tool':
+      return FREE;
+    case 'agent':
+      return () =>
+        agentCost(
+          { ...call, node },
+          {
+            prices: () => deps.priceOverrides(workspaceId),
+            lastCost: () => lastCost(deps.db, { runId, nodeId: node.id }),
+          },
+        );
+    default:
+      return node satisfies never;
+  }
 }
 
 /**

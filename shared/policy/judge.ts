@@ -115,6 +115,8 @@ function refusalOf(
       return modelVerdict(policies, node.model, 'model_allowlist');
     case 'tool':
       return toolVerdict(policies, node, step, limits);
+    default:
+      return node satisfies never;
   }
 }
 
@@ -282,8 +284,7 @@ function redactStep(
   };
 }
 
-const recipientsOf = (node: ExecutedNode): readonly string[] =>
-  (node.kind === 'tool' ? own(RECIPIENTS, node.tool_name) : undefined) ?? [];
+const recipientsOf = (node: ToolNode): readonly string[] => own(RECIPIENTS, node.tool_name) ?? [];
 
 function own<Value>(table: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(table, key) ? table[key] : undefined;
