@@ -1,5 +1,5 @@
 export { deliverWebhook } from './deliver-webhook.ts';
-export { runGraph } from './run-graph.ts';
+export { runGraph } from './run/run-graph.ts';
 export { scheduledTrigger } from './scheduled-trigger.ts';
 export { sendAlert } from './send-alert.ts';
 export { sweep } from './sweep.ts';

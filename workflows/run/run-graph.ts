@@ -17,7 +17,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { GateNode } from '../shared/contract/graph.ts';
+import type { GateNode } from '../../shared/contract/graph.ts';
 import {
   type Carriage,
   type ControlActivities,
@@ -30,20 +30,20 @@ import {
   searchAttributes,
   SIGNAL_DECISION,
   SIGNAL_RESUMED,
-} from '../shared/execution.ts';
-import { compileGraph } from '../shared/graph/compile.ts';
-import { type ExecutedNode, isExecuted, isWaiting } from '../shared/graph/kinds.ts';
-import { laneOf } from '../shared/graph/lanes.ts';
+} from '../../shared/execution.ts';
+import { compileGraph } from '../../shared/graph/compile.ts';
+import { type ExecutedNode, isExecuted, isWaiting } from '../../shared/graph/kinds.ts';
+import { laneOf } from '../../shared/graph/lanes.ts';
 import {
   type ControlStep,
   createScheduler,
   type ReadyNode,
   type Scheduler,
-} from '../shared/graph/schedule/scheduler.ts';
-import { renderTemplate } from '../shared/graph/expression/template.ts';
-import type { Json, JsonObject } from '../shared/json.ts';
-import { rejectionError } from '../shared/rejection.ts';
-import { parseDelay } from '../shared/tools.ts';
+} from '../../shared/graph/schedule/scheduler.ts';
+import { renderTemplate } from '../../shared/graph/expression/template.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { rejectionError } from '../../shared/rejection.ts';
+import { parseDelay } from '../../shared/tools.ts';
 import { createOpenGates } from './open-gates.ts';
 import { createPace, unhurried } from './pace.ts';
 import {
@@ -56,7 +56,7 @@ import {
   readDecision,
   readResumed,
   requireInput,
-} from './received.ts';
+} from '../received.ts';
 import {
   executeShortStep,
   executeStep,

@@ -5,13 +5,17 @@ import {
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow';
-import type { AgentNode, GraphNode, ToolNode } from '../shared/contract/graph.ts';
-import { nodeLabel } from '../shared/graph/compile.ts';
-import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
-import { weighJson } from '../shared/graph/json-value.ts';
-import { expressionRoots } from '../shared/graph/expression/expression.ts';
-import type { ReadyNode, Scheduler } from '../shared/graph/schedule/scheduler.ts';
-import { parseTemplate, renderTemplate, renderValue } from '../shared/graph/expression/template.ts';
+import type { AgentNode, GraphNode, ToolNode } from '../../shared/contract/graph.ts';
+import { nodeLabel } from '../../shared/graph/compile.ts';
+import { defaultTimeoutSeconds, type ExecutedNode } from '../../shared/graph/kinds.ts';
+import { weighJson } from '../../shared/graph/json-value.ts';
+import { expressionRoots } from '../../shared/graph/expression/expression.ts';
+import type { ReadyNode, Scheduler } from '../../shared/graph/schedule/scheduler.ts';
+import {
+  parseTemplate,
+  renderTemplate,
+  renderValue,
+} from '../../shared/graph/expression/template.ts';
 import {
   type Carriage,
   FAILURE_MOVES,
@@ -22,9 +26,9 @@ import {
   type ShortStepResult,
   type StepActivities,
   type StepCall,
-} from '../shared/execution.ts';
-import type { Json, JsonObject } from '../shared/json.ts';
-import { customToolName, MAX_TOOL_TIMEOUT_SECONDS, renderUrl } from '../shared/tools.ts';
+} from '../../shared/execution.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { customToolName, MAX_TOOL_TIMEOUT_SECONDS, renderUrl } from '../../shared/tools.ts';
 
 /**
  * Temporal asks for a step this often beyond the node's own attempts: while it waits for room under a cap or a budget,

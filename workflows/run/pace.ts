@@ -1,6 +1,6 @@
 import { sleep, workflowInfo } from '@temporalio/workflow';
-import type { WorkedSpan } from '../shared/execution.ts';
-import { SMALL_WORK } from '../shared/values/work-budget.ts';
+import type { WorkedSpan } from '../../shared/execution.ts';
+import { SMALL_WORK } from '../../shared/values/work-budget.ts';
 
 /** How long a run pauses that has computed its share of a workflow task, so that others get most of the worker's time. */
 const PAUSE_MS = 100;

@@ -1,7 +1,12 @@
-import type { GateNode } from '../shared/contract/graph.ts';
-import type { CarriedState, GateDecision, GateOpening, LedgerState } from '../shared/execution.ts';
-import { nodeLabel } from '../shared/graph/compile.ts';
-import type { ReadyNode } from '../shared/graph/schedule/scheduler.ts';
+import type { GateNode } from '../../shared/contract/graph.ts';
+import type {
+  CarriedState,
+  GateDecision,
+  GateOpening,
+  LedgerState,
+} from '../../shared/execution.ts';
+import { nodeLabel } from '../../shared/graph/compile.ts';
+import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 
 export interface DecidedGate {
   step: ReadyNode;
