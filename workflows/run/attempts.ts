@@ -1,0 +1,136 @@
+import { ActivityFailure, ApplicationFailure, sleep, workflowInfo } from '@temporalio/workflow';
+import { type Carriage, FAILURE_BUDGET } from '../../shared/execution.ts';
+import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import type { Json } from '../../shared/json.ts';
+import { delayStep } from './delay.ts';
+import { fail, text } from './failures.ts';
+import type { PreparedStep } from './prepare.ts';
+import { complete, type Run, takeIn } from './state.ts';
+import { executeShortStep, executeStep, moveOf } from './step-call.ts';
+
+/** Steps of a run in flight that are costly to compute. A workspace's take turns on the threads, so more would wait. */
+const COSTLY_IN_FLIGHT = 2;
+
+/** Dispatches a step in the long lane. */
+export function startLongStep(
+  run: Run,
+  step: ReadyNode,
+  prepared: PreparedStep,
+  call: Carriage,
+): void {
+  const { node, label, params } = prepared;
+  if (node.kind === 'tool' && node.tool_name === 'delay') {
+    follow(run, step, call, delayStep(run, step, { label, params, call }));
+  } else {
+    follow(run, step, call, executeStep(run.input, step, prepared, call));
+  }
+}
+
+/** Dispatches a step in the short lane. It goes on in the long one when it has to. */
+export function startShortStep(
+  run: Run,
+  step: ReadyNode,
+  prepared: PreparedStep,
+  call: Carriage,
+): void {
+  run.short.inFlight += 1;
+  void executeShortStep(run.input, step, prepared, call).then(
+    (result) => {
+      takeIn(run, () => {
+        run.short.inFlight -= 1;
+        run.pace.worked(result);
+        succeed(run, step, result.output);
+      });
+    },
+    (error: unknown) => {
+      takeIn(run, () => {
+        run.short.inFlight -= 1;
+        moveOrFail(run, step, prepared, call, error);
+      });
+    },
+  );
+}
+
+function moveOrFail(
+  run: Run,
+  step: ReadyNode,
+  prepared: PreparedStep,
+  call: Carriage,
+  error: unknown,
+): void {
+  const move = moveOf(error);
+  if (move === undefined) {
+    failStep(run, step, call, error);
+    return;
+  }
+  const { started_ms, ended_ms, delay_ms = 0, costly = false } = move;
+  if (started_ms !== undefined && ended_ms !== undefined) run.pace.worked({ started_ms, ended_ms });
+  if (costly) {
+    run.costly.waiting.push(() => {
+      const work = executeStep(run.input, step, prepared, call, { costly });
+      follow(run, step, call, work, () => endCostly(run));
+    });
+    startCostly(run);
+    return;
+  }
+  const goOn = () => executeStep(run.input, step, prepared, call);
+  follow(run, step, call, delay_ms > 0 ? sleep(delay_ms).then(goOn) : goOn());
+}
+
+function startCostly({ costly }: Run): void {
+  while (costly.inFlight < COSTLY_IN_FLIGHT && costly.waiting.length > 0) {
+    costly.inFlight += 1;
+    costly.waiting.shift()?.();
+  }
+}
+
+function endCostly(run: Run): void {
+  run.costly.inFlight -= 1;
+  startCostly(run);
+}
+
+/** Takes in what comes of a step in the long lane. */
+function follow(
+  run: Run,
+  step: ReadyNode,
+  call: Carriage,
+  work: Promise<Json>,
+  ended: () => void = () => undefined,
+): void {
+  void work.then(
+    (output) => {
+      run.pace.arrived();
+      takeIn(run, () => {
+        ended();
+        succeed(run, step, output);
+      });
+    },
+    (error: unknown) => {
+      if (run.oneLane) {
+        failStep(run, step, call, error);
+        return;
+      }
+      run.pace.arrived();
+      takeIn(run, () => {
+        ended();
+        failStep(run, step, call, error);
+      });
+    },
+  );
+}
+
+function succeed(run: Run, step: ReadyNode, output: Json): void {
+  run.inFlight.delete(step.step_key);
+  // The event that completes the workflow task under way: the history up to it holds this result.
+  run.observed.push({ step_key: step.step_key, event_id: workflowInfo().historyLength + 1 });
+  complete(run, step.step_key, output);
+}
+
+function failStep(run: Run, step: ReadyNode, call: Carriage, error: unknown): void {
+  run.inFlight.delete(step.step_key);
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  // What travelled with a call that may never have begun is sent again; writing it twice is harmless.
+  run.scheduler.returnControlSteps(call.control);
+  const stopped = cause instanceof ApplicationFailure && cause.type === FAILURE_BUDGET;
+  fail(run, step, text(cause), stopped ? 'budget' : 'node', error);
+}

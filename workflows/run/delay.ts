@@ -1,0 +1,36 @@
+import { ApplicationFailure, sleep } from '@temporalio/workflow';
+import type { Carriage } from '../../shared/execution.ts';
+import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import type { Json, JsonObject } from '../../shared/json.ts';
+import { parseDelay } from '../../shared/tools.ts';
+import { control } from './control.ts';
+import type { Run } from './state.ts';
+import { summaryOf } from './step-call.ts';
+
+/** A `delay` is a timer of the server: it holds no worker and outlives every restart. */
+export async function delayStep(
+  run: Run,
+  step: ReadyNode,
+  { label, params, call }: { label: string; params: JsonObject; call: Carriage },
+): Promise<Json> {
+  const delay = parseDelay(params);
+  if ('error' in delay) throw ApplicationFailure.nonRetryable(delay.error);
+  const entry = {
+    step_key: step.step_key,
+    node_id: step.node_id,
+    label,
+    kind: 'tool' as const,
+    iteration: step.iteration,
+  };
+  await control.recordControlSteps({
+    ...call,
+    control: [...call.control, { ...entry, status: 'running' }],
+  });
+  await sleep(delay.seconds * 1000, { summary: summaryOf(label) });
+  const output = { delayed_seconds: delay.seconds };
+  run.scheduler.returnControlSteps([
+    ...run.scheduler.takeControlSteps(),
+    { ...entry, status: 'success', output },
+  ]);
+  return output;
+}

@@ -1,0 +1,106 @@
+import { ActivityFailure, ApplicationFailure, log } from '@temporalio/workflow';
+import { type FailedStep, FAILURE_RUN } from '../../shared/execution.ts';
+import type { ControlStep, ReadyNode, Scheduler } from '../../shared/graph/schedule/scheduler.ts';
+import { nodeLabel } from '../../shared/graph/compile.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { control } from './control.ts';
+import { carriage, complete, type Run, wake } from './state.ts';
+import { show } from './status.ts';
+
+export const text = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+export function fail(
+  run: Run,
+  step: Pick<ReadyNode, 'step_key' | 'iteration'>,
+  error: string,
+  reason: FailedStep['reason'],
+  cause?: unknown,
+): void {
+  run.scheduler.fail(step.step_key);
+  const failed = failedStep(run.scheduler, step, error, reason);
+  if (reason === 'budget') failed.evidence = evidenceOf(cause);
+  run.failures.set(step.step_key, { step: failed, cause });
+  wake(run);
+}
+
+function evidenceOf(error: unknown): JsonObject {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const details = cause instanceof ApplicationFailure ? cause.details : undefined;
+  return (details?.[0] ?? {}) as JsonObject;
+}
+
+/** A condition or loop whose expression erred has failed like any node. */
+export function collectFailed(run: Run, steps: readonly ControlStep[]): void {
+  for (const step of steps) {
+    if (step.status !== 'failed' || run.failures.has(step.step_key)) continue;
+    const error = step.error ?? 'failed';
+    run.failures.set(step.step_key, { step: failedStep(run.scheduler, step, error, 'node') });
+  }
+}
+
+/** The same of the control steps that wait for a call. */
+export function collectFailedControl(run: Run): void {
+  const steps = run.scheduler.takeControlSteps();
+  collectFailed(run, steps);
+  run.scheduler.returnControlSteps(steps);
+}
+
+/** Reports what failed, once everything in flight has ended, and either goes on or ends the run. */
+export async function settleFailures(run: Run): Promise<void> {
+  const failed = [...run.failures.values()].map((failure) => failure.step);
+  const call = { ...carriage(run), n: run.failureCount + 1, failed };
+  const verdict = await control.onFailure(call);
+  if (verdict.verdict === 'finished') {
+    for (const [stepKey, output] of Object.entries(verdict.outputs)) {
+      const pause = run.pace.pause();
+      if (pause !== undefined) await pause;
+      run.failures.delete(stepKey);
+      run.scheduler.retry(stepKey);
+      complete(run, stepKey, output);
+    }
+    return;
+  }
+  run.failureCount += 1;
+  if (verdict.verdict === 'fail') {
+    show(run, 'failed', verdict.error);
+    throw runFailure(run, verdict.error, failed);
+  }
+  run.failures.clear();
+  for (const step of failed) {
+    const pause = run.pace.pause();
+    if (pause !== undefined) await pause;
+    run.scheduler.retry(step.step_key);
+  }
+  log.info('resumed', { failures: run.failureCount });
+}
+
+function runFailure(run: Run, message: string, failed: readonly FailedStep[]): ApplicationFailure {
+  const [first] = run.failures.values();
+  return ApplicationFailure.create({
+    message,
+    type: FAILURE_RUN,
+    nonRetryable: true,
+    details: [{ failed: failed.map((step) => step.step_key) }],
+    cause: first?.cause instanceof Error ? first.cause : undefined,
+  });
+}
+
+/** A failed step as the ledger and the run's error tell of it. */
+export function failedStep(
+  scheduler: Scheduler,
+  step: Pick<ReadyNode, 'step_key' | 'iteration'>,
+  error: string,
+  reason: FailedStep['reason'],
+): FailedStep {
+  const node = scheduler.node(step.step_key);
+  return {
+    step_key: step.step_key,
+    node_id: node.id,
+    label: nodeLabel(node),
+    kind: node.kind,
+    iteration: step.iteration,
+    error,
+    reason,
+  };
+}

@@ -1,0 +1,95 @@
+import { defineSignal, log, setHandler } from '@temporalio/workflow';
+import type { GateNode } from '../../shared/contract/graph.ts';
+import { SIGNAL_DECISION, SIGNAL_RESUMED } from '../../shared/execution.ts';
+import { renderTemplate } from '../../shared/graph/expression/template.ts';
+import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import { rejectionError } from '../../shared/rejection.ts';
+import { readDecision, readResumed } from '../received.ts';
+import { control } from './control.ts';
+import { fail, failedStep, text } from './failures.ts';
+import { carriage, type Run, wake } from './state.ts';
+import { show } from './status.ts';
+
+const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
+const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
+
+/** Listens for decisions and resumes from now on. */
+export function handleSignals(run: Run): void {
+  // A malformed signal is not ours: Postgres holds every decision, and tells of it again when the run comes to rest.
+  const ignored = (signal: string): void => log.warn('ignored a malformed signal', { signal });
+  setHandler(decisionSignal, (message) => {
+    run.pace.arrived();
+    const decision = readDecision(message);
+    if (decision === undefined) {
+      ignored(SIGNAL_DECISION);
+      return;
+    }
+    run.gates.learn(decision);
+    wake(run);
+  });
+  setHandler(resumedSignal, (message) => {
+    run.pace.arrived();
+    const decisions = readResumed(message);
+    if (decisions === undefined) {
+      ignored(SIGNAL_RESUMED);
+      return;
+    }
+    for (const decision of decisions) {
+      if (decision === undefined) ignored(SIGNAL_RESUMED);
+      else run.gates.learn(decision);
+    }
+    // Whatever the reset cut off, the ledger is told again where the run stands.
+    run.atRest = false;
+    wake(run);
+  });
+}
+
+export function reachGate(run: Run, step: ReadyNode, node: GateNode): void {
+  let prompt;
+  try {
+    const rendered = renderTemplate(node.prompt, run.scheduler.state());
+    prompt = typeof rendered === 'string' ? rendered : JSON.stringify(rendered);
+  } catch (error) {
+    fail(run, step, text(error), 'node', error);
+    return;
+  }
+  run.gates.reach(step, node, prompt);
+  run.atRest = false;
+  wake(run);
+}
+
+/** Passes the gates that have been decided. Returns whether there was one. */
+export function applyDecisions(run: Run): boolean {
+  let applied = false;
+  while (!run.pace.spent()) {
+    const gate = run.gates.takeDecided();
+    if (gate === undefined) break;
+    applied = true;
+    run.atRest = false;
+    show(run, 'running');
+    const stepKey = gate.step.step_key;
+    if (run.scheduler.decide(stepKey, gate.decision) === 'continued') continue;
+    run.gates.askAgain(gate);
+    const error = rejectionError(gate.opening.label, gate.decision.reason);
+    run.failures.set(stepKey, {
+      step: failedStep(run.scheduler, gate.step, error, 'rejected'),
+    });
+  }
+  return applied;
+}
+
+/** Nothing is in flight and gates are open: the run is paused. Returns whether there is something to do at once. */
+export async function rest(run: Run): Promise<boolean> {
+  if (run.atRest) return false;
+  run.atRest = true;
+  const open = run.gates.openings();
+  const result = await control.pauseAtGates({ ...carriage(run), gates: open });
+  result.decisions.forEach(run.gates.learn);
+  if (result.decisions.length > 0) return true;
+  show(
+    run,
+    'paused',
+    open.map((gate) => `Paused at gate **${gate.label}**: ${gate.prompt}`).join('\n\n'),
+  );
+  return run.woken;
+}

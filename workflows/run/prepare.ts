@@ -1,0 +1,91 @@
+import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
+import { nodeLabel } from '../../shared/graph/compile.ts';
+import { expressionRoots } from '../../shared/graph/expression/expression.ts';
+import {
+  parseTemplate,
+  renderTemplate,
+  renderValue,
+} from '../../shared/graph/expression/template.ts';
+import { weighJson } from '../../shared/graph/json-value.ts';
+import type { ExecutedNode } from '../../shared/graph/kinds.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { renderUrl } from '../../shared/tools.ts';
+
+/** Values beyond which it does not matter how many more there are. */
+const MAX_WEIGHED = 1_000_000;
+
+/** What a step needs to run, cut out of the run's state: templates resolved, nothing else sent along. */
+export interface PreparedStep {
+  node: ExecutedNode;
+  label: string;
+  params: JsonObject;
+  state: JsonObject;
+}
+
+/** Throws TemplateError or ExpressionError when a template of the node does not fit the state. */
+export function prepareStep(node: ExecutedNode, state: JsonObject): PreparedStep {
+  return node.kind === 'agent' ? prepareAgent(node, state) : prepareTool(node, state);
+}
+
+/** Characters of results that are written in the time of one unit of work. */
+const WRITTEN_PER_UNIT = 20;
+
+/** What preparing a step took, in units of a WorkBudget: reading its templates, writing what came of them. */
+export function preparingWork(node: ExecutedNode, { params, state }: PreparedStep): number {
+  const texts =
+    node.kind === 'agent' ? [node.prompt ?? '', node.system_prompt ?? ''] : [node.params];
+  const written = weighJson([params, state], MAX_WEIGHED);
+  return weighJson(texts, MAX_WEIGHED).length + written.values + written.length / WRITTEN_PER_UNIT;
+}
+
+function prepareAgent(node: AgentNode, state: JsonObject): PreparedStep {
+  const { system_prompt, prompt, mock, ...rest } = node;
+  const bare: AgentNode =
+    mock === undefined ? rest : { ...rest, mock: { ...mock, output: undefined } };
+  const params: JsonObject = {};
+  if (system_prompt !== undefined) params['system_prompt'] = renderValue(system_prompt, state);
+  if (prompt !== undefined) params['prompt'] = renderValue(prompt, state);
+  if (mock?.output !== undefined) params['mock'] = { output: renderValue(mock.output, state) };
+  return {
+    node: bare,
+    label: nodeLabel(node),
+    params,
+    state: prompt === undefined ? { ...state } : {},
+  };
+}
+
+function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
+  const { params: templates, ...bare } = node;
+  const stripped: ToolNode = { ...bare, params: {} };
+  // An expression is read as it stands; what it reads travels beside it.
+  if (node.tool_name === 'json_transform') {
+    const expression = templates['expression'];
+    const roots = typeof expression === 'string' ? expressionRoots(expression) : [];
+    const read = roots.filter((key) => Object.hasOwn(state, key));
+    return {
+      node: stripped,
+      label: nodeLabel(node),
+      params: templates,
+      state: Object.fromEntries(read.map((key) => [key, state[key]!])),
+    };
+  }
+  const params = renderValue(templates, state) as JsonObject;
+  const url = templates['url'];
+  if (node.tool_name === 'http_request' && typeof url === 'string') {
+    params['url'] = renderUrlTemplate(url, state);
+  }
+  return { node: stripped, label: nodeLabel(node), params, state: {} };
+}
+
+/** Values in a URL are percent-encoded and cannot change where it leads. */
+function renderUrlTemplate(template: string, state: JsonObject): string {
+  const rendered = renderUrl(
+    parseTemplate(template).parts.map((part) =>
+      typeof part === 'string'
+        ? { text: part }
+        : { value: renderTemplate(`{${part.text}}`, state) },
+    ),
+  );
+  if ('error' in rendered) throw new Error(rendered.error);
+  return rendered.url;
+}

@@ -1,0 +1,54 @@
+import { continueAsNew, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { searchAttributes } from '../../shared/execution.ts';
+import type { JsonObject } from '../../shared/json.ts';
+import { control } from './control.ts';
+import type { runGraph } from './run-graph.ts';
+import { carriage, type Run } from './state.ts';
+
+const statusKey = defineSearchAttributeKey(searchAttributes.status, SearchAttributeType.KEYWORD);
+const costKey = defineSearchAttributeKey(searchAttributes.cost, SearchAttributeType.DOUBLE);
+
+export interface RunResult {
+  run_id: string;
+  status: string;
+  output: JsonObject;
+}
+
+/** Shows in the Temporal UI how the run stands. */
+export function show(
+  run: Run,
+  status: string,
+  details = `Running, ${run.finished} steps done`,
+): void {
+  setCurrentDetails(details);
+  if (status === run.shownStatus) return;
+  run.shownStatus = status;
+  upsertSearchAttributes([{ key: statusKey, value: status }]);
+}
+
+export async function finish(run: Run): Promise<RunResult> {
+  const { output, state } = run.scheduler.result();
+  const { status, cost_usd } = await control.settleRun({ ...carriage(run), output, state });
+  upsertSearchAttributes([
+    { key: statusKey, value: status },
+    { key: costKey, value: cost_usd },
+  ]);
+  setCurrentDetails(`Ended as **${status}** after ${run.finished} steps, cost $${cost_usd}`);
+  return { run_id: run.input.run_id, status, output };
+}
+
+/** Keeps the history short: a new execution takes over the whole state. Only at rest, so nothing is in flight. */
+export async function carryOn(run: Run): Promise<never> {
+  await control.recordControlSteps(carriage(run));
+  return continueAsNew<typeof runGraph>({
+    ...run.input,
+    from_ledger: false,
+    carried: {
+      scheduler: run.scheduler.snapshot(),
+      ...run.gates.carried(),
+      failures: run.failureCount,
+      observed: run.observed,
+    },
+  });
+}

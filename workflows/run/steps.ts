@@ -1,0 +1,98 @@
+import { isExecuted, isWaiting, type ExecutedNode } from '../../shared/graph/kinds.ts';
+import { laneOf } from '../../shared/graph/lanes.ts';
+import type { ControlStep, ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
+import { startLongStep, startShortStep } from './attempts.ts';
+import { control } from './control.ts';
+import { collectFailed, fail, text } from './failures.ts';
+import { reachGate } from './gates.ts';
+import { carriage, complete, type Run, takeIn } from './state.ts';
+import { preparingWork, prepareStep } from './prepare.ts';
+
+/** More control steps than this are written once before a batch starts, not sent along with each of its steps. */
+const MAX_CARRIED_PER_STEP = 20;
+
+/**
+ * Short steps of a run that are in flight at once: one holds the run's row, the next is prepared meanwhile. More of them
+ * would wait for the row, and the runs of others for them.
+ */
+const SHORT_IN_FLIGHT = 2;
+
+/**
+ * Starts everything that is ready, up to the limits of steps in flight. Returns a promise only in the rare case
+ * that many control steps have to be written first.
+ */
+export function launch(run: Run): Promise<void> | undefined {
+  const ready = takeReady(run);
+  if (ready.length === 0) return undefined;
+  const steps = run.scheduler.takeControlSteps();
+  collectFailed(run, steps);
+  if (steps.length > MAX_CARRIED_PER_STEP && ready.length > 1) {
+    return control.recordControlSteps(carriage(run, steps)).then(() => startSteps(run, ready, []));
+  }
+  return startSteps(run, ready, steps);
+}
+
+function takeReady(run: Run): ReadyNode[] {
+  const { input, inFlight, short } = run;
+  const room = input.limits.steps_in_flight - inFlight.size - short.held.length;
+  const ready = run.scheduler.takeReady(Math.max(0, room));
+  if (run.oneLane) return ready;
+  let slots = SHORT_IN_FLIGHT - short.inFlight;
+  const waiting: ReadyNode[] = [];
+  const taken = [...short.held, ...ready].filter((step) => {
+    if (!isShort(run, step)) return true;
+    slots -= 1;
+    if (slots < 0) waiting.push(step);
+    return slots >= 0;
+  });
+  short.held = waiting;
+  return taken;
+}
+
+function isShort(run: Run, step: ReadyNode): boolean {
+  const node = run.scheduler.node(step.step_key);
+  return !run.oneLane && isExecuted(node) && laneOf(node) === 'short';
+}
+
+/** Returns a promise only when a workflow task has no time for all of them. */
+function startSteps(
+  run: Run,
+  ready: readonly ReadyNode[],
+  shared: ControlStep[],
+): Promise<void> | undefined {
+  let used = false;
+  for (const [at, step] of ready.entries()) {
+    const pause = isShort(run, step) ? run.pace.pauseForShort() : run.pace.pause();
+    if (pause !== undefined) {
+      return pause.then(() => startSteps(run, ready.slice(at), used ? [] : shared));
+    }
+    const node = run.scheduler.node(step.step_key);
+    if (isWaiting(node)) reachGate(run, step, node);
+    else if (isExecuted(node) && startStep(run, step, node, shared)) used = true;
+  }
+  // Nobody took them along: they wait for the next call.
+  if (!used && shared.length > 0) run.scheduler.returnControlSteps(shared);
+  return undefined;
+}
+
+/** Returns whether a call took the control steps along. */
+function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: ControlStep[]): boolean {
+  const kept = run.ledger?.outputs[step.step_key];
+  if (kept !== undefined) {
+    takeIn(run, () => complete(run, step.step_key, kept));
+    return false;
+  }
+  let prepared;
+  try {
+    prepared = prepareStep(node, run.scheduler.state());
+    run.pace.add(preparingWork(node, prepared));
+  } catch (error) {
+    fail(run, step, text(error), 'node', error);
+    return false;
+  }
+  const call = carriage(run, shared);
+  run.inFlight.add(step.step_key);
+  if (isShort(run, step)) startShortStep(run, step, prepared, call);
+  else startLongStep(run, step, prepared, call);
+  return true;
+}
