@@ -43,13 +43,13 @@ import type { FrameNotifier } from './frame-notifier.ts';
 import { type Consumption, NodeError, type NodeRunner } from './nodes/node.ts';
 import type { PolicyCache } from './policies.ts';
 
-/** How often a step says that it is alive. Temporal passes on about one in 0.8 × the heartbeat timeout. */
+/** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
 const HEARTBEAT_MS = 1_000;
-/** A claim not renewed for this long is dead; a resume waits no longer for it. */
+/** A claim that was not renewed for this long is dead, and a resume stops waiting for it. */
 const CLAIM_MS = 15_000;
 const MAX_BACKOFF_MS = 3_600_000;
 const MAX_OUTPUT_BYTES = 10_000_000;
-/** Policies that change between reading and beginning, this many times in a row, are somebody's loop. */
+/** Policies that change this many times in a row, between reading and claiming, are changed by a loop. */
 const MAX_REVISIONS = 20;
 const NOTHING_SPENT: Consumption = { costMicros: 0 };
 
@@ -65,15 +65,15 @@ export interface ExecuteNodeDeps {
   log: Logger;
   frames: FrameNotifier;
   policies: PolicyCache;
-  /** What a workspace pays where that differs from the price table. */
+  /** The workspace's prices where they differ from the price table. */
   priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;
   runners: { agent: NodeRunner<AgentNode>; tool: NodeRunner<ToolNode> };
 }
 
 /**
- * One attempt at one step: judge it by the policies, claim it in the ledger, do the node's work, record what came of
- * it. All in one activity, so that a step costs Temporal no more than a bare activity. Whoever finds the step finished
- * returns what is stored; only errors of the node use up its tries.
+ * One attempt at one step: judge it by the policies, claim it in the ledger, execute the node, record the outcome. All
+ * in one activity, so that a step costs Temporal no more than a bare activity. An attempt that finds the step finished
+ * returns the stored output. Only errors of the node use up its retries.
  */
 export function createExecuteNode(
   deps: ExecuteNodeDeps,
@@ -95,7 +95,7 @@ export function createExecuteNode(
         throw waiting(attempt.number);
       case 'refused':
         throw ApplicationFailure.nonRetryable(
-          'The run no longer wants this work',
+          'The run no longer accepts this work',
           FAILURE_RUN_GONE,
         );
       case 'blocked':
@@ -122,11 +122,11 @@ export function createExecuteNode(
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 
-/** Temporal asks again soon; until then no worker is kept busy. Nothing has failed: it is not logged as if it had. */
+/** Temporal retries soon, and no worker waits until then. Marked benign, since nothing has failed. */
 const waiting = (attempt: number): ApplicationFailure =>
   ApplicationFailure.create({
     message:
-      'Waits until steps at work have ended: what they may cost leaves no room under a cap or a budget',
+      'Waiting for steps in progress: their possible cost leaves no room under a cap or a budget',
     type: FAILURE_WAITS,
     nextRetryDelay: Math.round(
       Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 1.5 ** Math.min(attempt, 20)) *
@@ -135,7 +135,7 @@ const waiting = (attempt: number): ApplicationFailure =>
     category: ApplicationFailureCategory.BENIGN,
   });
 
-/** What the step may cost. Only agents cost anything. */
+/** The step's possible cost. Only agents cost anything. */
 function costOfStep(deps: ExecuteNodeDeps, call: StepCall): StepCost | (() => Promise<StepCost>) {
   const { node, run_id: runId, workspace_id: workspaceId } = call;
   switch (node.kind) {
@@ -156,8 +156,8 @@ function costOfStep(deps: ExecuteNodeDeps, call: StepCall): StepCost | (() => Pr
 }
 
 /**
- * The custom tool that the step calls, as it is registered now, and the call with what that tool sets where its node
- * sets nothing. Looked up before the step is begun: a database that is away then costs the node no try.
+ * The custom tool that the step calls, and the call with the tool's defaults where the node sets none. Read before the
+ * step is claimed, so that a database outage costs the node no retry.
  */
 async function withCustomTool(
   db: Pool,
@@ -185,9 +185,9 @@ interface Begun {
 }
 
 /**
- * Judges the step by the policies this process knows and begins it with the verdicts. When the policies have changed
- * since, the ledger refuses, and the step is judged anew: so a change holds for the very next step, and an unchanged
- * policy costs no look-up.
+ * Judges the step by the cached policies and claims it with the verdicts. If the policies have changed, the ledger
+ * refuses and the step is judged again. So a change applies to the very next step, and unchanged policies cost no
+ * query.
  */
 async function beginJudged(
   deps: ExecuteNodeDeps,
@@ -210,7 +210,7 @@ async function beginJudged(
         ? await computePure(deps, attempt, permitted(call, judgement))
         : undefined;
     const step: StepBeginning = {
-      carriage: call,
+      pendingWrites: call,
       ...claimed,
       claimMs: CLAIM_MS,
       stepKey: call.step_key,
@@ -228,10 +228,10 @@ async function beginJudged(
     if (begun.outcome !== 'stale') return { begun, step, computed, judgement };
     policies = await deps.policies.refresh(workspaceId);
   }
-  throw ApplicationFailure.retryable('The policies of the workspace change without end');
+  throw ApplicationFailure.retryable("The workspace's policies keep changing");
 }
 
-/** The call with no more in it than may leave. */
+/** The call, with only the values that the policies permit. */
 const permitted = (call: StepCall, { params, state }: Judgement): StepCall => ({
   ...call,
   params,
@@ -239,8 +239,8 @@ const permitted = (call: StepCall, { params, state }: Judgement): StepCall => ({
 });
 
 /**
- * What a tool that only computes gives, worked out before the step is claimed: the step then costs one statement.
- * Undefined for all others, and when it errs: then the ordinary way counts the error.
+ * The output of a tool that only computes, before the step is claimed, so that the step costs one statement. Undefined
+ * for all other nodes, and after an error: the regular attempt then counts the error.
  */
 async function computePure(
   deps: ExecuteNodeDeps,
@@ -309,7 +309,7 @@ async function attemptStep(
         const message = `Its worker was lost ${INFRASTRUCTURE_ATTEMPTS} times`;
         throw new NodeError(message, { retryable: false });
       }
-      // It may have been told to stop while it waited to begin: then nothing is to be done outside.
+      // The attempt may have been stopped while it waited to start; then nothing external must happen.
       attempt.signal.throwIfAborted();
       result = await runNode(deps, attempt, call, claim, mayFallBack);
     } catch (error) {
@@ -324,7 +324,7 @@ async function attemptStep(
       throw failure;
     }
     const output = toStorable(result.output);
-    // What was done outside must not be lost because the database is away for a moment.
+    // A result of external work must not be lost because of a short database outage.
     const kept = await untilStored(attempt, () => finishStep(deps.db, end(result), output));
     outcome = 'success';
     if (kept !== undefined) return kept;
@@ -382,7 +382,7 @@ async function runNode(
   }
 }
 
-/** Counts the error against the node's tries. The failure returned tells Temporal when, if at all, to try again. */
+/** Counts the error against the node's retries. The returned failure says when, if at all, Temporal retries. */
 async function failStep(
   deps: ExecuteNodeDeps,
   call: StepCall,
@@ -392,7 +392,7 @@ async function failStep(
   const message = toStorable(messageOf(error)) as string;
   if (!(error instanceof NodeError)) {
     const { run_id: runId, step_key: stepKey } = call;
-    deps.log.error({ err: error, runId, stepKey }, 'a node failed in a way it should not');
+    deps.log.error({ err: error, runId, stepKey }, 'a node failed with an unexpected error');
   }
   const retry = call.node.retry;
   const recorded = await recordStepError(deps.db, end, {
@@ -415,8 +415,8 @@ async function failStep(
 }
 
 /**
- * The attempt was told to stop. Only a cancel stops the step as well. Otherwise this worker shuts down, or Temporal has
- * not heard of it in time and gives the step to another attempt: which of the two is there first is open.
+ * The attempt was stopped. Only a cancel also stops the step. Otherwise this worker shuts down, or a heartbeat came too
+ * late and Temporal starts another attempt, which may be first.
  */
 async function stopStep(deps: ExecuteNodeDeps, end: StepEnd, cancelled: boolean): Promise<never> {
   if (cancelled) {
@@ -424,10 +424,10 @@ async function stopStep(deps: ExecuteNodeDeps, end: StepEnd, cancelled: boolean)
     throw new CancelledFailure('Cancelled');
   }
   await releaseStep(deps.db, end);
-  throw ApplicationFailure.retryable('The attempt was stopped before its end');
+  throw ApplicationFailure.retryable('The attempt was stopped before it ended');
 }
 
-/** What is no amount of money is told as unknown: it must not break the books, nor be counted as less than nothing. */
+/** An invalid amount counts as unknown, so that it cannot corrupt the ledger or reduce the sum. */
 function amountOf(spending: Consumption): Consumption {
   const sound = Number.isSafeInteger(spending.costMicros) && spending.costMicros >= 0;
   return sound ? spending : { ...spending, costMicros: 0, unpriced: true };
@@ -448,7 +448,7 @@ function timeoutOf(node: ExecutedNode) {
   return { seconds, signal: controller.signal, clear: () => clearTimeout(timer) };
 }
 
-/** Judging and computing may have to wait for a thread; the server is told that the attempt is alive. */
+/** Judging and computing may wait for a thread; heartbeats keep the attempt alive. */
 async function heartbeating<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(() => attempt.heartbeat(), HEARTBEAT_MS);
   try {
@@ -458,7 +458,7 @@ async function heartbeating<T>(attempt: Attempt, work: () => Promise<T>): Promis
   }
 }
 
-/** Heartbeats to Temporal and renews the claim in the ledger for as long as the step is at work. */
+/** Heartbeats to Temporal and renews the claim in the ledger while the step runs. */
 function keepAlive(
   deps: ExecuteNodeDeps,
   attempt: Attempt,
@@ -480,7 +480,7 @@ function keepAlive(
   return { stop: () => clearInterval(timer) };
 }
 
-/** Tries again while the database is away, until this attempt is told to stop. */
+/** Retries during a database outage, until this attempt is stopped. */
 async function untilStored<T>(attempt: Attempt, store: () => Promise<T>): Promise<T> {
   for (let delay = 100; ; delay = Math.min(delay * 2, 2_000)) {
     try {

@@ -26,16 +26,16 @@ import { whenStarterEnds } from './stack/starter.ts';
 import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 
 /**
- * `npm start`: Postgres and Temporal side by side, then migrations, API and worker, the example data at first, and a
- * banner that says where everything is. What the environment points elsewhere (DATABASE_URL, TEMPORAL_ADDRESS) is not
- * started. One Ctrl-C stops all of it in order, a second one at once.
+ * `npm start`: Postgres and Temporal in parallel, then migrations, API and worker, the example data on the first start,
+ * and a banner with all addresses. Servers that the environment configures (DATABASE_URL, TEMPORAL_ADDRESS) are not
+ * started. One Ctrl-C stops everything in order, a second one at once.
  */
 const projectDir = join(import.meta.dirname, '..');
 
-/** 4.6 s together: everything is gone within 5 s, whatever a part does with its share. */
+/** 4.6 s together: everything ends within 5 s, however much of its share each part needs. */
 const stopBudgetMs = { api: 1_200, worker: 1_800, temporal: 700, postgres: 900 } as const;
 
-/** npm passes a Ctrl-C on that the terminal has already delivered; two within this time are one. */
+/** npm forwards a Ctrl-C that the terminal has already delivered; two within this time count as one. */
 const sameSignalMs = 500;
 
 const readyTimeoutMs = 60_000;
@@ -44,7 +44,7 @@ interface Addresses {
   api: string;
   databaseUrl: string;
   temporal: string;
-  /** Undefined: an external server whose UI nobody named. */
+  /** Undefined: an external server without a configured UI. */
   temporalUi: string | undefined;
   /** `host:port` of servers that only this process calls. */
   hidden: string[];
@@ -52,7 +52,10 @@ interface Addresses {
 
 type Seconds = Map<string, number>;
 
-/** A port of 0 means any free one. All are chosen or checked before anything starts, so a taken port stops nothing half-way. */
+/**
+ * Port 0 means any free port. All ports are chosen or checked before anything starts, so that a port in use stops
+ * nothing half-way.
+ */
 async function settlePorts(config: Config): Promise<Config> {
   const embeddedTemporal = config.temporal.address === undefined;
   const uses = [
@@ -101,7 +104,7 @@ async function settlePorts(config: Config): Promise<Config> {
   return loadConfig({ ...process.env, ...chosen });
 }
 
-/** Stored secrets outlive a restart only if the key that seals them does. A database elsewhere brings its own key. */
+/** Stored secrets survive a restart only if the key that seals them does. An external database brings its own key. */
 function encryptionKey(config: Config): string | undefined {
   if (config.encryptionKey !== undefined || config.database.url !== undefined) {
     return config.encryptionKey;
@@ -114,13 +117,13 @@ function encryptionKey(config: Config): string | undefined {
 }
 
 /**
- * Loopback is refused to workflows by default; on a person's own machine the first tool they try is on it. Where people
- * sign in, there are others than that person. An empty EGRESS_ALLOW means none, here too.
+ * Workflows cannot reach loopback by default, but on a developer's own machine the first tool they try is on it. Where
+ * people sign in, others use the machine too. An empty EGRESS_ALLOW means none, here too.
  */
 const egressAllow = (config: Config): string =>
   process.env['EGRESS_ALLOW'] ?? (config.auth.mode === 'open' ? '127.0.0.0/8,::1/128' : '');
 
-/** In place of the person's own profile file, which describes other servers. The `temporal` command reads it too. */
+/** Replaces the user's own profile file, which describes other servers. The `temporal` command reads it too. */
 function writeTemporalProfile(config: Config, address: string): string {
   const path = join(config.dataDir, 'temporal.toml');
   const namespace = process.env['TEMPORAL_NAMESPACE'] || 'default';
@@ -136,7 +139,7 @@ function childEnvironment(
 ): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([key]) =>
-      // The person's settings for another Temporal (keys, TLS) must not be tried on the embedded one.
+      // The user's settings for another Temporal (keys, TLS) must not be used for the embedded one.
       config.temporal.address !== undefined ||
       !key.startsWith('TEMPORAL_') ||
       key === 'TEMPORAL_NAMESPACE',
@@ -157,11 +160,11 @@ function childEnvironment(
     ENCRYPTION_KEY: encryptionKey(config),
     SECRET_KEY: secretKey,
     EGRESS_ALLOW: egressAllow(config),
-    // The page of the UI stands behind a proxy; workflows must not reach what is behind it either.
+    // The Temporal UI is behind a proxy; workflows must not reach the UI itself either.
     EGRESS_DENY: [process.env['EGRESS_DENY'], ...addresses.hidden].filter(Boolean).join(','),
-    // Parsing and compiling their imports is most of what API and worker do before they are ready.
+    // Parsing and compiling imports is most of the start-up time of API and worker.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
-    // A proxy of the machine must not be asked for servers on this machine.
+    // A proxy of the machine must not be used for servers on this machine.
     no_grpc_proxy: [process.env['no_grpc_proxy'], '127.0.0.1', 'localhost']
       .filter(Boolean)
       .join(','),
@@ -237,7 +240,9 @@ function reachableHost(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Like Promise.all, but settles only when both have: nothing is still being started when the stopping begins. */
+/**
+ * Like Promise.all, but settles only when both have settled, so that nothing is still starting when the stop begins.
+ */
 async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([first, second]);
   return Promise.all([first, second]);
@@ -282,7 +287,7 @@ function endpointsPath(config: Config): string {
   return join(config.dataDir, 'endpoints.json');
 }
 
-/** For scripts, so that none has to read the banner. It holds the database password and a key, hence the mode. */
+/** For scripts, so that none has to parse the banner. It holds the database password and a key, hence the mode. */
 function writeEndpoints(
   config: Config,
   addresses: Addresses,
@@ -313,7 +318,7 @@ function withoutPassword(databaseUrl: string): string {
   }
 }
 
-/** Adds the tools to a client of the Model Context Protocol; others take the same address. */
+/** Adds the tools to an MCP client; other clients use the same address. */
 function mcpCommand(config: Config, { api }: Addresses): string {
   const key = config.auth.mode === 'required' ? ` --header 'X-API-Key: <key>'` : '';
   return `claude mcp add --transport http workflows ${api}/api/mcp${key}`;
@@ -369,7 +374,7 @@ function banner(
   return lines.join('\n');
 }
 
-/** The examples are the owner's. Where requests need a session, this one is opened with the key that signs them all. */
+/** The owner creates the examples. Where requests need a session, this process signs one with the secret key. */
 async function seedAsOwner(
   config: Config,
   { api: apiUrl, databaseUrl }: Addresses,
@@ -403,7 +408,7 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
     startServers(config, supervisor, time),
     time('workflow bundle', cachedWorkflowBundle(projectDir)),
   );
-  // Made up when there is none, as the API would: sessions then end with this start.
+  // Generated when there is none, as the API does: sessions then end with this start.
   const secretKey = config.auth.secretKey ?? randomBytes(32).toString('base64');
   const env = childEnvironment(config, addresses, bundle, secretKey);
   await both(
@@ -414,23 +419,24 @@ async function launch(config: Config, supervisor: Supervisor): Promise<string> {
     ? await time('examples', seedAsOwner(config, addresses, secretKey))
     : undefined;
   writeEndpoints(config, addresses, supervisor, seeded);
-  // Counted from the start of this process, its own loading included.
+  // Counted from the start of this process, including module loading.
   return banner(config, addresses, seconds, performance.now() / 1_000, seeded);
 }
 
 async function main(): Promise<void> {
-  // The terminal can go away before we do.
+  // The terminal can close before this process ends.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   const envFile = join(projectDir, '.env');
   if (existsSync(envFile)) process.loadEnvFile(envFile);
   const configured = loadConfig();
-  // Others may pass through (the database account has to, as root) and read nothing: runs carry people's inputs.
+  // Other accounts may pass through (as root, the database account has to) and read nothing: runs contain users'
+  // inputs.
   mkdirSync(configured.dataDir, { recursive: true, mode: 0o711 });
   process.umask(0o077);
   const claim = await claimFolder(configured.dataDir);
   if (claim.ended.length > 0) {
-    console.log(`Ended what an earlier start had left running: ${claim.ended.join(', ')}`);
+    console.log(`Ended processes of an earlier start: ${claim.ended.join(', ')}`);
   }
 
   let leaving: Promise<void> | undefined;
@@ -465,7 +471,7 @@ async function main(): Promise<void> {
     const text = await launch(config, supervisor);
     if (leaving === undefined) console.log(text);
   } catch (error) {
-    // While stopping, a part that was still on its way up fails by our own doing.
+    // During a stop, a part that is still starting fails because it was stopped.
     if (leaving === undefined) {
       console.error(messageOf(error));
       await leave(1);

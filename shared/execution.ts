@@ -96,13 +96,13 @@ export interface ObservedStep {
 }
 
 /** What travels with every call: control steps and observations not yet written. */
-export interface Carriage {
+export interface PendingWrites {
   run_id: string;
   control: ControlStep[];
   observed: ObservedStep[];
 }
 
-export interface StepCall extends Carriage {
+export interface StepCall extends PendingWrites {
   workspace_id: string;
   workflow_id: string;
   step_key: string;
@@ -126,7 +126,7 @@ export interface GateOpening {
   fails_on_reject: boolean;
 }
 
-export interface PauseCall extends Carriage {
+export interface PauseCall extends PendingWrites {
   gates: GateOpening[];
 }
 
@@ -147,7 +147,7 @@ export interface FailedStep {
   evidence?: JsonObject;
 }
 
-export interface FailureCall extends Carriage {
+export interface FailureCall extends PendingWrites {
   /** The how-manieth failure this execution reports. */
   n: number;
   failed: FailedStep[];
@@ -159,7 +159,7 @@ export type FailureVerdict =
   /** Steps that look failed from here but are finished in the ledger, with their outputs. */
   | { verdict: 'finished'; outputs: Record<string, Json> };
 
-export interface SettleCall extends Carriage {
+export interface SettleCall extends PendingWrites {
   output: JsonObject;
   state: JsonObject;
 }
@@ -187,7 +187,7 @@ export interface ControlActivities {
   pauseAtGates(call: PauseCall): Promise<PauseResult>;
   onFailure(call: FailureCall): Promise<FailureVerdict>;
   settleRun(call: SettleCall): Promise<SettleResult>;
-  recordControlSteps(call: Carriage): Promise<void>;
+  recordControlSteps(call: PendingWrites): Promise<void>;
   abandonRun(call: AbandonCall): Promise<void>;
   loadLedger(call: { run_id: string }): Promise<LedgerState>;
 }

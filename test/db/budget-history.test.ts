@@ -117,7 +117,7 @@ describe('the history of a budget', () => {
 
 const begin = (runId: string, stepKey: string) =>
   beginStep(engine.db, {
-    carriage: { run_id: runId, control: [], observed: [] },
+    pendingWrites: { run_id: runId, control: [], observed: [] },
     execution: 'e',
     claim: 'c',
     claimMs: 5_000,

@@ -39,7 +39,7 @@ const status = async (budgetId: string) =>
   (await readBudget(engine.db, { workspaceId: engine.actor.workspaceId, budgetId })).status;
 const begin = (runId: string, claim = 'c', stepKey = 'a', execution = 'e') =>
   beginStep(engine.db, {
-    carriage: { run_id: runId, control: [], observed: [] },
+    pendingWrites: { run_id: runId, control: [], observed: [] },
     execution,
     claim,
     claimMs: 5_000,

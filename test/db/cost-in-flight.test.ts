@@ -52,7 +52,7 @@ const begin = (
   claim = 'c',
 ) =>
   beginStep(engine.db, {
-    carriage: { run_id: runId, control: [], observed: [] },
+    pendingWrites: { run_id: runId, control: [], observed: [] },
     execution: 'e',
     claim,
     // However busy the machine is, claims end here only where a test says so.

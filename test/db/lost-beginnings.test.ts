@@ -33,7 +33,7 @@ afterAll(() => engine.close());
 const newRun = async () => engine.trigger(await engine.define({ nodes: [echo('a')], edges: [] }));
 
 const beginningOf = (runId: string, claim: string, execution = 'e1'): StepBeginning => ({
-  carriage: { run_id: runId, control: [], observed: [] },
+  pendingWrites: { run_id: runId, control: [], observed: [] },
   execution,
   claim,
   claimMs: 5_000,
@@ -69,7 +69,7 @@ async function beginAndLose(step: StepBeginning): Promise<Beginning> {
 }
 
 const endOf = (beginning: Beginning, costMicros = 1_000) => ({
-  runId: beginning.step.carriage.run_id,
+  runId: beginning.step.pendingWrites.run_id,
   stepKey: 'a',
   nodeId: 'a',
   claim: beginning.step.claim,
@@ -110,7 +110,7 @@ describe('an attempt whose beginning the database has lost', () => {
   test('writes the control steps that travelled with it', async () => {
     const runId = await newRun();
     const step = beginningOf(runId, 'one');
-    step.carriage.control = [
+    step.pendingWrites.control = [
       {
         ...{ step_key: 'c', node_id: 'c', label: 'c', iteration: [], output: { result: true } },
         kind: 'condition',

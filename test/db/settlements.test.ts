@@ -18,7 +18,7 @@ afterAll(() => engine.close());
 
 const begin = (runId: string, claim: string) =>
   beginStep(engine.db, {
-    carriage: { run_id: runId, control: [], observed: [] },
+    pendingWrites: { run_id: runId, control: [], observed: [] },
     execution: 'e1',
     claim,
     claimMs: 5_000,

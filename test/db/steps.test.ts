@@ -28,7 +28,7 @@ const newRun = async () => engine.trigger(await engine.define({ nodes: [echo('a'
 
 const begin = (runId: string, claim: string, execution = 'e1') =>
   beginStep(engine.db, {
-    carriage: { run_id: runId, control: [], observed: [] },
+    pendingWrites: { run_id: runId, control: [], observed: [] },
     execution,
     claim,
     claimMs: 5_000,

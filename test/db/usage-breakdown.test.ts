@@ -217,7 +217,7 @@ test('all three lists add up to the same, whatever is booked meanwhile', async (
   );
   const begin = async (runId: string, stepKey: string) =>
     beginStep(engine.db, {
-      carriage: { run_id: runId, control: [], observed: [] },
+      pendingWrites: { run_id: runId, control: [], observed: [] },
       execution: 'e',
       claim: 'c',
       claimMs: 5_000,

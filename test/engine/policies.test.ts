@@ -295,7 +295,7 @@ describe('the beginning of a step', () => {
 
   const begin = (runId: string, claim: string, revision: number) =>
     beginStep(engine.db, {
-      carriage: { run_id: runId, control: [], observed: [] },
+      pendingWrites: { run_id: runId, control: [], observed: [] },
       execution: 'e1',
       claim,
       claimMs: 5_000,

@@ -193,7 +193,7 @@ describe('npm start', () => {
     const second = launch();
     const after = await ready(second);
     expect(second.output()).toMatch(
-      /Ended what an earlier start had left running: (?=.*temporal)(?=.*postgres)/,
+      /Ended processes of an earlier start: (?=.*temporal)(?=.*postgres)/,
     );
     expect(alive(processes)).toEqual([]);
     expect((await fetch(`${after.api}/api/health`)).status).toBe(200);

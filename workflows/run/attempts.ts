@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure, sleep, workflowInfo } from '@temporalio/workflow';
-import { type Carriage, FAILURE_BUDGET } from '../../shared/execution.ts';
+import { type PendingWrites, FAILURE_BUDGET } from '../../shared/execution.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json } from '../../shared/json.ts';
 import { delayStep } from './delay.ts';
@@ -16,7 +16,7 @@ export function startLongStep(
   run: Run,
   step: ReadyNode,
   prepared: PreparedStep,
-  call: Carriage,
+  call: PendingWrites,
 ): void {
   const { node, label, params } = prepared;
   if (node.kind === 'tool' && node.tool_name === 'delay') {
@@ -31,7 +31,7 @@ export function startShortStep(
   run: Run,
   step: ReadyNode,
   prepared: PreparedStep,
-  call: Carriage,
+  call: PendingWrites,
 ): void {
   run.short.inFlight += 1;
   void executeShortStep(run.input, step, prepared, call).then(
@@ -55,7 +55,7 @@ function moveOrFail(
   run: Run,
   step: ReadyNode,
   prepared: PreparedStep,
-  call: Carriage,
+  call: PendingWrites,
   error: unknown,
 ): void {
   const move = moveOf(error);
@@ -93,7 +93,7 @@ function endCostly(run: Run): void {
 function follow(
   run: Run,
   step: ReadyNode,
-  call: Carriage,
+  call: PendingWrites,
   work: Promise<Json>,
   ended: () => void = () => undefined,
 ): void {
@@ -126,7 +126,7 @@ function succeed(run: Run, step: ReadyNode, output: Json): void {
   complete(run, step.step_key, output);
 }
 
-function failStep(run: Run, step: ReadyNode, call: Carriage, error: unknown): void {
+function failStep(run: Run, step: ReadyNode, call: PendingWrites, error: unknown): void {
   run.inFlight.delete(step.step_key);
   const cause = error instanceof ActivityFailure ? error.cause : error;
   // What travelled with a call that may never have begun is sent again; writing it twice is harmless.

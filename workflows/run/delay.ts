@@ -1,5 +1,5 @@
 import { ApplicationFailure, sleep } from '@temporalio/workflow';
-import type { Carriage } from '../../shared/execution.ts';
+import type { PendingWrites } from '../../shared/execution.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { parseDelay } from '../../shared/tools.ts';
@@ -11,7 +11,7 @@ import { summaryOf } from './step-call.ts';
 export async function delayStep(
   run: Run,
   step: ReadyNode,
-  { label, params, call }: { label: string; params: JsonObject; call: Carriage },
+  { label, params, call }: { label: string; params: JsonObject; call: PendingWrites },
 ): Promise<Json> {
   const delay = parseDelay(params);
   if ('error' in delay) throw ApplicationFailure.nonRetryable(delay.error);

@@ -4,7 +4,7 @@ import type { ControlStep, ReadyNode, Scheduler } from '../../shared/graph/sched
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { control } from './control.ts';
-import { carriage, complete, type Run, wake } from './state.ts';
+import { pendingWrites, complete, type Run, wake } from './state.ts';
 import { show } from './status.ts';
 
 export const text = (error: unknown): string =>
@@ -49,7 +49,7 @@ export function collectFailedControl(run: Run): void {
 /** Reports what failed, once everything in flight has ended, and either goes on or ends the run. */
 export async function settleFailures(run: Run): Promise<void> {
   const failed = [...run.failures.values()].map((failure) => failure.step);
-  const call = { ...carriage(run), n: run.failureCount + 1, failed };
+  const call = { ...pendingWrites(run), n: run.failureCount + 1, failed };
   const verdict = await control.onFailure(call);
   if (verdict.verdict === 'finished') {
     for (const [stepKey, output] of Object.entries(verdict.outputs)) {

@@ -7,7 +7,7 @@ import { rejectionError } from '../../shared/rejection.ts';
 import { readDecision, readResumed } from '../received.ts';
 import { control } from './control.ts';
 import { fail, failedStep, text } from './failures.ts';
-import { carriage, type Run, wake } from './state.ts';
+import { pendingWrites, type Run, wake } from './state.ts';
 import { show } from './status.ts';
 
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
@@ -83,7 +83,7 @@ export async function rest(run: Run): Promise<boolean> {
   if (run.atRest) return false;
   run.atRest = true;
   const open = run.gates.openings();
-  const result = await control.pauseAtGates({ ...carriage(run), gates: open });
+  const result = await control.pauseAtGates({ ...pendingWrites(run), gates: open });
   result.decisions.forEach(run.gates.learn);
   if (result.decisions.length > 0) return true;
   show(

@@ -1,6 +1,6 @@
 import { CancellationScope, CancelledFailure } from '@temporalio/workflow';
 import type {
-  Carriage,
+  PendingWrites,
   FailedStep,
   LedgerState,
   ObservedStep,
@@ -110,10 +110,10 @@ export const nextEvent = (run: Run): Promise<void> =>
   });
 
 /** What the next call takes along: control steps, by default all that wait, and what was observed. */
-export function carriage(
+export function pendingWrites(
   run: Run,
   steps: ControlStep[] = run.scheduler.takeControlSteps(),
-): Carriage {
+): PendingWrites {
   const { observed } = run;
   run.observed = [];
   return { run_id: run.input.run_id, control: steps, observed };

@@ -4,7 +4,7 @@ import { searchAttributes } from '../../shared/execution.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { control } from './control.ts';
 import type { runGraph } from './run-graph.ts';
-import { carriage, type Run } from './state.ts';
+import { pendingWrites, type Run } from './state.ts';
 
 const statusKey = defineSearchAttributeKey(searchAttributes.status, SearchAttributeType.KEYWORD);
 const costKey = defineSearchAttributeKey(searchAttributes.cost, SearchAttributeType.DOUBLE);
@@ -29,7 +29,7 @@ export function show(
 
 export async function finish(run: Run): Promise<RunResult> {
   const { output, state } = run.scheduler.result();
-  const { status, cost_usd } = await control.settleRun({ ...carriage(run), output, state });
+  const { status, cost_usd } = await control.settleRun({ ...pendingWrites(run), output, state });
   upsertSearchAttributes([
     { key: statusKey, value: status },
     { key: costKey, value: cost_usd },
@@ -40,7 +40,7 @@ export async function finish(run: Run): Promise<RunResult> {
 
 /** Keeps the history short: a new execution takes over the whole state. Only at rest, so nothing is in flight. */
 export async function carryOn(run: Run): Promise<never> {
-  await control.recordControlSteps(carriage(run));
+  await control.recordControlSteps(pendingWrites(run));
   return continueAsNew<typeof runGraph>({
     ...run.input,
     from_ledger: false,

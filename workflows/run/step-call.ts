@@ -6,7 +6,7 @@ import {
   proxyLocalActivities,
 } from '@temporalio/workflow';
 import {
-  type Carriage,
+  type PendingWrites,
   FAILURE_MOVES,
   type MoveToLongLane,
   type RunGraphInput,
@@ -43,7 +43,7 @@ export function executeStep(
   input: RunGraphInput,
   step: Pick<ReadyNode, 'step_key' | 'iteration'>,
   prepared: PreparedStep,
-  carriage: Carriage,
+  pendingWrites: PendingWrites,
   { costly = false }: { costly?: boolean | undefined } = {},
 ): Promise<Json> {
   const { node, label } = prepared;
@@ -60,7 +60,7 @@ export function executeStep(
       maximumAttempts: (node.retry?.max_attempts ?? 1) + ASKED_AGAIN,
     },
   });
-  const call = callOf(input, step, prepared, carriage);
+  const call = callOf(input, step, prepared, pendingWrites);
   return executeNode(costly ? { ...call, costly } : call);
 }
 
@@ -69,14 +69,14 @@ export function executeShortStep(
   input: RunGraphInput,
   step: Pick<ReadyNode, 'step_key' | 'iteration'>,
   prepared: PreparedStep,
-  carriage: Carriage,
+  pendingWrites: PendingWrites,
 ): Promise<ShortStepResult> {
   const local = proxyLocalActivities<ShortStepActivities>({
     summary: summaryOf(prepared.label),
     scheduleToCloseTimeout: SHORT_TIMEOUT,
     retry: { maximumAttempts: 1 },
   });
-  return local.executeShortStep(callOf(input, step, prepared, carriage));
+  return local.executeShortStep(callOf(input, step, prepared, pendingWrites));
 }
 
 /** How a step goes on whose short attempt has failed; undefined when the step itself has failed, or was cancelled. */
@@ -95,9 +95,9 @@ const callOf = (
   input: RunGraphInput,
   { step_key, iteration }: Pick<ReadyNode, 'step_key' | 'iteration'>,
   { node, params, state }: PreparedStep,
-  carriage: Carriage,
+  pendingWrites: PendingWrites,
 ): StepCall => ({
-  ...carriage,
+  ...pendingWrites,
   node,
   params,
   state,

@@ -5,7 +5,7 @@ import { startLongStep, startShortStep } from './attempts.ts';
 import { control } from './control.ts';
 import { collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
-import { carriage, complete, type Run, takeIn } from './state.ts';
+import { pendingWrites, complete, type Run, takeIn } from './state.ts';
 import { preparingWork, prepareStep } from './prepare.ts';
 
 /** More control steps than this are written once before a batch starts, not sent along with each of its steps. */
@@ -27,7 +27,9 @@ export function launch(run: Run): Promise<void> | undefined {
   const steps = run.scheduler.takeControlSteps();
   collectFailed(run, steps);
   if (steps.length > MAX_CARRIED_PER_STEP && ready.length > 1) {
-    return control.recordControlSteps(carriage(run, steps)).then(() => startSteps(run, ready, []));
+    return control
+      .recordControlSteps(pendingWrites(run, steps))
+      .then(() => startSteps(run, ready, []));
   }
   return startSteps(run, ready, steps);
 }
@@ -90,7 +92,7 @@ function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: Contro
     fail(run, step, text(error), 'node', error);
     return false;
   }
-  const call = carriage(run, shared);
+  const call = pendingWrites(run, shared);
   run.inFlight.add(step.step_key);
   if (isShort(run, step)) startShortStep(run, step, prepared, call);
   else startLongStep(run, step, prepared, call);

@@ -16,7 +16,7 @@ import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 import { requireRoom } from '../people/limits.ts';
 import { promiseEvents } from '../deliveries/outbound-events.ts';
-import { takeTurn } from './turns.ts';
+import { lockForWrite } from './write-lock.ts';
 
 /** Records that go in one transaction, with all that hangs on them. */
 const DELETED_AT_ONCE = 5_000;
@@ -88,7 +88,7 @@ export async function createFeed(db: Pool, actor: Actor, input: FeedInput): Prom
   const { workspaceId } = actor;
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'feeds');
-    await takeTurn(tx, workspaceId);
+    await lockForWrite(tx, workspaceId);
     const feed = await tx.one(sql.prepared('data_feeds_insert', feedDetailRow)`
       INSERT INTO data_feeds (id, workspace_id, is_demo, name, description, status, entity_types, schema, geography,
                               specification, created_by)
@@ -163,7 +163,7 @@ export async function deleteFeed(db: Pool, actor: Actor, feedId: string): Promis
   await readFeed(db, { workspaceId, feedId });
   while ((await deleteRecords(db, workspaceId, feedId)) === DELETED_AT_ONCE);
   await db.transaction(async (tx) => {
-    await takeTurn(tx, workspaceId);
+    await lockForWrite(tx, workspaceId);
     const feed = await tx.maybeOne(sql.prepared('data_feeds_delete', feedRow)`
       DELETE FROM data_feeds WHERE id = ${feedId} AND workspace_id = ${workspaceId}
       RETURNING ${feedColumns}
@@ -175,7 +175,7 @@ export async function deleteFeed(db: Pool, actor: Actor, feedId: string): Promis
 
 const deleteRecords = async (db: Pool, workspaceId: string, feedId: string): Promise<number> =>
   db.transaction(async (tx) => {
-    await takeTurn(tx, workspaceId);
+    await lockForWrite(tx, workspaceId);
     const { rowCount } = await tx.query(sql.prepared('data_feeds_delete_records', z.object({}))`
       DELETE FROM data_entities WHERE id IN (
         SELECT id FROM data_entities WHERE feed_id = ${feedId} AND workspace_id = ${workspaceId}

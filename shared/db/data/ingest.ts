@@ -13,7 +13,7 @@ import {
 } from './ingest-plan.ts';
 import { promiseEvents } from '../deliveries/outbound-events.ts';
 import { contentHash, type EntityContent, entityContent } from './record-content.ts';
-import { takeTurn } from './turns.ts';
+import { lockForWrite } from './write-lock.ts';
 
 export interface IngestTarget {
   workspaceId: string;
@@ -32,7 +32,7 @@ export async function ingestBatch(
 ): Promise<BatchOutcome> {
   const { workspaceId } = target;
   // Whoever deletes the feed takes a turn, too: it stays from here on.
-  const stamp = await takeTurn(tx, workspaceId);
+  const stamp = await lockForWrite(tx, workspaceId);
   const feed = await readBatchFeed(tx, target);
   const entities = await findEntities(tx, target, records);
   const events = await findEvents(tx, target, records);

@@ -16,7 +16,7 @@ import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { thisMonth } from '../month.ts';
 import { promiseEvents } from '../deliveries/outbound-events.ts';
-import { takeTurn } from './turns.ts';
+import { lockForWrite } from './write-lock.ts';
 import { requireRoom } from '../people/limits.ts';
 
 /** So many failures in a row make a source `failed`. */
@@ -99,7 +99,7 @@ export async function createSource(
   const { workspaceId } = actor;
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, 'sources');
-    await takeTurn(tx, workspaceId);
+    await lockForWrite(tx, workspaceId);
     const source = await tx.one(sql.prepared('data_sources_insert', sourceRow)`
       INSERT INTO data_sources AS s (id, workspace_id, is_demo, name, type, jurisdiction, cadence, permission_status,
                                      license_status, reliability_score, created_by)

@@ -7,29 +7,29 @@ import { admit, type Admittance, isCovered, type RunRoom, type StepCost } from '
 import { type Db, type FragmentSqlToken, refusalOf, sql, type Tx } from '../pool.ts';
 
 /**
- * Holds of runs on block budgets, as parts of the statements that admit, charge and end runs. Counters stand on the
- * budget's row and only the row that is held is trusted: its lock is taken as late as can be, several in the order
- * of their ids, after the run's. Every move of a counter is written in the ledger (`budget_holds`) by the same
- * statement, so that spent and reserved of a window are the sums of its rows at any moment.
+ * Holds of runs on block budgets, as parts of the statements that admit, charge and end runs. The counters are on the
+ * budget's row, and only a locked row is trusted. Its lock is taken as late as possible, after the run's, and several
+ * in the order of their ids. The same statement writes each change of a counter to the ledger (`budget_holds`), so
+ * spent and reserved of a window always equal the sums of its rows.
  */
 
 /**
- * Waits for all who place holds in the workspace (`share_budgets`, whose number this is), and lets later ones wait until
- * the transaction ends. To be called before any other lock is taken. An advisory lock is granted in the order of asking:
- * a row lock that one admission after the other shares might never be free.
+ * Waits for all transactions that place holds in the workspace (`share_budgets`, which uses the same lock number), and
+ * makes later ones wait until the transaction ends. Call it before any other lock. Postgres grants an advisory lock in
+ * the order of requests; a row lock that many admissions share might never be free.
  */
 export async function lockBudgets(tx: Tx, workspaceId: string): Promise<void> {
   await tx.query(sql.prepared('budgets_lock_workspace', z.object({}))`
     SELECT FROM pg_advisory_xact_lock(4201, hashtext(${workspaceId}))`);
 }
 
-/** Waits for whoever creates a budget, and lets later ones wait until the transaction ends. */
+/** Waits for transactions that create a budget, and makes later ones wait until the transaction ends. */
 export async function shareBudgets(tx: Tx, workspaceId: string): Promise<void> {
   await tx.query(sql.prepared('budgets_share', z.object({}))`
     SELECT FROM share_budgets(${workspaceId})`);
 }
 
-/** The current window of a budget `b`. A clock a little behind does not bring back the window before. */
+/** The current window of a budget `b`. A clock that is slightly behind does not return to the previous window. */
 const windowNow = sql.fragment`greatest(b.window_start, budget_window_start(b."window", now()))`;
 
 const countersOf = sql.fragment`
@@ -45,21 +45,22 @@ const fits = sql.fragment`
        ELSE b.spent + b.reserved < b.limit_micros AND b.spent + b.reserved + b.estimate_micros <= b.limit_micros END`;
 
 /**
- * Places the holds of a run that is about to start or to go on. Expects a CTE `subject` with at most one row:
- * `run_id, n, base_micros, workspace_id, workflow_id, exempt`. Gives `wanted` (the budgets, and whether the hold
- * `fits` each) and writes nothing unless all fit: then the caller has to refuse, see `refusedBudget`.
+ * Places the holds of a run that starts or resumes. Expects a CTE `subject` with at most one row: `run_id, n,
+ * base_micros, workspace_id, workflow_id, exempt`. Returns `wanted` (the budgets, and whether the hold `fits` each) and
+ * writes nothing unless all fit: then the caller has to refuse, see `refusedBudget`.
  *
  * With an estimate a hold fits when committed < limit and committed + estimate <= limit. Without one nothing is
- * reserved, so nothing is locked: it fits when spent < limit. An exempt run is let in and still counted.
+ * reserved or locked: it fits when spent < limit. An exempt run is always admitted and still counted.
  */
 export const placeHolds = sql.fragment`
   glanced AS (
     SELECT ${countersOf}
   ), hopeless AS (
-    -- Full already without anybody being waited for: a flood of refused triggers must not queue for the row.
+    -- Already full without any lock: a flood of refused triggers must not queue for the row.
     SELECT b.* FROM glanced b, subject s WHERE NOT (${fits})
   ), reserving AS (
-    -- The snapshot chooses what is locked. The estimate is then the locked row's: it may have been cleared.
+    -- The snapshot chooses which rows to lock. The estimate then comes from the locked row: it may have been
+    -- cleared.
     SELECT ${countersOf} JOIN glanced g ON g.id = b.id
     WHERE g.estimate_micros IS NOT NULL AND NOT EXISTS (SELECT FROM hopeless)
     ORDER BY b.id FOR UPDATE OF b
@@ -74,7 +75,7 @@ export const placeHolds = sql.fragment`
     UPDATE budgets b SET window_start = w.window_start, spent_micros = w.spent, reserved_micros = w.reserved + w.estimate
     FROM wanted w WHERE b.id = w.id AND w.estimate_micros IS NOT NULL AND (SELECT bool_and(fits) FROM wanted)
   ), kept AS (
-    -- Those that are not locked may be deleted meanwhile. The lock is the one that the foreign key takes anyway.
+    -- Unlocked budgets could be deleted before the commit. The foreign key takes the same lock anyway.
     SELECT id FROM budgets WHERE id IN (SELECT id FROM wanted WHERE estimate_micros IS NULL)
     ORDER BY id FOR KEY SHARE
   ), placed AS (
@@ -86,7 +87,7 @@ export const placeHolds = sql.fragment`
     WHERE (w.estimate_micros IS NOT NULL OR w.id IN (SELECT id FROM kept)) AND (SELECT bool_and(fits) FROM wanted)
   )`;
 
-/** Rows of a CTE `refused`: what ends the statement when a budget has no room. */
+/** Rows of a CTE `refused`: these end the statement when a budget has no room. */
 export const refusedBudget = sql.fragment`
   SELECT * FROM (
     SELECT refuse('budget', json_build_object('budget_id', id, 'name', name, 'limit_micros', limit_micros,
@@ -94,7 +95,7 @@ export const refusedBudget = sql.fragment`
                   'estimate_micros', estimate_micros))
     FROM wanted WHERE NOT fits ORDER BY id LIMIT 1) AS budget`;
 
-/** Applies `moves` (budget_id, window_start, spent, reserved: what is added to each) to the counters. */
+/** Applies `moves` (budget_id, window_start, spent, reserved: the amounts to add) to the counters. */
 const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
   counted AS (
     UPDATE budgets b SET
@@ -104,7 +105,7 @@ const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
       reserved_micros = greatest(0, CASE WHEN b.window_start < m.window_start THEN 0 ELSE b.reserved_micros END
                         + CASE WHEN b.window_start > m.window_start THEN 0 ELSE m.reserved END)
     FROM (
-      -- Of a budget's windows only the newest can be the one its counters are of.
+      -- The counters can only belong to the newest of a budget's windows.
       SELECT DISTINCT ON (budget_id) budget_id, window_start, sum(spent)::bigint AS spent,
              sum(reserved)::bigint AS reserved
       FROM ${moves} AS moves
@@ -116,8 +117,8 @@ const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
   )`;
 
 /**
- * Ends the open holds of runs that end: what each cost since its hold was placed is spent, in the window the hold was
- * placed in. Expects a CTE `run` with `id` and `cost_micros`. A hold ends once, whoever comes first.
+ * Closes the open holds of runs that end: the cost since a hold was placed becomes spent, in the window of the hold.
+ * Expects a CTE `run` with `id` and `cost_micros`. A hold closes only once.
  */
 export const closeHolds = (status: 'settled' | 'reaped' = 'settled') => sql.fragment`
   closed_holds AS (
@@ -129,13 +130,13 @@ export const closeHolds = (status: 'settled' | 'reaped' = 'settled') => sql.frag
   ), ${applyMoves(sql.fragment`closed_holds`)}`;
 
 /**
- * Counts what a step cost. Expects a CTE `run` that has just locked the run's row: `id`, `workspace_id`, `created_at`,
+ * Counts a step's cost. Expects a CTE `run` that has just locked the run's row: `id`, `workspace_id`, `created_at`,
  * `created_by`, `resumed_count` and the new `cost_micros`. Open holds with an estimate grow when the run has cost more
- * than they hold; to those that have ended the cost is added.
+ * than they hold; closed holds get the cost added.
  *
- * The statement may have waited for that lock, so what it sees of other tables can be older than the run's row. Hence
- * the holds are found by what never changes, and whether they are open is asked of the row as it is held. Holds that
- * a resume has placed meanwhile are not seen at all, and need nothing: they began before this cost was added.
+ * The statement may have waited for that lock, so its snapshot of other tables can be older than the run's row. It
+ * therefore finds the holds by columns that never change, and reads from the locked row whether they are open. Holds
+ * that a resume placed during the wait are not visible, and need no change: they started before this cost was added.
  */
 export const chargeHolds = (costMicros: number) => sql.fragment`
   used AS (
@@ -152,8 +153,8 @@ export const chargeHolds = (costMicros: number) => sql.fragment`
   ), ${applyMoves(sql.fragment`charges`)}`;
 
 /**
- * What is really committed of a budget `b` in the window of a hold `h` on it, and `p`: what steps at work may still
- * cost beyond the estimates of their runs, which the counters have in them.
+ * `committed`: the committed amount of a budget `b` in the window of a hold `h`. `p`: what steps in progress may cost
+ * beyond the estimates of their runs; the counters include it.
  */
 const committedOf = sql.fragment`
   CROSS JOIN LATERAL (
@@ -166,14 +167,14 @@ const committedOf = sql.fragment`
   CROSS JOIN LATERAL (SELECT CASE
     WHEN b.window_start = h.window_start AND h.estimate_micros IS NULL THEN b.spent_micros
     WHEN b.window_start = h.window_start THEN b.spent_micros + b.reserved_micros - p.pending
-    -- The window has passed; only its ledger still knows it.
+    -- The window has passed; only its ledger rows are left.
     ELSE (SELECT coalesce(sum(o.spent_micros + o.held_micros - o.pending_micros), 0)::bigint FROM budget_holds o
           WHERE o.budget_id = b.id AND o.window_start = h.window_start) END AS committed) AS c`;
 
 /**
  * What stops a run before its next step: its own cap, else a budget. Expects a CTE `run` with `id`, `cost_micros`,
- * `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped: that much is its own, also when it
- * has used all of it and the holds of others have filled the budget.
+ * `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped, even when other holds have filled
+ * the budget.
  */
 export const blockedRun = sql.fragment`
   SELECT NULL::text AS budget_id, NULL::text AS name, run.cost_micros AS committed, run.cost_cap_micros AS limit_micros
@@ -188,7 +189,7 @@ export const blockedRun = sql.fragment`
     ORDER BY b.id) AS budget`;
 
 /**
- * Whether what a step may cost has to be counted before it begins. Expects a CTE `run` with `id` and
+ * Whether a step's possible cost must be reserved before it starts. Expects a CTE `run` with `id` and
  * `cost_cap_micros`.
  */
 export const limitedRun = sql.fragment`
@@ -197,13 +198,13 @@ export const limitedRun = sql.fragment`
          OR EXISTS (SELECT FROM budget_holds h
                     WHERE h.run_id = run.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL))`;
 
-/** The steps of run `r` that are at work, as `f`; without the step of this key. */
+/** The steps in progress of run `r`, as `f`, except the step with this key. */
 const inFlight = (exceptStepKey: string) => sql.fragment`
   CROSS JOIN LATERAL (
     SELECT coalesce(sum(s.expected_micros), 0)::bigint AS micros, coalesce(bool_or(s.expected_unknown), false) AS unknown
     FROM steps s
     WHERE s.run_id = r.id AND s.step_key <> ${exceptStepKey} AND s.status = 'running'
-      -- An attempt whose worker died counts no longer than its claim lasts.
+      -- An attempt whose worker died counts only until its claim expires.
       AND s.claim_until > clock_timestamp()) AS f`;
 
 const roomRow = z.object({
@@ -226,9 +227,9 @@ const roomRow = z.object({
 });
 
 /**
- * Decides whether a step may begin under the limits of its run: see `admit`. Holds the run's row from here on, and
- * those of its budgets when the step may go beyond what the run holds. Each is read by a statement that begins after
- * the rows are held, so that nothing it sees is older than they are. Undefined when the run is gone.
+ * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, and its budgets' rows
+ * when the step may exceed the run's holds. Each is read by a statement that starts after the lock, so that no value is
+ * older than the lock. Undefined when the run does not exist.
  */
 export async function admitStep(
   tx: Tx,
@@ -268,8 +269,8 @@ async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom
 }
 
 /**
- * Lets the holds of a run be what it has cost and what its steps at work may cost, where that is more than their
- * estimates. The caller holds the run's row, since an earlier statement.
+ * Sets the holds of a run to its cost plus the possible cost of its steps in progress, where that exceeds the
+ * estimates. The caller must have locked the run's row in an earlier statement.
  */
 export async function recountHolds(tx: Tx, runId: string): Promise<void> {
   const used = sql.fragment`(r.cost_micros - h.base_micros)`;
@@ -293,13 +294,13 @@ export async function recountHolds(tx: Tx, runId: string): Promise<void> {
   `);
 }
 
-/** How many of a workflow's newest runs are looked through for what its nodes cost, and how many of them count. */
+/** How many of a workflow's newest runs are searched for node costs, and how many of them count. */
 const RUNS_LOOKED_THROUGH = 100;
 const RUNS_COUNTED = 5;
 
 /**
- * The most that a step of this node has cost lately, with its retries: in the run itself, in an earlier round of a
- * loop, and in the last runs of the same version that ended well. Null when there is none.
+ * The highest recent cost of a step of this node, with its retries: in the run itself, in an earlier iteration of a
+ * loop, and in the last successful runs of the same version. Null when there is none.
  */
 export async function lastCost(
   db: Db,
@@ -322,21 +323,23 @@ export async function lastCost(
   `);
 }
 
-/** Why a run may not start or go on for the sake of money. */
+/** Why a run cannot start or continue because of a cap or a budget. */
 export interface Blocked {
   /** Null: the run's own cap. */
   budgetId: string | null;
   name: string | null;
   committedMicros: number;
   limitMicros: number;
-  /** What the run would have to hold; only of a run that has not begun. */
+  /** The hold that the run would need; only for a run that has not started. */
   estimateMicros?: number | null;
 }
 
-/** Two decimals, or as many as the amount has. */
+/** Two decimals, or six when the amount is not a whole number of cents. */
 const usd = (micros: number): string => toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
 
-/** The sentence a caller or a failed run is given. Below the limit it is the estimate that does not fit: it says so. */
+/**
+ * The message for the caller or the failed run. Below the limit, the message includes the estimate that does not fit.
+ */
 export function blockedText(blocked: Blocked): string {
   const { name, committedMicros, limitMicros, estimateMicros } = blocked;
   const amounts = `$${usd(committedMicros)} of $${usd(limitMicros)}`;
@@ -346,7 +349,7 @@ export function blockedText(blocked: Blocked): string {
   return `${text}; this run needs an estimate of $${usd(estimateMicros)}`;
 }
 
-/** What a governance event says of it. */
+/** The evidence of a governance event. */
 export const blockedEvidence = (blocked: Blocked): JsonObject => ({
   ...(blocked.budgetId === null ? {} : { budget_id: blocked.budgetId, budget: blocked.name }),
   committed_usd: toDollars(blocked.committedMicros),
@@ -354,11 +357,11 @@ export const blockedEvidence = (blocked: Blocked): JsonObject => ({
   ...(blocked.estimateMicros == null ? {} : { estimate_usd: toDollars(blocked.estimateMicros) }),
 });
 
-/** The verdict that a cap or a budget gave. */
+/** The verdict of a cap or a budget. */
 export const blockedVerdict = (blocked: Blocked): PolicyVerdict =>
   stoppedVerdict(blockedText(blocked), blockedEvidence(blocked));
 
-/** The same from its text and evidence, as they come back through an execution. */
+/** The same verdict from the text and evidence that an execution returned. */
 export const stoppedVerdict = (reason: string, evidence: JsonObject): PolicyVerdict => ({
   type: 'budget_blocked',
   policy: 'budget',
@@ -375,7 +378,7 @@ const budgetFacts = z.object({
   estimate_micros: z.number().nullable(),
 });
 
-/** AppError `budget_exceeded` with what it is about. */
+/** AppError `budget_exceeded` with the cap or budget. */
 export class BudgetExceeded extends AppError {
   readonly blocked: Blocked;
 
@@ -385,7 +388,7 @@ export class BudgetExceeded extends AppError {
   }
 }
 
-/** The error to throw instead of a budget's refusal; anything else as it is. */
+/** The error to throw for a budget refusal; other errors unchanged. */
 export function asBudgetError(error: unknown): unknown {
   const refusal = refusalOf(error);
   if (refusal?.reason !== 'budget') return error;
@@ -402,8 +405,8 @@ export function asBudgetError(error: unknown): unknown {
 const reapedRow = z.object({ reaped: z.number() });
 
 /**
- * Ends holds that nobody will end: their run is gone, or has ended without them. At most `limit` runs at a time;
- * holds younger than `graceMs` are left alone. Returns how many were ended.
+ * Closes holds of runs that are deleted or have ended without closing them. At most `limit` runs at a time; holds
+ * younger than `graceMs` are skipped. Returns how many were closed.
  */
 export async function reapHolds(db: Db, limit: number, graceMs: number): Promise<number> {
   return db.oneFirst(sql.prepared('holds_reap', reapedRow)`

@@ -10,7 +10,7 @@ import { newId } from '../../crypto/ids.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
-import { requireAtLeast, takeTurn } from './standing.ts';
+import { requireAtLeast, lockMembership } from './standing.ts';
 import { requireRoom } from './limits.ts';
 
 /** Keys `k` as the API shows them. One whose member is gone lets nobody in, so it is shown as revoked. */
@@ -57,7 +57,7 @@ export async function createApiKey(
   const keyId = newId('apiKey');
   const { secret, prefix, hash } = newApiKeySecret();
   return db.transaction(async (tx) => {
-    const maker = await takeTurn(tx, actor, 'manage_api_keys');
+    const maker = await lockMembership(tx, actor, 'manage_api_keys');
     await requireRoom(tx, workspaceId, 'apiKeys');
     const grant = await lockGrant(tx, workspaceId, input);
     requireAtLeast(maker, grant);
@@ -122,7 +122,7 @@ const readHeld = async (tx: Tx, keyId: string): Promise<z.infer<typeof heldRow>>
 export async function revokeApiKey(db: Pool, actor: Actor, keyId: string): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
-    const revoker = await takeTurn(tx, actor, 'manage_api_keys');
+    const revoker = await lockMembership(tx, actor, 'manage_api_keys');
     const key = await readApiKey(tx, { workspaceId, keyId });
     if (key === undefined) throw notFound('API key');
     if (key.revoked) return;

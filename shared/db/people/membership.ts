@@ -28,22 +28,22 @@ import { type InviteRules, newInviteCode, replaceInviteCode } from './invite-cod
 import { memberColumns, memberRow, type MemberRow, readMember, toMember } from './members.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { dropSignUp } from './sign-ins.ts';
-import { requireAtLeast, takeTurn } from './standing.ts';
+import { requireAtLeast, lockMembership } from './standing.ts';
 import { lockWorkspace } from './workspaces.ts';
 import { requireRoom } from './limits.ts';
 
 /**
- * Who is a member, and as what. Every change holds the workspace's row first, so that changes of one workspace take
- * their turn, and decides on rows read after that, also on what the actor may still do. Who is changed may hold no more
- * than whoever changes them, before and after. What holds after each change: an active admin holds everything that any
+ * Membership. Every change locks the workspace's row first, so that changes of one workspace are serialized, and
+ * decides on rows read after that, including the actor's own capabilities. The actor must hold every capability of the
+ * changed member, before and after. Two invariants hold after each change: some active admin holds everything that any
  * admin held before, and the owner is an active admin.
  */
 
 const nothing = z.object({});
 
 /**
- * Adds an invited member with the code to accept with, to be mailed where mail is configured. A sign-up in another
- * workspace with that address gives way. Throws AppError `invalid`.
+ * Adds an invited member with an invitation code, which is emailed where email is configured. A pending sign-up in
+ * another workspace with that address is dropped. Throws AppError `invalid`.
  */
 export async function inviteMember(
   db: Pool,
@@ -52,7 +52,7 @@ export async function inviteMember(
   rules: InviteRules,
 ): Promise<Member> {
   return db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor, 'manage_members');
+    const manager = await lockMembership(tx, actor, 'manage_members');
     requireAtLeast(manager, { role, overrides: {} });
     await requireRoom(tx, manager.workspaceId, 'members');
     await dropSignUp(tx, { email, unlessOf: manager.workspaceId });
@@ -73,8 +73,9 @@ export async function inviteMember(
 }
 
 /**
- * Makes whoever was invited another code: the one before is void, and the new one is mailed where mail is configured. Of
- * a sign-up that was approved the code is only mailed. Throws AppError `not_found`, `invalid` when nobody waits for one.
+ * Replaces the code of an invitation: the previous code becomes invalid, and the new one is emailed where email is
+ * configured. After an approved sign-up, the code is only emailed. Throws AppError `not_found`, or `invalid` when the
+ * member needs no code.
  */
 export async function renewInvite(
   db: Pool,
@@ -83,7 +84,7 @@ export async function renewInvite(
   rules: InviteRules,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor, 'manage_members');
+    const manager = await lockMembership(tx, actor, 'manage_members');
     const member = await holdMember(tx, manager, memberId);
     const { status, has_code, name, email, role } = member;
     if (status !== 'invited' && !(has_code && rules.mail)) {
@@ -97,9 +98,9 @@ export async function renewInvite(
 }
 
 /**
- * Lets a pending member in. Nobody has checked that the address is theirs: where mail is configured, the password of
- * the sign-up is dropped and a code to choose one with goes to the address. Throws AppError `not_found`, `invalid` when
- * the member is not pending.
+ * Approves a pending member. Their address is not verified yet: where email is configured, the password of the sign-up
+ * is dropped, and a code to choose one is sent to the address. Throws AppError `not_found`, or `invalid` when the
+ * member is not pending.
  */
 export async function approveMember(
   db: Pool,
@@ -108,7 +109,7 @@ export async function approveMember(
   rules: InviteRules,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor, 'manage_members');
+    const manager = await lockMembership(tx, actor, 'manage_members');
     const { name, email, status, role, overrides } = await holdMember(tx, manager, memberId);
     if (status !== 'pending') throw new AppError('invalid', 'The member is not pending');
     requireAtLeast(manager, { role, overrides });
@@ -124,7 +125,7 @@ export async function approveMember(
   });
 }
 
-/** The role that the member has already leaves no trace. Throws AppError `not_found`, `invalid` of the last admin. */
+/** Does nothing if the member already has the role. Throws AppError `not_found`, or `invalid` for the last admin. */
 export async function changeRole(
   db: Pool,
   actor: Actor,
@@ -133,7 +134,7 @@ export async function changeRole(
   rules: InviteRules,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor, 'manage_members');
+    const manager = await lockMembership(tx, actor, 'manage_members');
     const before = await holdMember(tx, manager, memberId);
     if (before.role !== role) {
       const after = { ...before, role };
@@ -164,8 +165,8 @@ export async function changeRole(
 }
 
 /**
- * Merges overrides; null clears one. What is the same as before leaves no trace. Throws AppError `not_found`, `invalid`
- * of the last admin.
+ * Merges overrides; null clears one. Unchanged overrides leave no audit entry. Throws AppError `not_found`, or
+ * `invalid` for the last admin.
  */
 export async function changeOverrides(
   db: Pool,
@@ -175,7 +176,7 @@ export async function changeOverrides(
   rules: InviteRules,
 ): Promise<MemberDetail> {
   return db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor, 'manage_members');
+    const manager = await lockMembership(tx, actor, 'manage_members');
     const before = await holdMember(tx, manager, memberId);
     const changed = changedOverrides(before.overrides, change);
     if (changed.length > 0) {
@@ -199,12 +200,12 @@ export async function changeOverrides(
 }
 
 /**
- * Removes a member of any status, which withdraws an invitation and refuses a sign-up. Their sessions end, their keys
- * are revoked, their name stays in the audit log. Throws AppError `not_found`, `invalid` of the last admin.
+ * Removes a member of any status, which withdraws an invitation and rejects a sign-up. Their sessions end, their keys
+ * are revoked, and their name stays in the audit log. Throws AppError `not_found`, or `invalid` for the last admin.
  */
 export async function removeMember(db: Pool, actor: Actor, memberId: string): Promise<void> {
   await db.transaction(async (tx) => {
-    const manager = await takeTurn(tx, actor, 'manage_members');
+    const manager = await lockMembership(tx, actor, 'manage_members');
     const before = await holdMember(tx, manager, memberId);
     requireAtLeast(manager, before);
     const successor = await requireSuccessor(tx, {
@@ -224,7 +225,7 @@ export async function removeMember(db: Pool, actor: Actor, memberId: string): Pr
   });
 }
 
-/** The member as it is until this change is over: an invitation is not accepted meanwhile. */
+/** Locks the member, so that an invitation is not accepted during the change. */
 async function holdMember(tx: Tx, manager: Operator, memberId: string): Promise<MemberRow> {
   const row = await tx.maybeOne(sql.prepared('membership_hold', memberRow)`
     SELECT ${memberColumns} FROM members m
@@ -235,9 +236,9 @@ async function holdMember(tx: Tx, manager: Operator, memberId: string): Promise<
 }
 
 /**
- * Keeps from others what a member gains. An invitation gets another code, since whoever knows the one before was not
- * meant to have so much; keys that their makers could not make with it end, unless `keep_keys`. Returns the new code,
- * and what the audit entry says of it.
+ * Keeps gained capabilities from other people. An invitation gets a new code, because the previous code was issued for
+ * less. Keys whose makers lack the gained capabilities are revoked, unless `keep_keys`. Returns the new code, and the
+ * details for the audit entry.
  */
 async function guardGain(
   tx: Tx,
@@ -268,8 +269,8 @@ const gainOf = (before: Held, after: Held) =>
 const isGain = (gained: ReturnType<typeof gainOf>): boolean => Object.values(gained).includes(true);
 
 /**
- * Whoever made a key knows its secret. Of the keys linked to a member who gains something, those end whose makers are
- * neither the member nor hold all that is gained.
+ * The maker of a key knows its secret. When a member gains capabilities, this revokes their linked keys, except those
+ * that the member made and those whose makers hold everything that was gained.
  */
 async function revokeOutgrownKeys(
   tx: Tx,
@@ -300,7 +301,10 @@ const keyOfOtherRow = z.object({
     .nullable(),
 });
 
-/** Keys linked to the member that somebody else made, with what their makers may do now; null of one who is gone. */
+/**
+ * Keys linked to the member that another member made, with the current role and overrides of their makers; null for a
+ * removed maker.
+ */
 const lockKeysOfOthers = async (
   tx: Tx,
   { id, workspace_id }: MemberRow,
@@ -332,7 +336,7 @@ const merged = (before: CapabilityOverrides, change: OverridesChange): Capabilit
     Object.entries({ ...before, ...change }).filter(([, value]) => typeof value === 'boolean'),
   );
 
-/** What whoever takes over has to hold in any case, for the workspace not to be locked out of itself. */
+/** A new owner must hold these, so that the workspace is not locked out. */
 const adminNeeds = ['manage_members', 'manage_workspace'] as const satisfies Capability[];
 
 interface Standing {
@@ -349,7 +353,7 @@ const namesHeldBy = (member: Standing): Capability[] => {
   return names.filter((name) => holds(member.role, member.overrides, name));
 };
 
-/** What an active admin holds and would not hold as one any more; of anybody else nothing. */
+/** The capabilities that an active admin would lose; empty for other members. */
 const lostCapabilities = (before: Standing, after: Standing | undefined): Capability[] =>
   isActiveAdmin(before)
     ? namesHeldBy(before).filter(
@@ -359,10 +363,10 @@ const lostCapabilities = (before: Standing, after: Standing | undefined): Capabi
     : [];
 
 /**
- * An active admin loses something only while another one holds all that they held, who can give it back: since nobody
- * gives more than they hold, what no admin holds would be gone for good. Returns who takes over when the owner stops
- * being an admin: of those others whoever has been a member longest. Undefined when ownership stays. Throws AppError
- * `invalid` when there is nobody.
+ * An active admin can lose capabilities only while another admin holds all of them and can restore them: nobody can
+ * grant more than they hold, so a capability that no admin holds would be lost. Returns the new owner when the owner
+ * stops being an admin: the admin who has been a member longest. Undefined when ownership stays. Throws AppError
+ * `invalid` when there is no such admin.
  */
 async function requireSuccessor(
   tx: Tx,
@@ -390,9 +394,9 @@ async function requireSuccessor(
 }
 
 /**
- * Makes an active member the owner on the operator's behalf: an admin without overrides. For a workspace in which nobody
- * can give back what was taken away. `email` of nobody: the owner of the default workspace. Returns who it is, or
- * undefined where no active member has the e-mail.
+ * Makes an active member the owner on the operator's behalf: an admin without overrides. For a workspace in which no
+ * admin can restore a capability. Without `email`: the owner of the default workspace. Returns the new owner, or
+ * undefined when no active member has the email address.
  */
 export async function restoreOwner(
   db: Pool,
@@ -432,10 +436,10 @@ export async function restoreOwner(
 
 const chosenRow = z.object({ id: z.string(), workspace_id: z.string() });
 
-/** Whoever has the database and the command line. */
+/** Someone with access to the database and the command line. */
 type Operator = Pick<Actor, 'workspaceId' | 'id' | 'name'>;
 
-/** The row of the owner before is gone, or no owner's any more. */
+/** Expects that the previous owner's row is deleted or no longer the owner's. */
 async function passOwnership(
   tx: Tx,
   manager: Actor,
@@ -454,9 +458,9 @@ const revokedKey = z.object({
   member_id: z.string(),
 });
 
-/** After the member is gone: a key that is being made for them meanwhile is in the table by then, or is refused. */
+/** Runs after the member is deleted: a key that is being created for them is in the table by then, or is refused. */
 async function revokeKeysOf(tx: Tx, manager: Operator, member: MemberRow): Promise<void> {
-  // In one order with whoever else holds several keys.
+  // In the same order as other statements that lock several keys.
   const ids = await tx.anyFirst(sql.prepared('membership_keys_of', z.object({ id: z.string() }))`
     SELECT id FROM api_keys
     WHERE member_id = ${member.id} AND workspace_id = ${manager.workspaceId} AND revoked_at IS NULL
@@ -465,7 +469,7 @@ async function revokeKeysOf(tx: Tx, manager: Operator, member: MemberRow): Promi
   await revokeKeys(tx, manager, { ids, role: member.role });
 }
 
-/** Revokes keys that are locked, with an audit entry each. `role`: that of the member they are linked to. */
+/** Revokes locked keys, with an audit entry each. `role` is the role of the member they are linked to. */
 async function revokeKeys(
   tx: Tx,
   manager: Operator,

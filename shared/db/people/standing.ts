@@ -26,7 +26,7 @@ const standing = z.object({
  * Waits for the changes before this one and returns the actor as they are then: whoever was demoted or removed while
  * their request waited may not go on. Throws AppError `forbidden` without the capability.
  */
-export async function takeTurn(tx: Tx, actor: Actor, capability: Capability): Promise<Actor> {
+export async function lockMembership(tx: Tx, actor: Actor, capability: Capability): Promise<Actor> {
   await lockWorkspace(tx, actor.workspaceId);
   // A key of no member has its own role, which does not change.
   const now =

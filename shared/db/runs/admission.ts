@@ -37,15 +37,15 @@ export interface RunRequest {
   workflowId: string;
   trigger: Trigger;
   input: JsonObject;
-  /** At most 255 characters; the same key with the same input gives the same run for as long as it is kept. */
+  /** At most 255 characters; the same key with the same input returns the same run while the key is kept. */
   idempotencyKey?: string;
-  /** Instead of a key: what the run is started by, which starts no second one within so many seconds. */
+  /** Instead of a key: the event that starts the run. It starts no second run within this window. */
   event?: { id: string; windowSeconds: number };
-  /** Of a signed event: the same signature starts no second run, whatever event it names. */
+  /** For a signed event: the same signature starts no second run, even with another event id. */
   signature?: SignatureMark;
-  /** Defaults to `run` on the workflow. Other surfaces name their own act (`schedule_run`, `webhook_run`). */
+  /** Defaults to `run` on the workflow. Other triggers name their own action (`schedule_run`, `webhook_run`). */
   audit?: { action: string; details: JsonObject };
-  /** Whose run it is; `dueAt` when the time had come, null when somebody asked for it. */
+  /** The schedule that starts the run; `dueAt` is null when a member started it by hand. */
   schedule?: { id: string; dueAt: string | null };
 }
 
@@ -65,34 +65,33 @@ export type Admission =
   | { outcome: 'admitted'; run: AdmittedRun; summary: RunSummary; outbox: OutboxRow }
   | { outcome: 'replayed'; runId: string };
 
-/** A version of a workflow: its graph as it will run, or why it cannot. */
+/** A version of a workflow: its graph, or why it cannot run. */
 export interface Runnable {
   version: number;
   graph?: Graph;
   /** AppError `graph_invalid`. */
   refusal?: AppError;
-  /** Of a graph that calls the workspace's own tools: which were registered when it was checked. */
+  /** For a graph that calls custom tools: the revision of the registered tools when it was checked. */
   toolRevision?: number;
 }
 
-/** The workflow's current version. It may be remembered, and out of date, unless it is asked for `anew`. */
+/** The workflow's current version. It may come from a cache and be out of date, unless it is read `fresh`. */
 export type FindRunnable = (
   db: Db,
   ids: { workspaceId: string; workflowId: string },
-  anew: boolean,
+  fresh: boolean,
 ) => Promise<Runnable | undefined>;
 
 /**
- * The one way a run comes to be, whoever triggers it. In one statement and in this order: replay of the idempotency
- * key or the event, monthly quota, budgets, validity of the graph; then the run pinned to the workflow's current
- * version, its holds, its audit entry and the promise to start it. A refusal leaves nothing behind but, by a budget,
- * its governance event. The graph was checked before; the statement holds only while the version it was checked for is
- * still the current one, and the tools of the workspace's own that it calls are still those it was checked for, also
- * after it has waited for others; else the workflow is looked at anew.
+ * The only way to create a run, for all triggers. One statement, in this order: replay of the idempotency key or the
+ * event, monthly quota, budgets, validity of the graph; then the run, pinned to the workflow's current version, its
+ * holds, its audit entry and the outbox entry to start it. A refusal writes nothing except, for a budget, its
+ * governance event. The graph was checked before. The statement succeeds only while that version and the custom tools
+ * that it calls are still current, also after a wait for locks; otherwise the workflow is read again.
  *
- * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`,
- * and `conflict` when the schedule forbids a second run beside a live one. A run that there is already for the same
- * schedule and time breaks the constraint `runs_one_per_tick`.
+ * Throws AppError: `not_found`, `idempotency_mismatch`, `quota_exceeded`, `budget_exceeded`, `graph_invalid`, and
+ * `conflict` when the schedule forbids a second active run. A second run for the same schedule and time breaks the
+ * constraint `runs_one_per_tick`.
  */
 export async function admitRun(
   db: Pool,
@@ -100,17 +99,17 @@ export async function admitRun(
   findRunnable: FindRunnable,
 ): Promise<Admission> {
   const ids = { workspaceId: request.actor.workspaceId, workflowId: request.workflowId };
-  for (let anew = false; ; anew = true) {
-    const runnable = await findRunnable(db, ids, anew);
-    // What was refused before may be allowed by now.
-    if (runnable?.refusal !== undefined && !anew) continue;
+  for (let fresh = false; ; fresh = true) {
+    const runnable = await findRunnable(db, ids, fresh);
+    // A refusal from the cache may be out of date.
+    if (runnable?.refusal !== undefined && !fresh) continue;
     if (runnable !== undefined) {
-      const admitted = await insertRun(db, request, runnable, anew);
+      const admitted = await insertRun(db, request, runnable, fresh);
       if (admitted !== undefined) return admitted;
     }
     const earlier = await findReplay(db, request);
     if (earlier !== undefined) return { outcome: 'replayed', runId: earlier };
-    if (runnable === undefined && anew) throw notFound('Workflow');
+    if (runnable === undefined && fresh) throw notFound('Workflow');
     if (request.schedule !== undefined) {
       await requireSchedule(db, { ...ids, scheduleId: request.schedule.id });
     }
@@ -122,7 +121,7 @@ const fingerprintOf = (input: JsonObject): string =>
 
 const claimRow = z.object({ run_id: z.string(), fingerprint: z.string() });
 
-/** The run that was started by the request's event, or has its idempotency key, already. */
+/** The existing run of the request's event or idempotency key. */
 async function findReplay(db: Db, request: RunRequest): Promise<string | undefined> {
   if (request.signature !== undefined) {
     const signed = await findSignedRun(db, request, request.signature);
@@ -178,16 +177,17 @@ async function findEventRun(
 }
 
 interface Claim {
-  /** Of the statement it is part of. */
+  /** Name of the prepared statement. */
   name: string;
   claim: FragmentSqlToken;
-  /** A reason not to admit it that goes before all others, to be joined to theirs. */
+  /** A refusal that comes before all others, as part of their UNION. */
   refused: FragmentSqlToken;
 }
 
 /**
- * What a request claims before anything is counted: `claim` has a row when it got it. Of two that claim the same, the
- * second waits for the first to commit, and gets nothing, or to be refused, and gets it.
+ * What a request claims before anything is counted: `claim` has a row if the request got it. Of two requests with the
+ * same claim, the second waits for the first. If the first commits, the second gets nothing; if it is refused, the
+ * second gets the claim.
  */
 function claimOf(request: RunRequest, runId: string): Claim {
   const { event, idempotencyKey: key, schedule, signature } = request;
@@ -218,8 +218,8 @@ function claimOf(request: RunRequest, runId: string): Claim {
   };
 }
 
-// A row past its window is taken over by an UPDATE of its own: ON CONFLICT DO UPDATE would lock the row for every
-// duplicate too, and each would wait for the disk before the next could look.
+// A separate UPDATE takes over a row past its window. ON CONFLICT DO UPDATE would lock the row for every duplicate
+// too, and each would wait for a disk write before the next could read it.
 const eventClaim = (
   event: { id: string; windowSeconds: number },
   runId: string,
@@ -239,9 +239,8 @@ const eventClaim = (
     )`;
 
 /**
- * The signature, then the event, always in this order, so that no two wait for each other. A signature that came first
- * and an event that did not would leave a signature without a run: that ends the statement, and the run of the event is
- * found in the next round.
+ * The signature first, then the event, always in this order, to avoid deadlocks. A new signature with an old event
+ * would leave a signature without a run: this ends the statement, and the next iteration finds the run of the event.
  */
 function signedClaim(signature: SignatureMark, event: RunRequest['event'], runId: string): Claim {
   const signed = sql.fragment`
@@ -267,8 +266,8 @@ function signedClaim(signature: SignatureMark, event: RunRequest['event'], runId
 }
 
 /**
- * Runs of a schedule are admitted one at a time. Of those that are at once only the first is seen by this statement:
- * the schedule's newest run tells the others that what they see is out of date.
+ * Runs of a schedule are admitted one at a time. This statement sees only the first of several concurrent ones; the
+ * schedule's newest run shows the others that their snapshot is out of date.
  */
 const scheduleClaim = (scheduleId: string, runId: string) => ({
   claim: sql.fragment`
@@ -288,7 +287,7 @@ const scheduleClaim = (scheduleId: string, runId: string) => ({
 
 const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
 
-/** The run of this id as it is now: what an admission wrote whose answer was lost. */
+/** The run with this id: what an admission wrote whose response was lost. */
 async function findAdmitted(db: Pool, runId: string) {
   return db.maybeOne(sql.prepared('admission_find_admitted', admittedRow)`
     SELECT ${summaryColumns},
@@ -308,7 +307,7 @@ const afterBudgets = (
     return tx.maybeOne(statement);
   });
 
-/** Unlimited plans count in so many rows, so that their triggers do not wait for each other. */
+/** Unlimited plans count in this many rows, so that concurrent triggers do not wait for each other. */
 const COUNTER_SHARDS = 16;
 const runsPerMonth = JSON.stringify(
   Object.fromEntries(planNames.map((name) => [name, plans[name].runsPerMonth])),
@@ -316,7 +315,7 @@ const runsPerMonth = JSON.stringify(
 
 const quotaFacts = z.object({ used: z.number(), limit: z.number(), plan: z.string() });
 
-/** The error that a refusal by the database stands for; anything else as it is. */
+/** The error for a refusal by the database; other errors unchanged. */
 function asRefusal(error: unknown, runnable: Runnable): unknown {
   const refusal = refusalOf(error);
   switch (refusal?.reason) {
@@ -337,18 +336,18 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
 }
 
 /**
- * Undefined, with nothing written, when another version of the workflow is current, when it is gone, when tools that
- * it calls may be, when it or its workspace changed or a budget was created meanwhile, when the idempotency key, the
- * event or the signature is taken, or when another run of the schedule was admitted meanwhile.
+ * Undefined, with nothing written, when the version is no longer current, the workflow was deleted, its custom tools
+ * may have changed, the workflow or its workspace changed or a budget was created during the statement, the idempotency
+ * key, event or signature is taken, or another run of the schedule was admitted.
  *
- * A budget that is created is waited for with an old snapshot, which is of no use then, so that one after the other
- * could keep a run from being admitted. `inTurn` it is waited for before the statement begins.
+ * A statement that waits for a new budget has an outdated snapshot afterwards, so a series of new budgets could delay
+ * the run forever. With `afterBudgetLock`, the wait comes before the statement.
  */
 async function insertRun(
   db: Pool,
   request: RunRequest,
   runnable: Runnable,
-  inTurn: boolean,
+  afterBudgetLock: boolean,
 ): Promise<Admission | undefined> {
   const { actor, trigger, input } = request;
   const { version, graph, toolRevision } = runnable;
@@ -365,12 +364,12 @@ async function insertRun(
         AND (${toolRevision ?? null}::int IS NULL OR s.tool_revision = ${toolRevision ?? null}::int)
         -- They differ when a budget was created after this statement began.
         AND s.budget_revision = budgets.revision
-      -- A deletion that is under way is waited for.
+      -- Waits for a deletion in progress.
       FOR KEY SHARE OF w
     ), ${claim}, claimed AS (
       SELECT * FROM workflow WHERE EXISTS (SELECT FROM claim)
     ), spread AS (
-      -- Counted while the plan was unlimited, and all there are as far as can be seen without waiting for anybody.
+      -- Counted while the plan was unlimited, and all runs that are visible without waiting for a lock.
       SELECT coalesce(sum(c.runs) FILTER (WHERE c.shard > 0), 0) AS runs, coalesce(sum(c.runs), 0) AS seen
       FROM claimed w JOIN run_counters c ON c.workspace_id = w.workspace_id AND c.month = ${thisMonth}
     ), quota AS (
@@ -385,12 +384,12 @@ async function insertRun(
       SELECT ${runId} AS run_id, 0 AS n, 0::bigint AS base_micros, workspace_id, id AS workflow_id, false AS exempt
       FROM claimed WHERE EXISTS (SELECT FROM quota)
     ), ${placeHolds}, refused AS MATERIALIZED (
-      -- In the order of the gates: the first one ends the statement.
+      -- In the order of the checks: the first refusal ends the statement.
       ${refused}
       SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit, seen)))
       FROM claimed, spread WHERE NOT EXISTS (SELECT FROM quota)
       UNION ALL ${refusedBudget}
-      -- After the last wait, that of 'kept': what was read before may have changed meanwhile.
+      -- After the last wait, that of 'kept': what was read before may have changed.
       UNION ALL SELECT refuse('changed', '{}') FROM claimed c
       WHERE (SELECT count(*) FROM kept) >= 0 AND NOT EXISTS (
         SELECT FROM workflow_now(c.id) n
@@ -424,7 +423,8 @@ async function insertRun(
   let row;
   try {
     row = await withCertainty(
-      () => (inTurn ? afterBudgets(db, actor.workspaceId, statement) : db.maybeOne(statement)),
+      () =>
+        afterBudgetLock ? afterBudgets(db, actor.workspaceId, statement) : db.maybeOne(statement),
       () => findAdmitted(db, runId),
     );
   } catch (error) {

@@ -10,7 +10,7 @@ import { recordGovernanceEvent } from '../audit/governance.ts';
 import { closeHolds, stoppedVerdict } from '../money/holds.ts';
 import { enqueue, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
-import { appendFrames, writeCarriage } from './log.ts';
+import { appendFrames, writePending } from './log.ts';
 import { closeOpenSteps, stopClocks, wantsWorkOf } from './row.ts';
 
 /**
@@ -67,7 +67,7 @@ export async function reportFailure(
     if (goesOn) {
       // What failed is about to be tried again: only the rest is written.
       const control = call.control.filter((step) => step.status !== 'failed');
-      if (run.wanted) await writeCarriage(tx, { ...call, control });
+      if (run.wanted) await writePending(tx, { ...call, control });
       return Object.keys(outputs).length > 0
         ? { verdict: 'finished', outputs }
         : { verdict: 'resume' };
@@ -77,7 +77,7 @@ export async function reportFailure(
       UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int) WHERE id = ${call.run_id}
     `);
     if (!run.wanted) return { verdict: 'fail', error };
-    await writeCarriage(tx, call);
+    await writePending(tx, call);
     await writeFailedSteps(tx, call);
     await recordStops(tx, call);
     const failure: RunFailure = {

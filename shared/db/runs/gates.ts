@@ -9,7 +9,7 @@ import { aroundLabel } from '../../rejection.ts';
 import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
 import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
-import { appendFrames, writeCarriage } from './log.ts';
+import { appendFrames, writePending } from './log.ts';
 import { phaseMs, wantsWorkOf } from './row.ts';
 import { anotherAttempt, startedFrame } from './pending-writes.ts';
 
@@ -34,7 +34,7 @@ export async function pauseAtGates(
       WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)} FOR UPDATE
     `);
     if (run === null) return [];
-    await writeCarriage(tx, call);
+    await writePending(tx, call);
     const opened: GateOpening[] = [];
     for (const gate of call.gates) {
       if (await openGate(tx, call.run_id, run.epoch, gate)) opened.push(gate);

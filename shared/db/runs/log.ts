@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { StreamFrame } from '../../contract/stream.ts';
-import type { Carriage } from '../../execution.ts';
+import type { PendingWrites } from '../../execution.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
-import { carriageCtes, controlRows, movedFrames } from './pending-writes.ts';
+import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
 import { wantsWorkOf } from './row.ts';
 
 /** Appends frames to a run whose row the caller's transaction has locked. */
@@ -24,14 +24,14 @@ export async function appendFrames(
 }
 
 /** Writes control steps and observations that travelled with a call, on a run row the caller has locked. */
-export async function writeCarriage(db: Db, carriage: Carriage): Promise<void> {
-  if (carriage.control.length === 0 && carriage.observed.length === 0) return;
-  const { control, frames } = controlRows(carriage);
-  await db.query(sql.prepared('write_carriage', z.object({}))`
+export async function writePending(db: Db, pendingWrites: PendingWrites): Promise<void> {
+  if (pendingWrites.control.length === 0 && pendingWrites.observed.length === 0) return;
+  const { control, frames } = controlRows(pendingWrites);
+  await db.query(sql.prepared('write_pending', z.object({}))`
     WITH run AS (
-      UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int, updated_at = now() WHERE id = ${carriage.run_id}
+      UPDATE runs SET frame_seq = frame_seq + ${frames.length}::int, updated_at = now() WHERE id = ${pendingWrites.run_id}
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base
-    ), ${carriageCtes(carriage, control)}
+    ), ${pendingWriteCtes(pendingWrites, control)}
     INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)} ORDER BY 2
   `);
 }
@@ -39,7 +39,7 @@ export async function writeCarriage(db: Db, carriage: Carriage): Promise<void> {
 /** The same for a caller without a transaction, if the run still wants this execution's work. */
 export async function recordControl(
   db: Pool,
-  call: Carriage & { execution: string },
+  call: PendingWrites & { execution: string },
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('record_control_lock', z.object({ id: z.string() }))`
@@ -49,6 +49,6 @@ export async function recordControl(
         status = CASE WHEN status = 'pending' THEN 'running' ELSE status END, updated_at = now()
       WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)} RETURNING id
     `);
-    if (run !== null) await writeCarriage(tx, call);
+    if (run !== null) await writePending(tx, call);
   });
 }

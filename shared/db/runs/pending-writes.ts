@@ -1,4 +1,4 @@
-import type { Carriage } from '../../execution.ts';
+import type { PendingWrites } from '../../execution.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
 import type { ControlStep } from '../../graph/schedule/scheduler.ts';
 import type { StepFrame } from './frames.ts';
@@ -20,21 +20,21 @@ export type ControlRow = ControlStep & { pos: number };
  * The control steps as rows, one per step key (the last word of each wins: a loop may begin and end in one
  * batch), and the frames they may cause, in order.
  */
-export function controlRows(carriage: Pick<Carriage, 'run_id' | 'control'>): {
+export function controlRows(pendingWrites: Pick<PendingWrites, 'run_id' | 'control'>): {
   control: ControlRow[];
   frames: StepFrame[];
 } {
   const rows = new Map<string, ControlRow>();
   const frames: StepFrame[] = [];
   const started = new Set<string>();
-  for (const step of carriage.control) {
+  for (const step of pendingWrites.control) {
     const pos = rows.get(step.step_key)?.pos ?? frames.length + 1;
     rows.set(step.step_key, { ...step, pos });
     if (step.status === 'skipped') continue;
-    const of = { run_id: carriage.run_id, node_id: step.node_id };
+    const of = { run_id: pendingWrites.run_id, node_id: step.node_id };
     if (!started.has(step.step_key)) {
       started.add(step.step_key);
-      const frame = startedFrame(carriage.run_id, step.node_id, step.label);
+      const frame = startedFrame(pendingWrites.run_id, step.node_id, step.label);
       frames.push({ step_key: step.step_key, edge: 'opened', frame });
     }
     if (step.status === 'running') continue;
@@ -64,9 +64,12 @@ export const moment = sql.fragment`LATERAL (SELECT run.id, clock_timestamp() AS 
  * The CTEs `observed` (at which workflow task results entered the execution's state) and `control` (control steps
  * inserted or moved on; tells which of them it `opened` and `closed`).
  */
-export const carriageCtes = (carriage: Carriage, control: readonly ControlRow[]) => sql.fragment`
+export const pendingWriteCtes = (
+  pendingWrites: PendingWrites,
+  control: readonly ControlRow[],
+) => sql.fragment`
   observations AS (
-    SELECT * FROM json_to_recordset(${JSON.stringify(carriage.observed)}::json) AS o (step_key text, event_id bigint)
+    SELECT * FROM json_to_recordset(${JSON.stringify(pendingWrites.observed)}::json) AS o (step_key text, event_id bigint)
   ), observed AS (
     -- One statement changes a row once: a control step that has an event, a delay, gets it below.
     UPDATE steps SET event_id = o.event_id FROM run, observations o

@@ -5,7 +5,7 @@ import type { SettleCall } from '../../execution.ts';
 import { type CheckedRun, evaluateChecks } from '../../graph/checks.ts';
 import { SMALL_WORK } from '../../values/work-budget.ts';
 import { toDollars } from '../../money.ts';
-import { carriageCtes, controlRows, movedFrames } from './pending-writes.ts';
+import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
 import { closeHolds } from '../money/holds.ts';
 import { type Pool, sql } from '../pool.ts';
 import { activeMsNow, closeOpenSteps, stopClocks, wantsWorkOf } from './row.ts';
@@ -136,7 +136,7 @@ async function writeSettlement(
       INSERT INTO usage_deltas (workspace_id, day, succeeded, evaluated, checks_passed, checks_total)
       SELECT workspace_id, created_at::date, 1, ${evals == null ? 0 : 1}::int, ${evals?.passed ?? 0}::int, ${evals?.total ?? 0}::int
       FROM run
-    ), ${carriageCtes(call, control)}, ${closeOpenSteps(control.map((step) => step.step_key))}, frame_rows AS (
+    ), ${pendingWriteCtes(call, control)}, ${closeOpenSteps(control.map((step) => step.step_key))}, frame_rows AS (
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, sql.fragment`control`)}
       UNION ALL
       SELECT run.id, run.base + f.pos, f.frame

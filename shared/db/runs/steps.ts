@@ -2,9 +2,15 @@ import { z } from 'zod';
 import type { PolicyVerdict } from '../../contract/governance.ts';
 import type { NodeKind } from '../../contract/graph.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
-import type { Carriage } from '../../execution.ts';
+import type { PendingWrites } from '../../execution.ts';
 import type { Json } from '../../json.ts';
-import { carriageCtes, controlRows, moment, movedFrames, startedFrame } from './pending-writes.ts';
+import {
+  pendingWriteCtes,
+  controlRows,
+  moment,
+  movedFrames,
+  startedFrame,
+} from './pending-writes.ts';
 import { verdictEvents } from '../audit/governance.ts';
 import { type Db, type Pool, sql, syncCommit } from '../pool.ts';
 import {
@@ -19,16 +25,16 @@ import { type StepCost, type Stop, UNKNOWN_COST } from '../../spending.ts';
 import { phaseMs, wantsWorkOf } from './row.ts';
 
 /**
- * The step ledger. A step is known by `(run_id, step_key)`, never by Temporal's run or attempt, so that whoever
- * comes second finds what the first one left. Every move is one statement that locks the run's row first: it
- * checks that the run still wants this execution's work, hands out frame numbers in commit order, and books cost.
+ * The step ledger. The key of a step is `(run_id, step_key)`, never Temporal's run or attempt, so a second attempt
+ * finds what the first one stored. Each change is one statement that locks the run's row first: it checks that the run
+ * still accepts this execution's work, assigns frame numbers in commit order, and books the cost.
  */
 
 export interface StepBeginning {
-  carriage: Carriage;
-  /** The Temporal run id whose work this is. */
+  pendingWrites: PendingWrites;
+  /** The Temporal run id of the execution. */
   execution: string;
-  /** Names this attempt: only it may finish what it began, until another begins. */
+  /** Identifies this attempt. Only the attempt that holds the claim can finish the step. */
   claim: string;
   claimMs: number;
   stepKey: string;
@@ -39,13 +45,13 @@ export interface StepBeginning {
   outputKey: string | null;
   input: Json;
   queuedAt: Date;
-  /** What the attempt may cost: asked only where a cap or a budget has to know. Absent: nobody can say. */
+  /** What the attempt may cost. Evaluated only where a cap or a budget applies. Absent: unknown. */
   cost?: StepCost | (() => Promise<StepCost>);
-  /** What the workspace's policies of this revision say of the step. */
+  /** The policy verdicts for the step, and the policy revision they are based on. */
   judged: { workspaceId: string; revision: number; verdicts: readonly PolicyVerdict[] };
 }
 
-/** The step's verdicts: those of an earlier attempt since the last resume, and those that are new. */
+/** The step's verdicts: those of earlier attempts since the last resume, and the new ones. */
 const verdictsKept = sql.fragment`
   CASE WHEN s.epoch < excluded.epoch OR s.policy::text = '[]' THEN excluded.policy
        ELSE (s.policy::jsonb || (
@@ -81,37 +87,37 @@ export type BeginOutcome =
       errors: number;
       attempts: number;
       generation: number;
-      /** A cap or a budget applies: what has no price must not be used. */
+      /** A cap or a budget applies: a model without a price must not be used. */
       budgeted: boolean;
-      /** What it may cost is counted until it ends. */
+      /** The cost it may have is reserved until the step ends. */
       counted: boolean;
     }
-  /** The step is finished: here is what it gave. */
+  /** The step has already finished, with this output. */
   | { outcome: 'finished'; output: Json }
-  /** The step used up its tries before this attempt asked. */
+  /** The step had no retries left. */
   | { outcome: 'failed'; error: string }
-  /** What other steps at work may cost leaves no room under a cap or a budget: to be asked again soon. */
+  /** The possible cost of steps in progress leaves no room under a cap or a budget. Retry soon. */
   | { outcome: 'waits' }
-  /** The run's cap or a budget is used up. */
+  /** The run's cap or a budget is exhausted. */
   | { outcome: 'blocked'; blocked: Blocked }
-  /** The run is over, gone, or carried on by another execution. */
+  /** The run has ended, was deleted, or belongs to another execution. */
   | { outcome: 'refused' }
-  /** The workspace's policies are no longer those the step was judged by. Nothing of the step was written. */
+  /** The workspace's policies changed after the step was judged. Nothing was written. */
   | { outcome: 'stale' };
 
 /**
- * Claims a step for one attempt, writes the control steps that travelled with it, and emits `step_started` when
- * the step is new or tried anew after a resume. A claim that a crash of the database loses is begun again.
+ * Claims a step for one attempt, writes the control steps that came with it, and emits `step_started` when the step is
+ * new or is retried after a resume. A claim that a database crash loses is written again.
  *
- * With `done` the step begins and ends well in this one statement: for work without any effect outside, which may
- * be done before it is claimed.
+ * With `done`, this one statement starts and completes the step. Only work without external effects can be done before
+ * the claim.
  *
- * The step begins only while the workspace's policies are those it was judged by. That is asked again once the run's
- * row is held, by a function with a snapshot of its own, since the statement may have waited for the row. Verdicts are told as governance
- * events with the beginning, and not again by later attempts.
+ * The step starts only if the workspace's policies are still those of the verdicts. The statement may wait for the
+ * run's row, so a function with its own snapshot checks the revision again after the lock. The verdicts become
+ * governance events here, and later attempts do not repeat them.
  *
- * Where a cap or a budget with an estimate applies, a step that may cost something begins in a transaction of its own,
- * which decides by the rows it holds; all others in this one statement.
+ * Where a cap or a budget with an estimate applies, a step that may cost something starts in its own transaction, which
+ * decides by locked rows. All other steps use this one statement.
  */
 export async function beginStep(
   db: Pool,
@@ -123,16 +129,16 @@ export async function beginStep(
   if (outcome !== undefined) return outcome;
   const cost = typeof step.cost === 'function' ? await step.cost() : (step.cost ?? UNKNOWN_COST);
   return db.transaction(async (tx) => {
-    const { stepKey, carriage } = step;
-    const admittance = await admitStep(tx, { runId: carriage.run_id, stepKey, cost });
+    const { stepKey, pendingWrites } = step;
+    const admittance = await admitStep(tx, { runId: pendingWrites.run_id, stepKey, cost });
     if (admittance === undefined) return { outcome: 'refused' };
     const claimed =
       admittance === 'begin' ? await claimStep(tx, step, { counted: cost }) : undefined;
-    // Also when it does not begin: an attempt of this run whose worker died may still be counted.
-    await recountHolds(tx, carriage.run_id);
+    // Also when the step does not start: an attempt whose worker died may still be counted.
+    await recountHolds(tx, pendingWrites.run_id);
     if (admittance !== 'begin') {
-      // Another attempt may have ended the step before the run's row was held: what is finished needs no room.
-      const kept = await readOutcome(tx, carriage.run_id, stepKey);
+      // Another attempt may have ended the step before the run's row was locked. A finished step needs no room.
+      const kept = await readOutcome(tx, pendingWrites.run_id, stepKey);
       if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };
     }
     if (admittance === 'wait') return { outcome: 'waits' };
@@ -150,9 +156,9 @@ const blockedBy = ({ budget, committed, limit }: Stop): Blocked => ({
 });
 
 /**
- * One statement. With `counted` it is decided already that the step may begin, and that this much is counted. With
- * `again`, the number of an attempt whose beginning a crash of the database lost, it is decided as well, and the step
- * is claimed only where the ledger knows of no such attempt yet.
+ * One statement. With `counted`, the limits are already checked and this cost is reserved. With `again` (the number of
+ * an attempt whose claim a database crash lost), they are checked too, and the step is claimed only if the ledger has
+ * no such attempt yet.
  */
 async function claimStep(
   db: Db,
@@ -163,18 +169,18 @@ async function claimStep(
     again,
   }: { done?: { output: Json } | undefined; counted?: StepCost; again?: number },
 ): Promise<z.infer<typeof begun>> {
-  const { control, frames } = controlRows(step.carriage);
+  const { control, frames } = controlRows(step.pendingWrites);
   const ordinal = frames.length + 1;
   frames.push({
     step_key: step.stepKey,
     edge: 'opened',
-    frame: startedFrame(step.carriage.run_id, step.nodeId, step.label),
+    frame: startedFrame(step.pendingWrites.run_id, step.nodeId, step.label),
   });
   if (done !== undefined) {
     frames.push({
       step_key: step.stepKey,
       edge: 'closed',
-      frame: { run_id: step.carriage.run_id, type: 'step_completed', node_id: step.nodeId },
+      frame: { run_id: step.pendingWrites.run_id, type: 'step_completed', node_id: step.nodeId },
     });
   }
   const free = done !== undefined || (typeof step.cost === 'object' && step.cost.most === 0);
@@ -185,7 +191,7 @@ async function claimStep(
     : sql.fragment`blocked AS MATERIALIZED (${blockedRun} LIMIT 1
     ), limited AS MATERIALIZED (${limitedRun} AND ${!free}
     ),`;
-  const goesOn = decided
+  const continues = decided
     ? sql.fragment`true`
     : sql.fragment`NOT EXISTS (SELECT FROM blocked) AND NOT EXISTS (SELECT FROM limited)`;
   const stopped = decided
@@ -202,7 +208,7 @@ async function claimStep(
                            THEN phase_since ELSE clock_timestamp() END,
         started_at = coalesce(started_at, clock_timestamp()),
         status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${step.execution}
-      WHERE id = ${step.carriage.run_id} AND workspace_id = ${step.judged.workspaceId}
+      WHERE id = ${step.pendingWrites.run_id} AND workspace_id = ${step.judged.workspaceId}
         AND ${wantsWorkOf(step.execution)}
         AND (${lost} OR (SELECT revision FROM known_policy) = ${step.judged.revision}::int)
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base, workspace_id, workflow_id,
@@ -210,7 +216,7 @@ async function claimStep(
                 ${lost} OR policy_revision_now(workspace_id) = ${step.judged.revision}::int AS current
     ), run AS (
       SELECT * FROM held WHERE current
-    ), ${stops} ${carriageCtes(step.carriage, control)}, claimed AS (
+    ), ${stops} ${pendingWriteCtes(step.pendingWrites, control)}, claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               claim, claim_until, queued_at, input, output, started_at, finished_at, policy,
                               expected_micros, expected_unknown, attempts)
@@ -221,7 +227,7 @@ async function claimStep(
              ${step.queuedAt.toISOString()}::timestamptz, ${json(step.input)}, ${json(done?.output)},
              moment.now, CASE WHEN ${done !== undefined} THEN moment.now END, ${json(step.judged.verdicts)},
              ${counted?.most ?? null}::bigint, ${counted?.most === null}, ${again ?? 1}::int
-      FROM run, ${moment} WHERE ${goesOn}
+      FROM run, ${moment} WHERE ${continues}
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
         input = excluded.input, output = excluded.output,
@@ -239,7 +245,7 @@ async function claimStep(
                 (new.expected_unknown OR new.expected_micros IS NOT NULL) AS counted,
                 coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed,
                 new.node_id, old.policy::jsonb AS judged
-    ), told AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}
+    ), verdict_events AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}
     ), frame_rows AS (
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, controlAndClaimed)} ORDER BY 2
     )
@@ -258,7 +264,7 @@ const nameOfClaim = (decided: boolean, lost: boolean): string => {
   return decided ? 'begin_counted_step' : 'begin_step';
 };
 
-/** Undefined when limits have to be asked first. */
+/** Undefined when limits must be checked first. */
 async function outcomeOf(
   db: Db,
   step: StepBeginning,
@@ -275,10 +281,10 @@ async function outcomeOf(
     };
   }
   if (row.stale) return { outcome: 'stale' };
-  // Also when the run is no longer active: what is finished stays finished.
-  const kept = await readOutcome(db, step.carriage.run_id, step.stepKey);
+  // Also when the run is no longer active: a finished step stays finished.
+  const kept = await readOutcome(db, step.pendingWrites.run_id, step.stepKey);
   if (kept?.status === 'success') return { outcome: 'finished', output: kept.output };
-  // What failed before the last resume is tried anew, once there is room for it.
+  // A step that failed before the last resume is retried when there is room for it.
   if (row.active && kept?.status === 'failed' && kept.current) {
     return { outcome: 'failed', error: kept.error ?? 'failed' };
   }
@@ -301,7 +307,7 @@ const outcomeRow = z.object({
   status: z.string(),
   output: z.json().nullable(),
   error: z.string().nullable(),
-  /** No resume since. */
+  /** True when there was no resume since. */
   current: z.boolean(),
 });
 
@@ -325,10 +331,10 @@ export interface StepEnd {
   stepKey: string;
   nodeId: string;
   claim: string;
-  /** What the attempt might cost was counted since it began. */
+  /** The attempt's possible cost was reserved when it started. */
   counted?: boolean;
   spending: StepSpending;
-  /** What the attempt began with, and the number it was given: to write its beginning again should that be lost. */
+  /** The claim and number of the attempt, to write the claim again if it is lost. */
   beginning?: Beginning;
 }
 
@@ -337,15 +343,14 @@ export interface Beginning {
   attempt: number;
 }
 
-/** `booked`: the run is there, and the ledger knows of the attempt or of a later one. */
+/** `booked`: the run exists, and the ledger has this attempt or a later one. */
 const booked = { booked: z.boolean() };
 const ended = z.object({ won: z.boolean(), ...booked });
 
 /**
- * The commit of a beginning does not wait for the disk, so a crash of the database server may lose it while the
- * attempt goes on. An end that finds no trace of its attempt writes nothing; then the beginning is written again,
- * unless another attempt has taken over or the run no longer wants it, and the end after it. Whoever is refused is
- * booked all the same.
+ * The commit of a claim does not wait for the disk, so a database crash can lose it while the attempt continues. An end
+ * that does not find its attempt writes nothing. Then the claim is written again, and the end after it, unless another
+ * attempt has taken over or the run no longer accepts it. The cost of a refused attempt is still booked.
  */
 async function endWith<T extends { booked: boolean }>(
   db: Pool,
@@ -365,8 +370,8 @@ async function beginAgain(db: Db, { step, attempt }: Beginning): Promise<boolean
 }
 
 /**
- * What an attempt cost that the ledger does not know and that no longer counts. Its row, if it is new, is of the time
- * before the last resume, so that the attempt that the run wants may begin.
+ * Books the cost of an attempt that is missing from the ledger and no longer counts. A new row gets the epoch before
+ * the last resume, so that a current attempt can start.
  */
 async function bookUnbegun(db: Db, end: StepEnd, { step, attempt }: Beginning): Promise<void> {
   const { spending } = end;
@@ -387,9 +392,9 @@ async function bookUnbegun(db: Db, end: StepEnd, { step, attempt }: Beginning): 
 }
 
 /**
- * Records the step's output, books its cost and emits `step_completed`. Only the attempt that holds the claim
- * decides the outcome; cost is booked whoever wins, also late. Returns the output that stands, which for a loser
- * is the winner's, or undefined when the step did not (yet) end well for anybody.
+ * Records the step's output, books its cost and emits `step_completed`. Only the attempt that holds the claim decides
+ * the outcome. The cost is always booked, also late. Returns the final output, which another attempt may have written,
+ * or undefined when the step has not (yet) succeeded.
  */
 export async function finishStep(db: Pool, end: StepEnd, output: Json): Promise<Json | undefined> {
   const won = await endStep(db, end, {
@@ -402,14 +407,14 @@ export async function finishStep(db: Pool, end: StepEnd, output: Json): Promise<
   return kept?.status === 'success' ? kept.output : undefined;
 }
 
-/** The attempt was told to stop. Nothing is said about it on the stream: the run has ended already. */
+/** Ends a cancelled attempt. It emits no frame, since the run has already ended. */
 export async function cancelStep(db: Pool, end: StepEnd): Promise<void> {
   await endStep(db, end, { status: 'cancelled' });
 }
 
 /**
- * The attempt had to stop, and nobody has said that the step is to. While the run is open the step waits for its next
- * attempt, with what this one cost; in a run that has ended it ends as well.
+ * Releases the claim of an attempt that stopped before its end. While the run is open, the step waits for its next
+ * attempt; in a run that has ended, the step is cancelled. The cost is kept.
  */
 export async function releaseStep(db: Pool, end: StepEnd): Promise<void> {
   await endStep(db, end, { status: 'cancelled', waitsIfOpen: true });
@@ -449,7 +454,7 @@ async function endStep(
   return (await endWith(db, end, (on) => on.one(statement))).won;
 }
 
-/** Ends an attempt by one statement. What was counted for it is given back, or replaced by what it cost, with it. */
+/** Ends an attempt in one statement, and replaces its reservation with its actual cost. */
 async function ending<T>(db: Pool, end: StepEnd, work: (db: Db) => Promise<T>): Promise<T> {
   if (end.counted !== true) return work(db);
   return db.transaction(async (tx) => {
@@ -459,14 +464,14 @@ async function ending<T>(db: Pool, end: StepEnd, work: (db: Db) => Promise<T>): 
   });
 }
 
-/** The run's row is held first, so that whatever follows is in the order of the frame numbers. */
+/** The run's row is locked first, so that all writes follow the order of the frame numbers. */
 const bookCost = (end: StepEnd) => sql.fragment`
   UPDATE runs SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint, frame_seq = frame_seq + 1,
                   updated_at = now()
   WHERE id = ${end.runId} AND ${isKnown(end)} RETURNING id, frame_seq, status, cost_micros, workspace_id, created_at, created_by,
                          resumed_count`;
 
-/** Whether the ledger knows of the attempt, or of one that came after it; true also of an end that does not tell. */
+/** Whether the ledger has this attempt or a later one. Always true for an end without `beginning`. */
 const isKnown = ({ runId, stepKey, beginning }: Pick<StepEnd, 'runId' | 'stepKey' | 'beginning'>) =>
   sql.fragment`(${beginning === undefined} OR EXISTS (
     SELECT FROM steps s WHERE s.run_id = ${runId} AND s.step_key = ${stepKey}
@@ -474,22 +479,22 @@ const isKnown = ({ runId, stepKey, beginning }: Pick<StepEnd, 'runId' | 'stepKey
 
 const paid = (end: StepEnd): boolean => end.spending.costMicros > 0;
 
-/** Most steps cost nothing, and their statements do without the budgets. */
+/** Most steps cost nothing, and their statements skip the budgets. */
 const charge = (end: StepEnd) =>
   paid(end) ? sql.fragment`${chargeHolds(end.spending.costMicros)},` : sql.fragment``;
 
 /**
- * The step, if this attempt still holds its claim. The end of the run cancels the step and leaves the claim: what the
- * attempt has done by then is kept all the same.
+ * The step, if this attempt still holds its claim. The end of the run cancels the step but keeps the claim, so the
+ * attempt can still store its result.
  */
 const heldBy = (end: StepEnd) => sql.fragment`
   run_id = (SELECT id FROM run) AND step_key = ${end.stepKey} AND status IN ('running', 'cancelled')
   AND claim = ${end.claim}`;
 
-/** Whether the run, whose row the statement holds, is still to be worked for. */
+/** Whether the run, whose row the statement has locked, still needs work. */
 const runIsOpen = sql.fragment`((SELECT status FROM run) IN ('pending', 'running', 'paused'))`;
 
-/** What an attempt used that no longer holds the claim is not forgotten. */
+/** Books the cost of an attempt that no longer holds the claim. */
 const bookLate = (end: StepEnd) => sql.fragment`
   UPDATE steps SET cost_micros = cost_micros + ${end.spending.costMicros}::bigint,
                    unpriced = unpriced OR ${end.spending.unpriced ?? false}
@@ -497,8 +502,8 @@ const bookLate = (end: StepEnd) => sql.fragment`
   RETURNING run_id, step_key`;
 
 /**
- * What it cost is its own cost where the attempt is found among the earlier ones. One that was kept while this statement
- * waited is not, and the newest attempt then shows the cost: the attempts add up to the step all the same.
+ * Adds the cost to the earlier attempt, if it is found. An attempt that was stored while this statement waited is not
+ * found; the newest attempt then shows the cost, and the sum for the step is still right.
  */
 const bookLateAttempt = (end: StepEnd) =>
   paid(end)
@@ -511,7 +516,7 @@ const bookLateAttempt = (end: StepEnd) =>
 export interface StepError {
   message: string;
   retryable: boolean;
-  /** The outside answered for good: the next try needs a new idempotency key. */
+  /** The external service gave a final response: the next retry needs a new idempotency key. */
   definite: boolean;
   maxAttempts: number;
 }
@@ -519,9 +524,9 @@ export interface StepError {
 const erred = z.object({ status: z.string().nullable(), tries: z.number().nullable(), ...booked });
 
 /**
- * Counts an error of the node against its tries. When they are used up the step is `failed` and `step_failed` is
- * emitted. Returns whether that was the last try and how many tries ended so since the last resume; undefined when
- * the step or its run is gone, or another attempt has taken over.
+ * Counts a node error. When no retries are left, the step is `failed` and `step_failed` is emitted. Returns whether
+ * this was the last try, and how many tries have failed since the last resume. Undefined when the step or its run does
+ * not exist, or another attempt has taken over.
  */
 export async function recordStepError(
   db: Pool,
@@ -560,7 +565,7 @@ export async function recordStepError(
 }
 
 /**
- * Says that the attempt is still at work, and writes its beginning again if that was lost. Only long steps need it; see
+ * Renews the claim of a running attempt, and writes the claim again if it was lost. Only long steps need it; see
  * executeNode.
  */
 export async function renewClaim(
@@ -577,7 +582,7 @@ export async function renewClaim(
   if (!known) await beginAgain(db, held.beginning);
 }
 
-/** Whether some attempt at a step of this run may still be at work. */
+/** Whether an attempt at a step of this run may still be running. */
 export async function hasLiveClaim(db: Db, runId: string): Promise<boolean> {
   return db.oneFirst(sql.prepared('has_live_claim', z.object({ live: z.boolean() }))`
     SELECT EXISTS (SELECT FROM steps WHERE run_id = ${runId} AND claim_until > clock_timestamp()) AS live

@@ -1,7 +1,7 @@
 import type { IngestRecord } from '../../contract/data/ingest.ts';
 import { hasDemoData, insertDemoFeed, insertDemoSources } from '../../db/data/demo.ts';
 import { ingestBatch } from '../../db/data/ingest.ts';
-import { takeTurn } from '../../db/data/turns.ts';
+import { lockForWrite } from '../../db/data/write-lock.ts';
 import type { Pool } from '../../db/pool.ts';
 import { demoFeeds, demoSources } from './demo-records.ts';
 
@@ -13,7 +13,7 @@ const BATCH_RECORDS = 1_000;
  */
 export async function createDemoData(db: Pool, workspaceId: string): Promise<boolean> {
   return db.transaction(async (tx) => {
-    await takeTurn(tx, workspaceId);
+    await lockForWrite(tx, workspaceId);
     if (await hasDemoData(tx, workspaceId)) return false;
     const sourceIds = await insertDemoSources(tx, workspaceId, demoSources);
     for (const { feed, records } of demoFeeds) {

@@ -15,16 +15,16 @@ const remembered = new Map<string, Runnable>();
 
 /**
  * A workflow's current version with its graph as it will run, defaults filled in, or with the reasons why it cannot
- * run. A remembered answer may be of an earlier version, which `admitRun` finds out; `anew` looks at the database.
+ * run. A remembered answer may be of an earlier version, which `admitRun` finds out; `fresh` looks at the database.
  */
 export async function findRunnable(
   db: Db,
   ids: { workspaceId: string; workflowId: string },
-  anew: boolean,
+  fresh: boolean,
 ): Promise<Runnable | undefined> {
   const key = `${ids.workspaceId}/${ids.workflowId}`;
   const known = remembered.get(key);
-  if (known !== undefined && !anew) return known;
+  if (known !== undefined && !fresh) return known;
   remembered.delete(key);
   const current = await readCurrentGraph(db, ids);
   if (current === undefined) return undefined;

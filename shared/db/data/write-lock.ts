@@ -6,7 +6,7 @@ import { sql, type Tx } from '../pool.ts';
  * time to stamp what is written with: later than every stamp before, in whole milliseconds, since that is how times
  * are told. So what is committed later is stamped later, and readers who go on from a stamp they have seen miss nothing.
  */
-export async function takeTurn(tx: Tx, workspaceId: string): Promise<string> {
+export async function lockForWrite(tx: Tx, workspaceId: string): Promise<string> {
   return tx.oneFirst(sql.prepared('data_take_turn', z.object({ stamp: z.string() }))`
     INSERT INTO data_turns AS t (workspace_id, stamp)
     VALUES (${workspaceId}, date_trunc('milliseconds', clock_timestamp()))
