@@ -18,8 +18,8 @@ import {
 } from './seed/api.ts';
 
 /**
- * `npm run demo [-- --api <url>] [-- --token <session token>] [-- --keep]`: the tour of README.md against a running service, every request and
- * answer printed. Ends with code 1 at the first thing that is not as it should be, so it also serves as a check of
+ * `npm run demo [-- --api <url>] [-- --token <session token>] [-- --keep]`: the tour of docs/tour.md
+ * against a running service, every request and answer printed. Ends with code 1 at the first thing that is not as it should be, so it also serves as a check of
  * an installation. What it made is deleted at the end, unless `--keep` is given.
  */
 const PATIENCE_MS = 15_000;
@@ -249,7 +249,7 @@ async function main(): Promise<void> {
   });
   const tour: Tour = { apiUrl: findApi(values.api), token: values.token, workflowIds: [] };
   const started = performance.now();
-  console.log(`The tour of README.md at ${tour.apiUrl}`);
+  console.log(`The tour of docs/tour.md at ${tour.apiUrl}`);
   await approve(tour, await draw(tour));
   await resume(tour);
   if (!values.keep) await cleanUp(tour);

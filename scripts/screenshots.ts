@@ -9,7 +9,7 @@ import { findChromium } from './stack/chromium.mjs';
 
 /**
  * `npm run screenshots [-- --api <url>] [--all <folder>]`: pictures of the console's pages from a running service in
- * open mode, with whatever it holds. Without `--all` those that the README shows, to docs/screenshots; with it every
+ * open mode, with whatever it holds. Without `--all` those that the documents show, to docs/screenshots; with it every
  * page in both colour schemes and at the width of a phone.
  */
 const projectDir = join(import.meta.dirname, '..');
@@ -21,7 +21,7 @@ const SETTLE_MS = 1_200;
 interface Shot {
   name: string;
   path: string;
-  readme?: boolean;
+  documented?: boolean;
 }
 
 interface Look {
@@ -48,19 +48,21 @@ async function shotsOf(client: Client): Promise<Shot[]> {
   const workflow = workflows.find(({ id }) => id === run?.workflow_id) ?? workflows[0];
   const part = (shot: Shot | false | undefined): Shot[] => (shot ? [shot] : []);
   return [
-    { name: 'overview', path: '/', readme: true },
+    { name: 'overview', path: '/', documented: true },
     { name: 'runs', path: '/runs' },
-    ...part(run && { name: 'run', path: `/runs/${run.id}`, readme: true }),
+    ...part(run && { name: 'run', path: `/runs/${run.id}`, documented: true }),
     ...part(failed && { name: 'run-failed', path: `/runs/${failed.id}` }),
     ...part(looped && { name: 'run-loop', path: `/runs/${looped.id}` }),
-    { name: 'approvals', path: '/approvals', readme: true },
+    { name: 'approvals', path: '/approvals', documented: true },
     ...part(gate && { name: 'gate', path: `/approvals/${gate.run_id}/${gate.node_id}` }),
     { name: 'workflows', path: '/workflows' },
     ...part(workflow && { name: 'workflow', path: `/workflows/${workflow.id}` }),
     ...['versions', 'triggers', 'checks', 'settings'].flatMap((tab) =>
       part(workflow && { name: `workflow-${tab}`, path: `/workflows/${workflow.id}?tab=${tab}` }),
     ),
-    ...part(workflow && { name: 'editor', path: `/workflows/${workflow.id}/edit`, readme: true }),
+    ...part(
+      workflow && { name: 'editor', path: `/workflows/${workflow.id}/edit`, documented: true },
+    ),
     { name: 'templates', path: '/templates' },
     { name: 'schedules', path: '/schedules' },
     { name: 'tools', path: '/tools' },
@@ -131,7 +133,7 @@ async function main(): Promise<void> {
       await take(
         browser,
         api,
-        shots.filter(({ readme }) => readme),
+        shots.filter(({ documented }) => documented),
         look,
       );
       return;

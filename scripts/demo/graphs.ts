@@ -1,6 +1,6 @@
 import type { EvaluationCheck, GraphInput } from '../../shared/contract/graph.ts';
 
-/** The graphs of the tour in README.md. The first is slow enough for a socket to be opened while it works. */
+/** The graphs of the tour in docs/tour.md. The first is slow enough for a socket to be opened while it works. */
 export const answerTickets: GraphInput = {
   nodes: [
     {

@@ -99,6 +99,24 @@ describe('.env.example', () => {
   });
 });
 
+describe('docs/configuration.md', () => {
+  const rows = [
+    ...read('docs/configuration.md').matchAll(/^\| `([A-Z][A-Z0-9_]*)` \| (.*?) \|/gm),
+  ].map((match) => ({ name: match[1]!, shown: match[2]! }));
+
+  test('describes some of the variables, each once', () => {
+    expect(rows.length).toBeGreaterThan(20);
+    expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
+  });
+
+  test.each(rows)('shows the default of $name', ({ name, shown }) => {
+    const setting = settings.find((each) => each.name === name);
+    expect(setting).toBeDefined();
+    if (setting!.value === '') expect(shown).not.toMatch(/^`[^`]*`$/);
+    else expect(shown).toBe(`\`${setting!.value}\``);
+  });
+});
+
 describe('docker-compose.yml', () => {
   const compose = read('docker-compose.yml');
   const interpolated = new Set(
