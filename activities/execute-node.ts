@@ -53,7 +53,7 @@ const MAX_OUTPUT_BYTES = 10_000_000;
 const MAX_REVISIONS = 20;
 const NOTHING_SPENT: Consumption = { costMicros: 0 };
 
-export type AttemptOutcome = 'success' | 'failed' | 'retried' | 'cancelled';
+type AttemptOutcome = 'success' | 'failed' | 'retried' | 'cancelled';
 
 export interface StepMetrics {
   ended(kind: string, outcome: AttemptOutcome, seconds: number): void;

@@ -5,7 +5,7 @@ import type { JudgingPolicies } from '../shared/platform/threads/untrusted.ts';
 import { compilePolicies } from '../shared/policy/judge.ts';
 
 /** A workspace's policies as this process last saw them. */
-export interface KnownPolicies extends JudgingPolicies {
+interface KnownPolicies extends JudgingPolicies {
   revision: number;
 }
 

@@ -10,7 +10,7 @@ import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operatio
 import { databaseProblem } from './http/database-errors.ts';
 import type { RouteContext } from './deps.ts';
 
-export interface GateDecision {
+interface GateDecision {
   approved: boolean;
   input?: JsonObject;
   nodeId?: string;

@@ -35,7 +35,7 @@ export interface Processes {
   killAll(): void;
 }
 
-export interface NodeSpec extends Pick<ChildSpec, 'name' | 'env'> {
+interface NodeSpec extends Pick<ChildSpec, 'name' | 'env'> {
   /** The program, below the project's folder. */
   script: string;
   nodeOptions?: string[];

@@ -66,7 +66,7 @@ export function table(results: readonly Result[]): string {
     .join('\n');
 }
 
-export function markdown(report: Report): string {
+function markdown(report: Report): string {
   const { machine: on, load: loads } = report;
   const lines = [
     `# Benchmark of ${report.date.slice(0, 10)}`,

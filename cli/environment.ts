@@ -13,7 +13,7 @@ export interface Environment {
   colour: (output: { isTTY?: boolean }) => boolean;
 }
 
-export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
+function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   // An empty variable is how shells say that there is none.
   const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
   const plain = given('NO_COLOR') !== undefined || env['TERM'] === 'dumb';

@@ -18,13 +18,13 @@ declare global {
  * JSON whose numbers are sent as they are written. The service refuses those that it cannot hold, with their place; here
  * they would be rounded before it saw them. Throws SyntaxError.
  */
-export const parseJson = (text: string): unknown =>
+const parseJson = (text: string): unknown =>
   JSON.parse(text, (_key, value, { source = '' }) =>
     typeof value === 'number' && String(value) !== source ? JSON.rawJSON(source) : value,
   );
 
 /** A JSON file, or standard input for `-`. */
-export async function readJson(path: string): Promise<unknown> {
+async function readJson(path: string): Promise<unknown> {
   let content: string;
   try {
     content = path === '-' ? await text(process.stdin) : await readFile(path, 'utf8');

@@ -16,7 +16,7 @@ export interface Output {
   paint: Paint;
 }
 
-export type Columns<Row> = Record<string, (row: Row) => unknown>;
+type Columns<Row> = Record<string, (row: Row) => unknown>;
 export type Paint = (colour: keyof typeof colours, text: string) => string;
 
 const colours = { green: 32, red: 31, yellow: 33, dim: 2, bold: 1 } as const;

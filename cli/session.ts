@@ -22,7 +22,7 @@ export interface GlobalOptions {
  * The client of the profile that counts. Variables stand over the profile, and options over both; a credential of
  * either kind in the variables replaces that of the profile.
  */
-export async function openSession(command: Command): Promise<Session> {
+async function openSession(command: Command): Promise<Session> {
   const options = command.optsWithGlobals<GlobalOptions>();
   const { url, apiKey, token, ...rest } = environment();
   const name = options.profile ?? rest.profile;

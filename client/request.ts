@@ -19,7 +19,7 @@ export interface Connection {
   fetch: typeof fetch;
 }
 
-export interface Content<R extends Route> {
+interface Content<R extends Route> {
   query?: QueryOf<R>;
   body?: BodyOf<R>;
   headers?: Record<string, string>;

@@ -7,7 +7,7 @@ export const alertChannels = ['chat', 'email'] as const;
 export type AlertChannel = (typeof alertChannels)[number];
 
 /** A run that needs somebody. */
-export interface RunAlert {
+interface RunAlert {
   event: AlertEvent;
   run_id: string;
   workspace_id: string;

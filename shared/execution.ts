@@ -44,7 +44,7 @@ export const searchAttributes = {
   cost: 'OpsCostUsd',
 } as const;
 
-export interface RunLimits {
+interface RunLimits {
   /** Steps of one run that may be in flight at once. */
   steps_in_flight: number;
   /** After this long without a heartbeat a step's worker counts as dead. */
@@ -130,7 +130,7 @@ export interface PauseCall extends PendingWrites {
   gates: GateOpening[];
 }
 
-export interface PauseResult {
+interface PauseResult {
   /** Decisions that are already there; the run is paused only when there is none. */
   decisions: GateDecision[];
 }
@@ -164,12 +164,12 @@ export interface SettleCall extends PendingWrites {
   state: JsonObject;
 }
 
-export interface SettleResult {
+interface SettleResult {
   status: string;
   cost_usd: number;
 }
 
-export interface AbandonCall {
+interface AbandonCall {
   run_id: string;
   kind: 'cancelled' | 'crash';
   error: string;
@@ -286,7 +286,7 @@ export interface SweepTotals {
   payloads: number;
 }
 
-export interface SweepCall {
+interface SweepCall {
   /** The last workspace that is done with. */
   after?: string;
 }
@@ -309,7 +309,7 @@ export interface BackgroundActivities {
 /** The workflow type of one round of a delivery. Its workflow id is made of the two. */
 export const DELIVERY_WORKFLOW = 'deliverWebhook';
 
-export interface DeliveryCall {
+interface DeliveryCall {
   workspace_id: string;
   delivery_id: string;
   round: number;

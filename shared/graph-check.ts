@@ -23,8 +23,9 @@ export interface CheckedGraph extends GraphReport {
 }
 
 /**
- * Checks any JSON as a graph: shape, with the path of each part that does not fit, and everything `validateGraph`
- * looks at, as far as unreadable parts leave it open. Never throws.
+ * Checks any JSON as a graph and says everything that is wrong with it, all at once: its shape, with the path of each
+ * part that does not fit, its size and its meaning, as far as unreadable parts leave it open. `valid` means that it can
+ * be compiled and run; warnings do not count. Never throws.
  */
 export function checkGraph(value: unknown, context: ValidationContext): CheckedGraph {
   const issues = collectIssues();

@@ -1,4 +1,4 @@
-export interface Usage {
+interface Usage {
   input_tokens: number;
   output_tokens: number;
 }

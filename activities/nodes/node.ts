@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../shared/json.ts';
 import type { Consumption } from '../../shared/node-error.ts';
 import type { Place } from '../../shared/platform/threads/untrusted.ts';
 
-export { type Consumption, NodeError, type Usage } from '../../shared/node-error.ts';
+export { type Consumption, NodeError } from '../../shared/node-error.ts';
 
 /** One attempt at one step: everything a node's own code may know. */
 export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNode> {

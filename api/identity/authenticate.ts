@@ -136,10 +136,7 @@ async function findOwner({ db }: Pick<ApiDeps, 'db'>): Promise<Actor> {
  * In open mode the network position is the credential, and a browser lends it to any page. Pages of other origins
  * are kept from acting by this; CORS alone lets requests without a body through.
  */
-export function refuseForeignOrigin(
-  headers: IncomingHttpHeaders,
-  deps: Pick<ApiDeps, 'config'>,
-): void {
+function refuseForeignOrigin(headers: IncomingHttpHeaders, deps: Pick<ApiDeps, 'config'>): void {
   if (deps.config.auth.mode === 'open') requireKnownOrigin(headers, deps);
 }
 

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 1_000;
 const RUNS_PER_LOOK = 500;
 const ROWS_PER_LOOK = 1_000;
 
-export interface Subscription {
+interface Subscription {
   runId: string;
   /** Frames up to this number are behind the subscriber already. */
   after: number;

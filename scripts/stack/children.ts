@@ -173,7 +173,7 @@ function setAsideLongLog(path: string): void {
 }
 
 /** Reads at most the last 64 kB, and nothing of what an earlier process wrote before `from`. */
-export function lastLines(path: string, from: number, lines: number): string[] {
+function lastLines(path: string, from: number, lines: number): string[] {
   try {
     const { size } = statSync(path);
     const start = Math.max(from, size - 65_536);

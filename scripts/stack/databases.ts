@@ -3,7 +3,7 @@ import pg from 'pg';
 
 // Databases on a server we administer: the template of the tests and its clones.
 
-export async function administer<T>(
+async function administer<T>(
   adminUrl: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
@@ -22,7 +22,7 @@ export function databaseUrl(adminUrl: string, database: string): string {
   return url.href;
 }
 
-export function uniqueName(stem: string): string {
+function uniqueName(stem: string): string {
   return `${stem}_${randomBytes(5).toString('hex')}`;
 }
 

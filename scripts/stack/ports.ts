@@ -9,11 +9,11 @@ export interface PortUse {
   host?: string;
 }
 
-export class PortTaken extends Error {
+class PortTaken extends Error {
   override name = 'PortTaken';
 }
 
-export function portTakenMessage(use: PortUse): string {
+function portTakenMessage(use: PortUse): string {
   return `Port ${use.port} is taken by another process; ${use.purpose} needs it. Free it, or set ${use.variable} to another port.`;
 }
 

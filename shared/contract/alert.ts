@@ -4,7 +4,7 @@ import { alertChannels, alertEvents } from '../alerts.ts';
 const channel = z.enum(alertChannels);
 
 /** Neither addresses nor keys: those are secrets of whoever runs the service. */
-export const alertChannelSchema = z
+const alertChannelSchema = z
   .object({
     channel,
     configured: z.boolean(),

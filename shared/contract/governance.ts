@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonObject, offsetQuery, timestamp } from './common.ts';
 
-export const governanceEventTypes = [
+const governanceEventTypes = [
   'policy_denied',
   'tool_argument_blocked',
   'data_redacted',
@@ -10,7 +10,7 @@ export const governanceEventTypes = [
   'approval_override_granted',
 ] as const;
 
-export const governancePolicies = [
+const governancePolicies = [
   'tool_permission',
   'tool_argument',
   'dlp',
@@ -19,7 +19,7 @@ export const governancePolicies = [
   'fallback',
 ] as const;
 
-export const governanceDecisions = ['blocked', 'denied', 'redacted', 'granted'] as const;
+const governanceDecisions = ['blocked', 'denied', 'redacted', 'granted'] as const;
 
 /** What was decided, apart from where: the same in a step's `policy` and in a governance event. */
 const verdictFields = {

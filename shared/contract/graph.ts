@@ -67,7 +67,7 @@ const common = {
   timeout_seconds: z.number().positive().max(604_800).optional(),
 };
 
-export const agentNodeSchema = z
+const agentNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('agent'),
@@ -87,7 +87,7 @@ export const agentNodeSchema = z
   })
   .meta({ id: 'AgentNode' });
 
-export const toolNodeSchema = z
+const toolNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('tool'),
@@ -99,7 +99,7 @@ export const toolNodeSchema = z
   })
   .meta({ id: 'ToolNode' });
 
-export const conditionNodeSchema = z
+const conditionNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('condition'),
@@ -107,7 +107,7 @@ export const conditionNodeSchema = z
   })
   .meta({ id: 'ConditionNode' });
 
-export const loopNodeSchema = z
+const loopNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('loop'),
@@ -116,7 +116,7 @@ export const loopNodeSchema = z
   })
   .meta({ id: 'LoopNode' });
 
-export const gateNodeSchema = z
+const gateNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('human_gate'),
@@ -125,7 +125,7 @@ export const gateNodeSchema = z
   })
   .meta({ id: 'HumanGateNode' });
 
-export const mergeNodeSchema = z
+const mergeNodeSchema = z
   .strictObject({ ...common, kind: z.literal('merge') })
   .meta({ id: 'MergeNode' });
 
@@ -162,7 +162,7 @@ export const draftGraphSchema = z.looseObject({
   edges: z.array(json).default([]),
 });
 
-export const graphIssueSchema = z
+const graphIssueSchema = z
   .object({
     code: z.string(),
     message: z.string(),
@@ -228,7 +228,7 @@ export const evaluationChecksInput = evaluationChecksSchema.superRefine((checks,
   }
 });
 
-export const checkResultSchema = z
+const checkResultSchema = z
   .object({
     name: z.string(),
     type: z.enum([
@@ -258,12 +258,9 @@ export const evalsSchema = z
 export type GraphNode = z.infer<typeof graphNodeSchema>;
 export type AgentNode = z.infer<typeof agentNodeSchema>;
 export type ToolNode = z.infer<typeof toolNodeSchema>;
-export type ConditionNode = z.infer<typeof conditionNodeSchema>;
 export type LoopNode = z.infer<typeof loopNodeSchema>;
 export type GateNode = z.infer<typeof gateNodeSchema>;
-export type MergeNode = z.infer<typeof mergeNodeSchema>;
 export type NodeKind = GraphNode['kind'];
-export type NodeRetry = z.infer<typeof retrySchema>;
 export type GraphEdge = z.infer<typeof graphEdgeSchema>;
 export type Graph = z.infer<typeof graphSchema>;
 /** A graph as people write it, before defaults are filled in. */

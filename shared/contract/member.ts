@@ -60,9 +60,8 @@ const perCapability = <T extends z.ZodType>(value: T) =>
 
 /** Capability → whether it is held. */
 export const heldCapabilities = perCapability(z.boolean()).meta({ id: 'HeldCapabilities' });
-export type HeldCapabilities = z.infer<typeof heldCapabilities>;
 
-export const capabilitySetting = z
+const capabilitySetting = z
   .object({
     default: z.boolean().meta({ description: "What the member's role has" }),
     override: z.boolean().nullable(),
@@ -71,7 +70,7 @@ export const capabilitySetting = z
   .meta({ id: 'CapabilitySetting' });
 
 /** Capability → default, override and effective value. */
-export const capabilitySettings = perCapability(capabilitySetting).meta({
+const capabilitySettings = perCapability(capabilitySetting).meta({
   id: 'CapabilitySettings',
 });
 

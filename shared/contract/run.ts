@@ -13,15 +13,15 @@ import { checkpointSchema, stepSchema } from './step.ts';
 
 export const runStatuses = ['pending', 'running', 'paused', 'success', 'failed'] as const;
 export const runStatusSchema = z.enum(runStatuses);
-export const triggers = ['manual', 'webhook', 'mcp', 'schedule'] as const;
+const triggers = ['manual', 'webhook', 'mcp', 'schedule'] as const;
 export const triggerSchema = z.enum(triggers);
 
-export const failureKinds = ['node', 'budget', 'cancelled', 'rejected', 'crash'] as const;
-export const failureSchema = z
+const failureKinds = ['node', 'budget', 'cancelled', 'rejected', 'crash'] as const;
+const failureSchema = z
   .object({ kind: z.enum(failureKinds), node_id: z.string().optional() })
   .meta({ id: 'RunFailure' });
 
-export const pendingGateSchema = z
+const pendingGateSchema = z
   .object({
     node_id: z.string(),
     step_key: z.string(),
@@ -55,7 +55,7 @@ const summaryFields = {
   resumed_count: z.int(),
 };
 
-export const runSummarySchema = z.object(summaryFields).meta({ id: 'RunSummary' });
+const runSummarySchema = z.object(summaryFields).meta({ id: 'RunSummary' });
 
 export const runSchema = z
   .object({
@@ -98,7 +98,7 @@ export const runListQuery = z.strictObject({
 /** The same without the workflow, which the path names. */
 export const workflowRunsQuery = runListQuery.omit({ workflow_id: true });
 
-export const approvalSchema = z
+const approvalSchema = z
   .object({
     run_id: z.string(),
     workflow_id: z.string(),
@@ -151,10 +151,8 @@ export const idempotencyKeySchema = z
 
 export type RunStatus = z.infer<typeof runStatusSchema>;
 export type Trigger = z.infer<typeof triggerSchema>;
-export type FailureKind = (typeof failureKinds)[number];
 export type Failure = z.infer<typeof failureSchema>;
 export type PendingGate = z.infer<typeof pendingGateSchema>;
 export type RunSummary = z.infer<typeof runSummarySchema>;
 export type Run = z.infer<typeof runSchema>;
-export type RunListQuery = z.infer<typeof runListQuery>;
 export type Approval = z.infer<typeof approvalSchema>;

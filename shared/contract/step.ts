@@ -3,20 +3,13 @@ import { nodeKinds } from '../graph/kinds.ts';
 import { dollars, jsonValue, timestamp } from './common.ts';
 import { policyVerdictSchema } from './governance.ts';
 
-export const stepStatuses = [
-  'running',
-  'success',
-  'failed',
-  'paused',
-  'skipped',
-  'cancelled',
-] as const;
-export const stepStatusSchema = z.enum(stepStatuses);
+const stepStatuses = ['running', 'success', 'failed', 'paused', 'skipped', 'cancelled'] as const;
+const stepStatusSchema = z.enum(stepStatuses);
 
-export const usageSchema = z.object({ input_tokens: z.int(), output_tokens: z.int() });
+const usageSchema = z.object({ input_tokens: z.int(), output_tokens: z.int() });
 
 /** What a person said at a gate. */
-export const decisionSchema = z
+const decisionSchema = z
   .object({
     approved: z.boolean(),
     by: z
@@ -28,10 +21,10 @@ export const decisionSchema = z
   })
   .meta({ id: 'Decision' });
 
-export const attemptOutcomes = ['success', 'failed', 'cancelled', 'interrupted'] as const;
+const attemptOutcomes = ['success', 'failed', 'cancelled', 'interrupted'] as const;
 
 /** One attempt at a step. All attempts at a step together cost what the step costs. */
-export const stepAttemptSchema = z
+const stepAttemptSchema = z
   .object({
     attempt: z.int(),
     outcome: z.enum(attemptOutcomes).nullable().meta({
@@ -104,7 +97,6 @@ export const checkpointSchema = z
   })
   .meta({ id: 'Checkpoint' });
 
-export type StepStatus = z.infer<typeof stepStatusSchema>;
 export type StepAttempt = z.infer<typeof stepAttemptSchema>;
 export type Step = z.infer<typeof stepSchema>;
 export type Checkpoint = z.infer<typeof checkpointSchema>;

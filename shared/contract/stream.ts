@@ -57,7 +57,6 @@ export const runEventQuery = z.strictObject({
 
 export type RunEvent = z.infer<typeof runEventSchema>;
 export type StreamFrame = z.infer<typeof streamFrameSchema>;
-export type FrameType = StreamFrame['type'];
 
 /** Close codes of the stream. */
 export const closeCodes = {

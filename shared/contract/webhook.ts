@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonValue } from './common.ts';
 
 /** How long events can be told from new ones, at most: 30 days. */
-export const MAX_DEDUP_SECONDS = 2_592_000;
+const MAX_DEDUP_SECONDS = 2_592_000;
 const MAX_TOLERANCE_SECONDS = 86_400;
 
 const settings = {

@@ -25,7 +25,7 @@ const drawnGraph = draftGraphSchema
   })
   .meta({ id: 'GraphDraft', description: 'Nodes and edges as they are drawn, fit to run or not' });
 
-export const runStatsSchema = z
+const runStatsSchema = z
   .object({
     total: z.int(),
     success: z.int(),
@@ -124,7 +124,6 @@ export const diffQuery = z.strictObject({
 
 export type WorkflowStatus = (typeof workflowStatuses)[number];
 export type Workflow = z.infer<typeof workflowSchema>;
-export type RunStats = z.infer<typeof runStatsSchema>;
 export type WorkflowVersion = z.infer<typeof workflowVersionSchema>;
 export type WorkflowCreate = z.infer<typeof workflowCreateBody>;
 export type WorkflowUpdate = z.infer<typeof workflowUpdateBody>;

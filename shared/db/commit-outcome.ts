@@ -20,7 +20,7 @@ const LOOKS_AFTER_MS = [0, 100, 400, 1_500];
 const lostCodes = /^(ECONNRESET|EPIPE|ETIMEDOUT|57P0[1-3]|08\w{3})$/;
 
 /** Whether a statement that had been sent lost its connection before the answer came. */
-export function isLostConnection(error: unknown): boolean {
+function isLostConnection(error: unknown): boolean {
   let at: unknown = error;
   for (let depth = 0; at instanceof Error && depth < 8; depth += 1) {
     if (at instanceof BackendTerminatedError || at instanceof BackendTerminatedUnexpectedlyError) {

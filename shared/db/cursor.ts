@@ -19,7 +19,7 @@ const id = z
   .refine((text) => !UNSENDABLE.test(text));
 const encoded = z.tuple([z.int(), id]);
 
-export function encodeCursor(end: PageEnd): string {
+function encodeCursor(end: PageEnd): string {
   return Buffer.from(JSON.stringify([end.at, end.id])).toString('base64url');
 }
 

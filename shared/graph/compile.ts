@@ -32,7 +32,7 @@ export class GraphError extends Error {
 /**
  * Orders a graph and finds its loop regions. Linear for sound graphs.
  * Throws GraphError when it cannot run at all (no nodes, an id twice, an edge to nowhere, a cycle outside a loop, an
- * edge across a loop body's border); `validateGraph` says why in full, so call that first for people.
+ * edge across a loop body's border); `checkGraph` says why in full, so call that first for people.
  */
 export function compileGraph(graph: Graph): CompiledGraph {
   const links = linkGraph(graph);

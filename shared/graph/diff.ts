@@ -4,7 +4,7 @@ import { isObject, memberOf } from './json-value.ts';
 
 export { canonicalJson } from '../values/canonical-json.ts';
 
-export interface PartsDiff {
+interface PartsDiff {
   /** The parts themselves, in the order of the newer graph. */
   added: Json[];
   /** In the order of the older graph. */

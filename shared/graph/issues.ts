@@ -9,7 +9,7 @@ export interface Issues {
   report(): GraphReport;
 }
 
-export type IssuePlace = Pick<GraphIssue, 'node_id' | 'path' | 'position'>;
+type IssuePlace = Pick<GraphIssue, 'node_id' | 'path' | 'position'>;
 
 /** Gathers what is wrong with a graph: at most 1,000 errors and 1,000 warnings. */
 export function collectIssues(): Issues {

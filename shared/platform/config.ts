@@ -113,7 +113,7 @@ export const environmentSchema = z.object({
   COMPATIBLE_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
 });
 
-export type Environment = z.infer<typeof environmentSchema>;
+type Environment = z.infer<typeof environmentSchema>;
 
 /** Where alerts go. None: nobody is told, and none is queued. */
 function alertChannelsOf(e: Environment): AlertChannel[] {

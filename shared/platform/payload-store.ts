@@ -5,7 +5,7 @@ import type { Pool } from '../db/pool.ts';
 import { readPayload, storePayload } from '../db/runs/payloads.ts';
 
 /** Payloads above this go to Postgres and travel as a reference: histories stay small, the 2 MiB limit is far. */
-export const MAX_INLINE_BYTES = 64 * 1024;
+const MAX_INLINE_BYTES = 64 * 1024;
 
 const ENCODING = 'binary/stored';
 const utf8 = new TextEncoder();

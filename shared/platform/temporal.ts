@@ -10,7 +10,7 @@ import type { Logger } from './logger.ts';
 import { createPayloadStore } from './payload-store.ts';
 
 /** How long one call to Temporal may take before whoever waits for it is answered without it. */
-export const CALL_TIMEOUT_MS = 3_000;
+const CALL_TIMEOUT_MS = 3_000;
 
 export interface TemporalLink {
   client: Client;

@@ -40,7 +40,7 @@ export class RedactionError extends Error {
 }
 
 /** How many values each detector and pattern took out, by its name; names without any are left out. */
-export type RedactionCounts = ReadonlyMap<string, number>;
+type RedactionCounts = ReadonlyMap<string, number>;
 
 /** Takes values out of one step's data and counts them. */
 export interface Redaction {
@@ -50,7 +50,7 @@ export interface Redaction {
 }
 
 /** What one step's redaction may take. */
-export interface RedactionLimits {
+interface RedactionLimits {
   budget: WorkBudget;
   /** Told the name of each detector and pattern before it looks at a text. */
   onFinder?: (name: string) => void;

@@ -38,7 +38,7 @@ export function matchesPattern(
   return searchers(keyOf(pattern, ignoreCase), () => compile(pattern, ignoreCase)).test(text);
 }
 
-export const tooCostly = (text: string): PatternError =>
+const tooCostly = (text: string): PatternError =>
   new PatternError(
     `the pattern is too costly for a text of ${text.length} characters: use a simpler pattern or a shorter text`,
   );

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { graphSchema, type Graph } from '../../shared/contract/graph.ts';
 import { compileGraph, GraphError } from '../../shared/graph/compile.ts';
 import { createScheduler } from '../../shared/graph/schedule/scheduler.ts';
-import { validateGraph } from '../../shared/graph/validate/validate.ts';
+import { checkGraph } from '../../shared/graph-check.ts';
 import { draw } from './drawing.ts';
 import { modelRun } from './model.ts';
 
@@ -114,7 +114,7 @@ describe('graphs scribbled at random', () => {
     let compiledOnes = 0;
     fc.assert(
       fc.property(scribble, (graph) => {
-        const { valid } = validateGraph(graph, { tools: new Set(), customTools: new Set() });
+        const { valid } = checkGraph(graph, { tools: new Set(), customTools: new Set() });
         if (!valid) {
           expect(() => compileGraph(graph)).toThrow(GraphError);
           return;

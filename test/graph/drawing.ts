@@ -64,6 +64,14 @@ export function ready(scheduler: Scheduler): string[] {
   return scheduler.takeReady().map((node) => node.step_key);
 }
 
+/** Ids of the nodes that have failed, in topological order. */
+export function failedNodes(scheduler: Scheduler, graph: Graph): string[] {
+  const { nodes } = compileGraph(graph);
+  return scheduler
+    .snapshot()
+    .nodes.flatMap(([phase], at) => (phase === 'failed' ? [nodes[at]!.id] : []));
+}
+
 /** Control steps as `key status`, the output behind them when there is one. */
 export function control(scheduler: Scheduler): string[] {
   return scheduler

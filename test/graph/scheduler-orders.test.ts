@@ -7,7 +7,8 @@ import {
   type ReadyNode,
   type Scheduler,
 } from '../../shared/graph/schedule/scheduler.ts';
-import { validateGraph } from '../../shared/graph/validate/validate.ts';
+import { checkGraph } from '../../shared/graph-check.ts';
+import { failedNodes } from './drawing.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { modelRun, type World } from './model.ts';
 import { randomGraph, randomInput } from './random-graph.ts';
@@ -94,7 +95,7 @@ describe('runs of random graphs', () => {
   test('are of graphs that validation finds no fault with', () => {
     fc.assert(
       fc.property(randomGraph, (graph) => {
-        expect(validateGraph(graph, { tools, customTools: new Set() }).errors).toEqual([]);
+        expect(checkGraph(graph, { tools, customTools: new Set() }).errors).toEqual([]);
       }),
       { numRuns: 300 },
     );
@@ -188,7 +189,7 @@ describe('runs of random graphs', () => {
           const [victim] = open;
           if (victim === undefined || turn % 3 !== 0) return current;
           current.fail(victim.step_key);
-          expect([current.failed(), current.done]).toEqual([[victim.step_key], false]);
+          expect([failedNodes(current, graph), current.done]).toEqual([[victim.node_id], false]);
           current.retry(victim.step_key);
           open.shift();
           open.push(...current.takeReady());

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { graphSchema, type Graph, type GraphIssue } from '../../shared/contract/graph.ts';
 import { checkGraph } from '../../shared/graph-check.ts';
 import { compileGraph } from '../../shared/graph/compile.ts';
-import { validateGraph, type ValidationContext } from '../../shared/graph/validate/validate.ts';
+import type { ValidationContext } from '../../shared/graph/validate/validate.ts';
 import { draw } from './drawing.ts';
 import { randomGraph } from './random-graph.ts';
 
@@ -15,7 +15,7 @@ const context: ValidationContext = {
 const codes = (issues: readonly GraphIssue[]): string[] => issues.map((issue) => issue.code);
 
 function issuesOf(graph: Graph, inputKeys?: string[]): { errors: string[]; warnings: string[] } {
-  const { errors, warnings, valid } = validateGraph(graph, {
+  const { errors, warnings, valid } = checkGraph(graph, {
     ...context,
     ...(inputKeys && { inputKeys }),
   });
@@ -133,7 +133,7 @@ describe('errors', () => {
       c: { expression: 'x == ' },
       t: { tool_name: 'nope' },
     });
-    expect(validateGraph(graph, context).errors).toEqual([
+    expect(checkGraph(graph, context).errors).toEqual([
       {
         code: 'cycle',
         message: "The nodes 'c', 't' form a cycle; only a loop node may repeat",
@@ -274,13 +274,13 @@ describe('warnings', () => {
   });
 
   test('nodes behind a cycle are never reached', () => {
-    const { errors, warnings } = validateGraph(draw('s -> e\na -> b -> a -> d'), context);
+    const { errors, warnings } = checkGraph(draw('s -> e\na -> b -> a -> d'), context);
     expect(codes(errors)).toEqual(['cycle']);
     expect(warnings.map((issue) => issue.node_id)).toEqual(['a', 'b', 'd']);
   });
 
   test('do not make a graph invalid', () => {
-    expect(validateGraph(draw('c -> a'), context).valid).toBe(true);
+    expect(checkGraph(draw('c -> a'), context).valid).toBe(true);
   });
 });
 
@@ -589,7 +589,7 @@ describe('the parameters of built-in tools', () => {
 test('a model whose provider has no key is a warning, wherever it is named', () => {
   const graph = draw('a', { a: { model: 'openai/x', fallback_models: ['mock', 'anthropic/y'] } });
   const unavailableProviders = { anthropic: 'ANTHROPIC_API_KEY is not set' };
-  const { warnings, valid } = validateGraph(graph, { ...context, unavailableProviders });
+  const { warnings, valid } = checkGraph(graph, { ...context, unavailableProviders });
   expect(valid).toBe(true);
   expect(warnings).toEqual([
     {

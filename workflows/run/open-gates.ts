@@ -8,7 +8,7 @@ import type {
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 
-export interface DecidedGate {
+interface DecidedGate {
   step: ReadyNode;
   opening: GateOpening;
   decision: GateDecision;

@@ -2,7 +2,7 @@ import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/
 import { memo } from 'react';
 import { pathOf, type Route } from './routes.ts';
 
-export type RouteEdgeData = { route: Route; faded?: boolean };
+type RouteEdgeData = { route: Route; faded?: boolean };
 export type RouteEdge = Edge<RouteEdgeData, 'route'>;
 
 /** An edge along the route that was laid for it, with its label where it leaves the card. */

@@ -3,10 +3,10 @@ import type { QueryOf } from '../../../client/index.ts';
 import { api } from '../api.ts';
 
 /** Keys under `['data', …]`, a branch for each noun. */
-export const dataKey = ['data'] as const;
+const dataKey = ['data'] as const;
 export const feedsKey = [...dataKey, 'feeds'] as const;
 export const sourcesKey = [...dataKey, 'sources'] as const;
-export const recordsKey = [...dataKey, 'records'] as const;
+const recordsKey = [...dataKey, 'records'] as const;
 export const dataKeysKey = [...dataKey, 'keys'] as const;
 export const endpointsKey = [...dataKey, 'endpoints'] as const;
 

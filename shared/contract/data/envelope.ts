@@ -6,7 +6,7 @@ import { wholeNumber } from '../common.ts';
 export const SCHEMA_VERSION = '2026-07-01';
 
 /** What a key of the data API may be for, with what each lets it do. */
-export const dataScopes = {
+const dataScopes = {
   'feeds:read': 'Feeds and their specifications',
   'entities:read': 'Records and their changes',
   'events:read': 'Intelligence events',
@@ -43,7 +43,7 @@ export const envelopeOf = <Data extends z.ZodType>(data: Data) =>
     meta,
   });
 
-export const MAX_DATA_PAGE = 100;
+const MAX_DATA_PAGE = 100;
 
 /** Query of a list of `/v1`. */
 export const dataPageQuery = z.strictObject({
@@ -70,7 +70,6 @@ export const verificationStatuses = [
   'human_reviewed',
   'multi_source_verified',
 ] as const;
-export type VerificationStatus = (typeof verificationStatuses)[number];
 /** Somebody or something has looked at it. */
 export const wasLookedAt = (status: string): boolean => status !== 'unverified';
 /** Events of these cost more. */

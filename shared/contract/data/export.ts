@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 export const MAX_EXPORT_ROWS = 10_000;
 
-export const exportKinds = ['entities', 'events'] as const;
+const exportKinds = ['entities', 'events'] as const;
 export type ExportKind = (typeof exportKinds)[number];
 
 export const exportRequest = z

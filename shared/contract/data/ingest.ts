@@ -5,7 +5,7 @@ import { typeName } from './feed.ts';
 import { pastTime } from './source.ts';
 
 /** Records in one body; a stream may have any number. */
-export const MAX_INGEST_RECORDS = 1_000;
+const MAX_INGEST_RECORDS = 1_000;
 /** Bytes of one line of a stream. */
 export const MAX_LINE_BYTES = 256 * 1024;
 /** How many refusals are told in full. */
@@ -91,11 +91,11 @@ export const eventRecordFields = {
 };
 
 /** A record states itself whole: what it leaves out has its default, whatever it was before. */
-export const entityRecord = z
+const entityRecord = z
   .strictObject({ type: z.literal('entity'), ...entityRecordFields })
   .meta({ id: 'EntityRecord' });
 export type EntityRecord = z.infer<typeof entityRecord>;
-export const eventRecord = z
+const eventRecord = z
   .strictObject({ type: z.literal('event'), ...eventRecordFields })
   .meta({ id: 'EventRecord' });
 export type EventRecord = z.infer<typeof eventRecord>;

@@ -72,7 +72,6 @@ export const sourceSchema = z
     updated_at: timestamp,
   })
   .meta({ id: 'Source' });
-export type Source = z.infer<typeof sourceSchema>;
 
 /** For those who run the sources: with what went wrong last. */
 export const sourceDetailSchema = sourceSchema
@@ -86,7 +85,7 @@ export const sourceDetailSchema = sourceSchema
 export type SourceDetail = z.infer<typeof sourceDetailSchema>;
 
 /** How far a clock elsewhere may be ahead of ours. */
-export const CLOCK_TOLERANCE_MS = 5 * 60_000;
+const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
 /** A time at which something was seen, which cannot lie ahead. */
 export const pastTime = timeInput

@@ -16,8 +16,8 @@ export const RUN_BATCH = 200;
 /** Fewer at once when they are long: frames are the measure, a step has two or three. */
 const FRAME_BATCH = 20_000;
 /** Audit entries deleted at once. */
-export const AUDIT_BATCH = 500;
-export const PAYLOAD_BATCH = 100;
+const AUDIT_BATCH = 500;
+const PAYLOAD_BATCH = 100;
 /** Events that endpoints were told of deleted at once, each with up to a hundred deliveries. */
 const OUTBOUND_BATCH = 200;
 /** A run that ended less than this ago may have an execution that is still ending. */

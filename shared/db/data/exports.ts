@@ -10,7 +10,7 @@ import { ofScope, type RecordScope, scopesOf, walkedFar } from './lists.ts';
 const BATCH = 250;
 
 /** By the names of `exportColumns`. */
-export type ExportRow = Readonly<Record<string, unknown>>;
+type ExportRow = Readonly<Record<string, unknown>>;
 
 /** What an export has of a record: all of it, as the lists do. */
 export const exportColumns = {

@@ -17,7 +17,7 @@ import type { ReaderScope } from '../data/lists.ts';
 import { requireRoom } from '../people/limits.ts';
 
 /** Attempts of one endpoint that may be under way at once, over all workers. */
-export const PERMITS = 8;
+const PERMITS = 8;
 
 /**
  * Who looks after endpoints: a key of the data API, for which those of the other mode are not there, or a member, who

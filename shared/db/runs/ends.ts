@@ -19,7 +19,7 @@ import { closeOpenSteps, stopClocks, wantsWorkOf } from './row.ts';
  * event whoever races.
  */
 
-export interface RunFailure {
+interface RunFailure {
   kind: 'node' | 'budget' | 'cancelled' | 'rejected' | 'crash';
   node_id?: string;
 }
@@ -90,7 +90,7 @@ export async function reportFailure(
   });
 }
 
-export function errorOf(failed: FailedStep | undefined): string {
+function errorOf(failed: FailedStep | undefined): string {
   if (failed === undefined) return 'Failed';
   if (failed.reason === 'node') return `Node '${failed.label}' failed: ${failed.error}`;
   return failed.error;

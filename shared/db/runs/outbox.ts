@@ -3,7 +3,7 @@ import type { AlertEvent, TestAlert } from '../../alerts.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Db, sql, syncCommit, type Tx } from '../pool.ts';
 
-export const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert'] as const;
+const outboxKinds = ['start', 'decision', 'cancel', 'resume', 'alert'] as const;
 export type OutboxKind = (typeof outboxKinds)[number];
 
 const outboxRow = z.object({

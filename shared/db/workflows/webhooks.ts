@@ -15,7 +15,6 @@ const settingsRow = z.object({
   dedup_window_seconds: z.number(),
   event_id_field: z.string(),
 });
-export type WebhookSettings = z.infer<typeof settingsRow>;
 
 const webhookRow = settingsRow.extend({ secret: z.string().nullable() });
 /** A workflow's webhook: disabled without a secret. */

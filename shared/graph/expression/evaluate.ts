@@ -7,9 +7,9 @@ import { memberOf, truthy } from '../json-value.ts';
 import { MAX_WORK, type WorkBudget } from '../../values/work-budget.ts';
 
 /** Parts evaluated and values compared, in all. */
-export const MAX_EXPRESSION_STEPS = 10_000;
+const MAX_EXPRESSION_STEPS = 10_000;
 /** Values and characters that a list built by the expression may come to. */
-export const MAX_LIST_WEIGHT = 1_000_000;
+const MAX_LIST_WEIGHT = 1_000_000;
 
 interface Evaluation {
   source: string;

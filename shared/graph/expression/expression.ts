@@ -6,13 +6,7 @@ import { parseSource, type Ast } from './parser.ts';
 import type { WorkBudget } from '../../values/work-budget.ts';
 
 export { ExpressionError } from './error.ts';
-export { MAX_EXPRESSION_STEPS } from './evaluate.ts';
-export {
-  MAX_EXPRESSION_DEPTH,
-  MAX_EXPRESSION_LENGTH,
-  MAX_EXPRESSION_NODES,
-  type Ast,
-} from './parser.ts';
+export { type Ast } from './parser.ts';
 export { truthy } from '../json-value.ts';
 
 const parsed = createBoundedCache<string, Ast>(500);

@@ -1,6 +1,6 @@
 import { ExpressionError } from './error.ts';
 
-export type TokenKind = 'number' | 'string' | 'name' | 'sign' | 'end';
+type TokenKind = 'number' | 'string' | 'name' | 'sign' | 'end';
 
 export interface Token {
   kind: TokenKind;

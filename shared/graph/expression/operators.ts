@@ -73,7 +73,7 @@ export function applyBinary(
 }
 
 /** By value, at any depth, and false across types. */
-export function equals(left: Json, right: Json, meter: Meter, depth = 0): boolean {
+function equals(left: Json, right: Json, meter: Meter, depth = 0): boolean {
   spend(meter);
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) {
     if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) {

@@ -2,10 +2,10 @@ import { ExpressionError } from './error.ts';
 import { functionArity } from './functions.ts';
 import { tokenize, type Token } from './lexer.ts';
 
-export const MAX_EXPRESSION_LENGTH = 2000;
-export const MAX_EXPRESSION_NODES = 256;
+const MAX_EXPRESSION_LENGTH = 2000;
+const MAX_EXPRESSION_NODES = 256;
 /** Brackets, calls and prefixes within each other; a chain of operators is as flat as it reads. */
-export const MAX_EXPRESSION_DEPTH = 32;
+const MAX_EXPRESSION_DEPTH = 32;
 
 export type BinaryOperator =
   | 'or'

@@ -3,7 +3,7 @@ import { createBoundedCache } from '../../values/bounded-cache.ts';
 import { isObject, memberOf } from '../json-value.ts';
 
 /** Longest text a template may grow to, and longest sum of texts within one value. */
-export const MAX_RENDERED = 4_000_000;
+const MAX_RENDERED = 4_000_000;
 
 /** A template that cannot be rendered. */
 export class TemplateError extends Error {
@@ -17,7 +17,7 @@ export class TemplateError extends Error {
   }
 }
 
-export interface Reference {
+interface Reference {
   /** As written between the braces. */
   text: string;
   path: (string | number)[];

@@ -5,7 +5,7 @@ import type { WorkBudget } from '../../values/work-budget.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
 /** What all expressions that are evaluated in one go may do: 0.2 s at worst. */
-export const MAX_WORK_IN_PLACE = 2_000_000;
+const MAX_WORK_IN_PLACE = 2_000_000;
 /** The same for executions that began when only searches counted. */
 const EARLIER_WORK_IN_PLACE = 60_000_000;
 /** What computing a condition, a loop's round or a merge takes beside its expression. */

@@ -28,7 +28,7 @@ export interface ReadyNode {
   iteration: number[];
 }
 
-export interface GateDecision {
+interface GateDecision {
   approved: boolean;
   /** Merged into the top level of the state. */
   input?: JsonObject;
@@ -63,8 +63,6 @@ export interface Scheduler {
   decide(stepKey: string, decision: GateDecision): 'continued' | 'rejected';
   /** A step has failed for good. Throws SchedulerError unless it is ready or taken. */
   fail(stepKey: string): void;
-  /** Keys of failed steps in topological order, conditions and loops whose expression erred among them. */
-  failed(): string[];
   /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
   retry(stepKey: string): void;
   /** The node of a step, whatever round it names. Throws SchedulerError when there is none. */
@@ -111,8 +109,6 @@ export function createScheduler(
     complete: (stepKey, output) => complete(run, stepKey, output),
     decide: (stepKey, decision) => decide(run, stepKey, decision),
     fail: (stepKey) => enter(run, open(run, stepKey), 'failed'),
-    failed: () =>
-      run.phases.flatMap((phase, node) => (phase === 'failed' ? [stepKeyOf(run, node)] : [])),
     retry: (stepKey) => retry(run, stepKey),
     node: (stepKey) => run.graph.nodes[positionOf(run, stepKey)]!,
     state: () => run.values,

@@ -1,15 +1,15 @@
-import type { Graph, GraphReport } from '../../contract/graph.ts';
+import type { Graph } from '../../contract/graph.ts';
 import { utf8Bytes } from '../../values/canonical-json.ts';
-import { collectIssues, type Issues } from '../issues.ts';
+import type { Issues } from '../issues.ts';
 import { checkKeys } from './keys.ts';
 import { checkStructure } from './structure.ts';
 import { checkTexts } from './texts.ts';
 import { linkGraph } from '../topology.ts';
 
-export const MAX_NODES = 1000;
-export const MAX_EDGES = 5000;
+const MAX_NODES = 1000;
+const MAX_EDGES = 5000;
 /** Of the graph's canonical JSON in UTF-8. */
-export const MAX_GRAPH_BYTES = 1_048_576;
+const MAX_GRAPH_BYTES = 1_048_576;
 
 export interface ValidationContext {
   /** Names of the built-in tools. */
@@ -24,18 +24,6 @@ export interface ValidationContext {
 
 /** Nodes that could not be read, by position: others may refer to them, but nothing is said about them. */
 export type Unreadable = ReadonlySet<number>;
-
-/**
- * Says everything that is wrong with a graph of the right shape, all at once. `valid` means that it can be compiled
- * and run; warnings do not count. Near-linear: a graph at the limits takes milliseconds.
- */
-export function validateGraph(graph: Graph, context: ValidationContext): GraphReport {
-  const issues = collectIssues();
-  if (checkLimits(issues, graph.nodes.length, graph.edges.length, graph)) {
-    checkMeaning(issues, graph, context, new Set());
-  }
-  return issues.report();
-}
 
 /** Whether the graph is small enough to be looked at any further. */
 export function checkLimits(issues: Issues, nodes: number, edges: number, graph: unknown): boolean {
@@ -61,7 +49,7 @@ export function checkLimits(issues: Issues, nodes: number, edges: number, graph:
   return nodes <= MAX_NODES && edges <= MAX_EDGES && bytes <= MAX_GRAPH_BYTES;
 }
 
-/** All checks beyond shape and limits. */
+/** All checks beyond shape and limits. Near-linear: a graph at the limits takes milliseconds. */
 export function checkMeaning(
   issues: Issues,
   graph: Graph,

@@ -22,7 +22,7 @@ const LOST_BATCH = 200;
 const LOST_EVERY_MS = 60_000;
 
 /** One look: starts executions of deliveries that are promised. Returns how many it took. */
-export async function dispatchDeliveries(deps: DispatchDeps): Promise<number> {
+async function dispatchDeliveries(deps: DispatchDeps): Promise<number> {
   const queued = await takeQueued(deps.db, BATCH);
   const started = await Promise.all(queued.map((delivery) => start(deps, delivery)));
   const there = queued.filter((_delivery, index) => started[index]);

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { randomText } from '../../crypto/ids.ts';
 
-export const SECRET_PREFIX = 'whsec_';
+const SECRET_PREFIX = 'whsec_';
 /** 240 random bits. */
 const SECRET_LENGTH = 48;
 

@@ -15,7 +15,7 @@ import { EgressError, exchangeError, hostOf } from './error.ts';
 import { checkFramingHeaders, keptAcrossOrigins } from './headers.ts';
 import { createOwnServices, type ServiceAddress } from './own.ts';
 
-export { EgressError, type EgressErrorCode, findEgressError } from './error.ts';
+export { EgressError, findEgressError } from './error.ts';
 export { checkUserHeaders } from './headers.ts';
 
 export interface EgressOptions {
@@ -33,7 +33,7 @@ export interface EgressOptions {
   onFailure?: (error: EgressError) => void;
 }
 
-export interface EgressRequest {
+interface EgressRequest {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;

@@ -42,4 +42,4 @@ export function isWordCode(code: number): boolean {
   return isDigitCode(code) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
 }
 
-export const isDigitCode = (code: number): boolean => code >= 48 && code <= 57;
+const isDigitCode = (code: number): boolean => code >= 48 && code <= 57;

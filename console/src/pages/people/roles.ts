@@ -1,6 +1,6 @@
 import type { Member, Role } from '../../../../client/index.ts';
 
-export const roleTexts = {
+const roleTexts = {
   viewer: 'Viewer: can view everything, cannot change anything',
   editor: 'Editor: can build, run and approve workflows',
   admin: 'Admin: can do everything, including managing members and budgets',

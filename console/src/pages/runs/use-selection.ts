@@ -25,7 +25,7 @@ export function useSelection(): Selection {
   return { step, select };
 }
 
-export const runTabs = ['steps', 'log', 'data', 'checks', 'checkpoints'] as const;
+const runTabs = ['steps', 'log', 'data', 'checks', 'checkpoints'] as const;
 export type RunTab = (typeof runTabs)[number];
 
 /** Which part below the timeline is shown. */

@@ -41,7 +41,7 @@ export interface PatternDraft {
 }
 
 let lastKey = 0;
-export const newKey = (): number => ++lastKey;
+const newKey = (): number => ++lastKey;
 
 export const newTool = (): ToolDraft => ({
   key: newKey(),

@@ -8,7 +8,7 @@ export const wallParts = ['working', 'retrying', 'queued', 'waiting', 'idle'] as
 export type WallPart = (typeof wallParts)[number];
 
 /** A stretch of time, in milliseconds since 1970. */
-export interface Span {
+interface Span {
   phase: Phase;
   from: number;
   to: number;
