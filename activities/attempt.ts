@@ -1,23 +1,23 @@
 import { Context } from '@temporalio/activity';
 import type { Place } from '../shared/platform/threads/untrusted.ts';
 
-/** One attempt at a step, as Temporal dispatched it, in whichever lane. */
+/** One attempt at a step, as Temporal dispatched it, in either lane. */
 export interface Attempt {
-  /** The Temporal run id of the execution whose work it is; empty outside of one. */
+  /** The Temporal run id of the execution; empty outside of one. */
   execution: string;
   /** From 1; starts again when a step changes lanes. */
   number: number;
   scheduledAt: Date;
-  /** Aborted when the attempt is to stop: on a cancel, on a shutdown of the worker, at the end of its time. */
+  /** Aborted when the attempt must stop: on a cancel, on a shutdown of the worker, or at its timeout. */
   signal: AbortSignal;
-  /** Where the step's texts may be computed. */
+  /** Where the step's texts can be computed. */
   place: Place;
   /** Whether the step is to be cancelled, not only this attempt. */
   isCancelled: () => boolean;
   heartbeat: () => void;
 }
 
-/** The attempt that the activity in progress is. */
+/** The attempt of the activity in progress. */
 export function currentAttempt(place: Place = 'here-first'): Attempt {
   const context = Context.current();
   const { info } = context;
@@ -33,8 +33,8 @@ export function currentAttempt(place: Place = 'here-first'): Attempt {
 }
 
 /**
- * The same for a local activity: it has no heartbeat, stops after `ms`, and has no thread to compute on. What tells it to stop never means the step:
- * a cancelled run hears of it once the attempt has ended. Call `clear` then.
+ * The same for a local activity: it has no heartbeat, stops after `ms`, and has no thread to compute on. Its signal
+ * never means a cancelled step: a cancelled run sees the cancel after the attempt has ended. Call `clear` then.
  */
 export function shortAttempt(ms: number): { attempt: Attempt; clear: () => void } {
   const attempt = currentAttempt('here');

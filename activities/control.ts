@@ -12,12 +12,12 @@ import type { FrameNotifier } from './frame-notifier.ts';
 
 /**
  * The bookkeeping between steps, as local activities. Each may run twice: after a crash between its commit and the
- * completion of the workflow task it finds its own earlier write and answers the same.
+ * completion of the workflow task, it finds its own earlier write and returns the same result.
  */
 export function createControlActivities(deps: {
   db: Pool;
   frames: FrameNotifier;
-  /** Whether anybody is to be told of failures and open gates. */
+  /** Whether alert channels are configured for failures and open gates. */
   alerts: boolean;
 }): ControlActivities {
   const { db, frames, alerts } = deps;

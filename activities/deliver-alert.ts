@@ -18,7 +18,7 @@ export interface AlertDeps {
 
 const HEARTBEAT_MS = 2_000;
 
-/** The far side's answer, or that there was none, as far as it may be told: without address and body. */
+/** The response, or that there was none, without the address and the body. */
 class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
   readonly retryable: boolean;
@@ -30,14 +30,14 @@ class DeliveryError extends Error {
 }
 
 /**
- * One attempt to deliver one alert over one channel. Addresses come from the configuration and stay in here: the
- * execution's history and the log know the channel only. A channel that is no longer configured is left silent.
+ * One attempt to deliver one alert over one channel. Addresses come from the configuration and stay in this activity:
+ * the history and the log only contain the channel. A channel that is no longer configured is skipped.
  */
 export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliverAlert'] {
   return async ({ alert, channel }: AlertCall) => {
     const context = Context.current();
     const { cancellationSignal: signal, info } = context;
-    // So that an attempt of a worker that died is soon made by another.
+    // So that another attempt soon replaces one whose worker died.
     const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
     const about = alert.event === 'test' ? undefined : alert.run_id;
     const execution = info.workflowExecution?.workflowId ?? about ?? alert.workspace_id;
@@ -58,7 +58,7 @@ export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliv
         },
         'could not deliver an alert',
       );
-      // Without the cause, which may hold the webhook's address: failures are kept in the history whole.
+      // Without the cause, which may contain the webhook's address: the history stores failures completely.
       throw ApplicationFailure.create({
         message,
         type: 'AlertNotDelivered',
@@ -83,9 +83,9 @@ async function sendChat(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
     ...attempt,
   });
   if (isSuccess(answer.status)) return;
-  // The body is left out: error pages like to repeat the path that was asked for.
+  // Without the body: error pages often repeat the requested path.
   throw new DeliveryError(
-    `The chat webhook answered ${answer.status}`,
+    `The chat webhook responded with ${answer.status}`,
     isRetryableStatus(answer.status),
   );
 }
@@ -100,11 +100,11 @@ async function sendMail(deps: AlertDeps, alert: Alert, attempt: Attempt): Promis
 function toDeliveryError(error: unknown, channel: AlertCall['channel']): DeliveryError {
   if (error instanceof DeliveryError) return error;
   if (error instanceof MailError) {
-    const text = `The mail provider answered ${error.status}: ${error.message}`;
+    const text = `The mail provider responded with ${error.status}: ${error.message}`;
     return new DeliveryError(text, isRetryableStatus(error.status));
   }
   if (error instanceof EgressError) return new DeliveryError(error.message, error.retryable);
-  // An abort, when this worker is stopping, or a fault of our own: another attempt may fare better.
+  // An abort because the worker is stopping, or an internal error: another attempt may succeed.
   const kind = error instanceof Error ? error.name : messageOf(error);
-  return new DeliveryError(`Sending over ${channel} broke off (${kind})`, true);
+  return new DeliveryError(`Sending over ${channel} was interrupted (${kind})`, true);
 }

@@ -33,17 +33,16 @@ export interface DeliveryDeps {
 }
 
 const HEARTBEAT_MS = 2_000;
-/** What comes back without having used up an attempt does so after this, doubling, and some more by chance. */
+/** The delay after an attempt that does not count. It doubles, with jitter. */
 const FIRST_RETURN_MS = 500;
 const LONGEST_RETURN_MS = 30_000;
-/** Faults of our own in a row, a quarter of an hour of them, that a delivery sits out before they count as attempts. */
+/** Internal errors in a row, over a quarter of an hour, before they count as attempts of the delivery. */
 const MAX_FAULTS = 35;
 const RECORD_TRIES = 5;
 
 /**
- * One attempt at a delivery: take a place of the endpoint, send, record what came of it. Only what is recorded counts:
- * a worker that dies in between, a database that is away or a fault of this machine leaves the attempt to be made
- * again, under the same ids.
+ * One attempt at a delivery: take a slot of the endpoint, send, record the outcome. Only a recorded attempt counts: if
+ * a worker dies, the database is unavailable or this machine fails, the attempt is repeated under the same ids.
  */
 export function createAttemptDelivery(deps: DeliveryDeps): DeliveryActivities['attemptDelivery'] {
   return async (call) => {
@@ -58,9 +57,9 @@ export function createAttemptDelivery(deps: DeliveryDeps): DeliveryActivities['a
       return await attempt(deps, scope, context.cancellationSignal);
     } catch (error) {
       if (error instanceof ApplicationFailure) throw error;
-      deps.log.warn({ err: error, deliveryId: call.delivery_id }, 'could not look at a delivery');
-      // Without the cause: failures are kept in the history whole.
-      throw postponed('A fault of this service', FIRST_RETURN_MS);
+      deps.log.warn({ err: error, deliveryId: call.delivery_id }, 'could not process a delivery');
+      // Without the cause: the history stores failures completely.
+      throw postponed('An internal error of this service', FIRST_RETURN_MS);
     } finally {
       clearInterval(beat);
     }
@@ -73,7 +72,7 @@ async function attempt(deps: DeliveryDeps, scope: DeliveryRound, signal: AbortSi
   if (delivery === undefined) return 'gone';
   if (delivery.due_in_ms > 0) throw postponed('The retry is not due yet', delivery.due_in_ms);
   if (!delivery.permitted) {
-    throw postponed('As many as may be are under way to this endpoint', returnMs(delivery.waits));
+    throw postponed('All delivery slots of this endpoint are in use', returnMs(delivery.waits));
   }
   const began = performance.now();
   const outcome = await send(deps, scope, delivery, signal);
@@ -92,8 +91,8 @@ async function attempt(deps: DeliveryDeps, scope: DeliveryRound, signal: AbortSi
       nextInMs,
     }),
   );
-  // Somebody else's attempt has counted, or this one, whose first answer was lost: the row knows what is next.
-  if (recorded === undefined) throw postponed('The delivery has moved on', FIRST_RETURN_MS);
+  // Another attempt has counted, or this one with a lost response: the row has the next step.
+  if (recorded === undefined) throw postponed('The delivery was already recorded', FIRST_RETURN_MS);
   if (recorded.status === 'delivered') return 'delivered';
   const message = outcome.error ?? 'Not delivered';
   if (recorded.status === 'dead') {
@@ -119,8 +118,8 @@ async function send(
     const place = secretPlace(workspaceId, delivery.endpoint_id);
     secrets = sealed.map((secret) => sealer.open(secret, place));
   } catch (error) {
-    log.error({ err: error, workspaceId, deliveryId }, 'could not open the secret of an endpoint');
-    return { fault: true, status: null, error: 'The secret of the endpoint cannot be opened' };
+    log.error({ err: error, workspaceId, deliveryId }, "could not open an endpoint's secret");
+    return { fault: true, status: null, error: "The endpoint's secret cannot be opened" };
   }
   const outcome = await postDelivery(egress, { ...delivery, deliveryId, secrets, signal });
   if (outcome.error !== undefined) {
@@ -130,7 +129,7 @@ async function send(
   return outcome;
 }
 
-/** In ms: the back-off after the n-th attempt, or longer when the receiver asks for it, but never more than an hour. */
+/** In ms: the backoff after the n-th attempt, or longer if the receiver asks for it, but at most an hour. */
 export function pauseAfter(
   attempts: number,
   firstMs: number,
@@ -152,7 +151,7 @@ const postponed = (message: string, delayMs: number): ApplicationFailure =>
     nextRetryDelay: delayMs,
   });
 
-/** What was sent is worth some patience: unrecorded, it is sent once more. */
+/** Retries the write: an unrecorded delivery would be sent again. */
 async function persistently<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -5,21 +5,21 @@ import type { Logger } from '../shared/platform/logger.ts';
 export interface FrameNotifier {
   /** Wakes the streams of a run soon. Call it after the commit that wrote the frames. */
   wake(runId: string): void;
-  /** The same at once, for what somebody waits for: a run that paused or ended. */
+  /** The same at once, for a run that paused or ended. */
   wakeNow(runId: string): void;
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   close(): Promise<void>;
 }
 
 /**
- * Sooner than anybody sees, and long enough that short steps wake the streams together: each waking is a statement
+ * Too short to notice, and long enough to wake streams for several short steps at once: each wake-up is one statement
  * here and one in every API process.
  */
 const COLLECT_MS = 50;
 
 /**
- * Wakes streams for many runs with few statements: runs collect for a moment, and while one NOTIFY is under way
- * for the next. Losing one costs a stream at most a second, since readers also look by themselves.
+ * Wakes the streams of many runs with few statements: runs are collected for a moment, and while a NOTIFY is in
+ * progress, for the next one. A lost NOTIFY delays a stream by at most a second, because readers also poll.
  */
 export function createFrameNotifier(db: Pool, log: Logger): FrameNotifier {
   const waiting = new Set<string>();

@@ -30,7 +30,7 @@ export interface ActivityDeps extends DispatchDeps {
   mailer: Mailer | undefined;
   sealer: Sealer | undefined;
   metrics?: StepMetrics;
-  /** What a workspace pays where that differs from the price table. */
+  /** The workspace's prices where they differ from the price table. */
   priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;
 }
 
@@ -39,11 +39,11 @@ export interface Activities {
   steps: StepActivities;
   background: BackgroundActivities;
   deliveries: DeliveryActivities;
-  /** Sends what is still to be sent. */
+  /** Sends pending notifications. */
   close(): Promise<void>;
 }
 
-/** Every activity of a worker, apart by task queue. */
+/** All activities of a worker, by task queue. */
 export function createActivities(deps: ActivityDeps): Activities {
   const frames = createFrameNotifier(deps.db, deps.log);
   const policies = createPolicyCache(deps.db);

@@ -4,14 +4,14 @@ import type { Pool } from '../shared/db/pool.ts';
 import type { JudgingPolicies } from '../shared/platform/threads/untrusted.ts';
 import { compilePolicies } from '../shared/policy/judge.ts';
 
-/** A workspace's policies as this process last saw them. */
+/** A workspace's policies as this process last read them. */
 interface KnownPolicies extends JudgingPolicies {
   revision: number;
 }
 
 /**
- * The compiled policies of the workspaces this process works for. What it holds may be old: whoever uses it says the
- * revision when it begins a step, is told when that is no longer the one, and asks for a fresh one.
+ * The compiled policies of the workspaces of this process. They may be out of date: a step start names the revision,
+ * the ledger refuses an outdated one, and the caller then refreshes.
  */
 export interface PolicyCache {
   known(workspaceId: string): KnownPolicies;
@@ -19,7 +19,7 @@ export interface PolicyCache {
 }
 
 const MAX_WORKSPACES = 1_000;
-/** Most workspaces set nothing, so that is the guess until the ledger says otherwise. */
+/** Most workspaces have no policies, so this is the default until the ledger refuses it. */
 const NOTHING_SET: KnownPolicies = { revision: 0, ...ready(unrestricted) };
 
 function ready(policies: Policies): JudgingPolicies {
@@ -30,7 +30,7 @@ export function createPolicyCache(db: Pool): PolicyCache {
   const entries = new Map<string, KnownPolicies>();
   const keep = (workspaceId: string, fresh: KnownPolicies): KnownPolicies => {
     const held = entries.get(workspaceId);
-    // Reads may overtake each other.
+    // Concurrent reads may end in any order.
     const newer = held !== undefined && held.revision > fresh.revision ? held : fresh;
     entries.delete(workspaceId);
     entries.set(workspaceId, newer);

@@ -1,28 +1,28 @@
 import { availableParallelism } from 'node:os';
 
-/** Steps of one workspace in the lane of a worker. They hold local activity slots that the runs of others need. */
+/** Steps of one workspace in the lane of a worker. They hold local activity slots that other runs need. */
 const PER_WORKSPACE = 25;
-/** How many of them are executed at once while another workspace uses the lane. */
+/** How many of them run at once while another workspace uses the lane. */
 const BESIDE_OTHERS = Math.max(1, Math.floor(availableParallelism() / 2));
 /** A workspace uses the lane until this long after its last step. */
 const RECENT_MS = 1_000;
 
 /**
- * Shares the short lane of a worker between workspaces. One that is alone executes all its steps at once. Beside others
- * each executes half as many as there are processors, at least one, and its further steps wait: so a graph of many
- * short steps does not slow the runs of another workspace.
+ * Shares the short lane of a worker between workspaces. A single workspace runs all its steps at once. With several,
+ * each runs half as many as there are processors, at least one, and its other steps wait. So a graph with many short
+ * steps does not slow the runs of another workspace.
  */
 export interface ShortLane {
   /**
-   * Waits for a slot and returns what frees it, to be called once. Undefined when the workspace has too many steps in
-   * the lane. Throws the reason of the signal when it is aborted first.
+   * Waits for a slot and returns a function to release it, to be called once. Undefined when the workspace has too many
+   * steps in the lane. Throws the reason of the signal when it is aborted first.
    */
   enter: (workspaceId: string, signal: AbortSignal) => Promise<(() => void) | undefined>;
 }
 
 interface Share {
   executing: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   waiting: Set<(_: undefined) => void>;
   /** When its last step ended, in ms of `now`. */
   lastEnd: number;
@@ -35,7 +35,7 @@ export function createShortLane({
 } = {}): ShortLane {
   const shares = new Map<string, Share>();
 
-  /** How many steps the workspace may execute at once at the moment. Forgets those that no longer use the lane. */
+  /** How many steps the workspace may run at once now. Removes workspaces that no longer use the lane. */
   function slotsOf(workspaceId: string): number {
     for (const [other, { executing, waiting, lastEnd }] of shares) {
       if (other === workspaceId) continue;

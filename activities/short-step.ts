@@ -14,8 +14,8 @@ import { type Attempt, shortAttempt } from './attempt.ts';
 import { createShortLane } from './short-lane.ts';
 
 /**
- * An attempt in the short lane, once it has a slot there. It fails for good where the step does; whatever else goes
- * wrong is told as FAILURE_MOVES, with a MoveToLongLane for the workflow.
+ * An attempt in the short lane, once it has a slot. It fails permanently where the step does; every other failure
+ * becomes FAILURE_MOVES, with a MoveToLongLane for the workflow.
  */
 export function createExecuteShortStep(
   execute: (call: StepCall, attempt: Attempt) => Promise<Json>,
@@ -44,7 +44,7 @@ export function createExecuteShortStep(
   };
 }
 
-/** Benign: the step goes on, so the attempt is no failure to be logged. */
+/** Benign: the step continues, so this failure is not logged. */
 function moves(message: string, span: WorkedSpan, cause?: unknown): ApplicationFailure {
   // In milliseconds, as executeNode sets it.
   const delay: unknown = cause instanceof ApplicationFailure ? cause.nextRetryDelay : undefined;

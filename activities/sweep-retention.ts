@@ -6,8 +6,8 @@ import { sweepPart } from '../shared/operations/sweep.ts';
 const HEARTBEAT_MS = 2_000;
 
 /**
- * One part of a sweep. Beats by the clock, since every statement and call in it has a deadline of its own; told to
- * stop, it ends after the batch under way.
+ * One part of a sweep. Heartbeats on a timer, since every statement and call in it has its own deadline. When stopped,
+ * it ends after the current batch.
  */
 export function createSweepRetention(deps: DispatchDeps): BackgroundActivities['sweepRetention'] {
   return async (call) => {
@@ -21,7 +21,7 @@ export function createSweepRetention(deps: DispatchDeps): BackgroundActivities['
   };
 }
 
-/** Another worker goes on: what was removed is counted and stays removed. */
+/** Another worker continues: the removed rows are counted and stay removed. */
 function stopIfAsked(context: Context): void {
   if (!context.cancellationSignal.aborted) return;
   if (context.cancellationDetails?.workerShutdown === true) {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
 /**
- * Bundles the workflow code for the sandbox, 1 to 3 s. In production it is done once, when the image is built, and
+ * Bundles the workflow code for the sandbox, in 1 to 3 s. In production this happens once, when the image is built, and
  * `WORKFLOW_BUNDLE` names the file.
  */
 export async function bundleWorkflows(): Promise<{ code: string }> {
@@ -18,8 +18,8 @@ export async function bundleWorkflows(): Promise<{ code: string }> {
 }
 
 /**
- * Evaluated once per worker and not once per run, which saves close to a millisecond of each run. Only modules
- * that keep nothing of a run: the graph engine is functions over data, its caches hold parsed texts.
+ * Evaluated once per worker instead of once per run, which saves almost a millisecond per run. Only for modules without
+ * state of a run: the graph engine is functions over data, and its caches hold parsed texts.
  */
 const PURE_MODULES = [
   'shared/graph/schedule/scheduler',

@@ -25,14 +25,14 @@ export interface WorkerDeps {
   temporal: TemporalLink;
   bundle: WorkflowBundleOption;
   metrics?: WorkerMetrics;
-  /** Servers of this process that the configuration does not name: steps must not call them. */
+  /** Servers of this process that are not in the configuration: steps must not call them. */
   ownServices?: readonly ServiceAddress[];
 }
 
 export interface RunningWorker {
-  /** Rejects when a worker fails for good: the process should then end and be started anew. */
+  /** Rejects when a worker fails permanently: the process should then end and be restarted. */
   finished: Promise<void>;
-  /** Stops polling, lets what is under way end or hand over, and closes what it opened. */
+  /** Stops polling, lets work in progress end or hand over, and closes its connections. */
   stop(): Promise<void>;
 }
 
@@ -46,21 +46,21 @@ async function priceOverrides(db: Pool, workspaceId: string): Promise<PriceOverr
   );
 }
 
-/** How long steps may go on after a stop was asked for, before they are told to hand over. */
+/** How long steps may continue after a stop was requested, before they have to hand over. */
 const SHUTDOWN_GRACE_MS = 1_000;
 /** Workflow tasks that are computed or wait for their local activities. */
 const WORKFLOW_TASK_SLOTS = 100;
-/** Alerts wait for the network only; a receiver that hangs holds a slot for half a minute. */
+/** Alerts only wait for the network; a receiver that hangs occupies a slot for half a minute. */
 const BACKGROUND_SLOTS = 50;
-/** The same of deliveries. An endpoint holds at most its places of these. */
+/** The same for deliveries. An endpoint uses at most its own slots of these. */
 const DELIVERY_SLOTS = 400;
 
 /**
- * The workers of a process, control (workflow tasks, bookkeeping), steps (nodes), background (alerts, sweeps) and
- * deliveries (webhooks of the data API), and what goes on beside them: the reconciler, the audit log's sealer, the
- * folding of usage, the telling of schedules, the mailing of invitations, the dispatch of deliveries.
- * Apart, so that however many steps are slow, gates open and runs settle at once, and so that an alert whose receiver
- * hangs takes no step's slot.
+ * The workers of a process: control (workflow tasks, bookkeeping), steps (nodes), background (alerts, sweeps) and
+ * deliveries (webhooks of the data API). Beside them run the reconciler, the audit log's sealer, the usage rollup, the
+ * schedule sync, the invitation mailer and the delivery dispatcher.
+ * Separate workers, so that gates open and runs end at once even with many slow steps, and an alert whose receiver
+ * hangs uses no slot of a step.
  */
 export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const { config, db, log, temporal } = deps;
@@ -97,8 +97,8 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     workflowBundle: deps.bundle,
     activities: { ...activities.control },
     maxCachedWorkflows: config.worker.maxCachedWorkflows,
-    // A run that leaves the cache while a workflow task of it waits for local activities loses them, and the task times
-    // out. The oldest leave first: with twice the room, those have none.
+    // A run that is evicted from the cache while a workflow task of it waits for local activities loses them, and the
+    // task times out. The oldest runs are evicted first: with twice the size, those have none.
     maxConcurrentWorkflowTaskExecutions: Math.min(
       WORKFLOW_TASK_SLOTS,
       Math.floor(config.worker.maxCachedWorkflows / 2),
@@ -106,7 +106,7 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     maxConcurrentLocalActivityExecutions: 100,
     workflowTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
     enableNonLocalActivities: false,
-    // A killed worker's runs wait this long for it before another one takes them. The default is 10 s.
+    // The runs of a killed worker wait this long for it before another worker takes them. The default is 10 s.
     stickyQueueScheduleToStartTimeout: '2s',
   });
   const steps = await Worker.create({

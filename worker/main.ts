@@ -14,7 +14,7 @@ const config = loadConfig();
 const log = createLogger({ name: 'worker', level: config.logLevel });
 if (config.database.url === undefined) throw new Error('DATABASE_URL is not set');
 
-// The SDK serves its metrics on a loopback port of its own; ours hands them on together with what we count.
+// The SDK serves its metrics on its own loopback port; this server returns them together with the service's own.
 const sdkMetricsPort = await freePort();
 const sdkMetrics = `127.0.0.1:${sdkMetricsPort}`;
 Runtime.install({
@@ -61,7 +61,7 @@ log.info({ queues: temporal.queues, metricsPort: metricsServer.port }, 'worker i
 
 let exitCode = 0;
 async function stop(reason: string): Promise<void> {
-  log.info({ reason }, 'worker stops');
+  log.info({ reason }, 'worker is stopping');
   await sweeps.stop();
   await worker.stop();
   await metricsServer.close();
@@ -70,8 +70,8 @@ async function stop(reason: string): Promise<void> {
   process.exit(exitCode);
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(signal));
-// Started by a supervisor that is gone: nobody is left to stop this process.
-process.once('disconnect', () => void stop('supervisor is gone'));
+// The supervisor that started this process has ended, so nothing else would stop it.
+process.once('disconnect', () => void stop('supervisor has ended'));
 worker.finished.catch((error: unknown) => {
   log.fatal({ err: error }, 'worker failed');
   exitCode = 1;

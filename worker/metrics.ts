@@ -10,32 +10,32 @@ import type { Logger } from '../shared/platform/logger.ts';
 
 export interface WorkerMetrics {
   contentType: string;
-  /** Everything in the text format, with what only the database knows read anew. */
+  /** All metrics in the text format, with the database values read again. */
   read(): Promise<string>;
   steps: StepMetrics;
   reconciler: ReconcilerMetrics;
 }
 
-/** What a worker counts itself, and what it reads from the database when it is asked. */
+/** Metrics that a worker counts itself, and metrics that it reads from the database on request. */
 export function createWorkerMetrics(db: Pool): WorkerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const durations = new Histogram({
     name: 'workflow_step_duration_seconds',
-    help: 'Time one attempt at a step took, by node kind and outcome',
+    help: 'Duration of one attempt at a step, by node kind and outcome',
     labelNames: ['kind', 'outcome'],
     buckets: [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 900],
     registers,
   });
   const settledByReconciler = new Counter({
     name: 'workflow_runs_settled_without_execution_total',
-    help: 'Runs whose Temporal execution was found gone',
+    help: 'Runs whose Temporal execution was missing',
     registers,
   });
   const stuckTasks = new Counter({
     name: 'workflow_tasks_stuck_total',
-    help: 'Looks at executions whose workflow task fails again and again, by what fails it',
+    help: 'Checks of executions whose workflow task fails repeatedly, by cause',
     labelNames: ['cause'],
     registers,
   });
@@ -47,12 +47,12 @@ export function createWorkerMetrics(db: Pool): WorkerMetrics {
   });
   const waiting = new Gauge({
     name: 'outbox_rows',
-    help: 'Promises to Temporal that are not yet known to hold',
+    help: 'Outbox entries for Temporal that are not confirmed yet',
     registers,
   });
   const oldest = new Gauge({
     name: 'outbox_oldest_seconds',
-    help: 'Age of the oldest such promise',
+    help: 'Age of the oldest unconfirmed outbox entry',
     registers,
   });
   return {
@@ -81,8 +81,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `GET /metrics`: ours, followed by what Temporal's SDK exports at `sdkUrl`. Port 0 takes a free one. Answers
- * 404 to requests that look like DNS rebinding.
+ * Serves `GET /metrics`: the service's own, followed by what Temporal's SDK exports at `sdkUrl`. Port 0 uses a free
+ * port. Responds with 404 to requests that look like DNS rebinding.
  */
 export async function serveMetrics(
   options: { host: string; port: number; sdkUrl: string; publicUrl: string },

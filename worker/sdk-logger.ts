@@ -2,8 +2,8 @@ import type { Logger as SdkLogger, LogLevel } from '@temporalio/worker';
 import type { Logger } from '../shared/platform/logger.ts';
 
 /**
- * The SDK's and the workflows' log lines as ours. A step or run that fails is told at `info`: it is the
- * workflow's affair and stands in the run's record; `warn` and above are ours to look at.
+ * The SDK's and the workflows' log lines in the service's log. A failed step or run is logged at `info`, since it is in
+ * the run's record; `warn` and above are for the operator.
  */
 export function createSdkLogger(log: Logger): SdkLogger {
   const write = (level: LogLevel, message: string, meta: object = {}): void => {

@@ -7,13 +7,13 @@ import { SWEEP_WORKFLOW, type SweepInput } from '../shared/execution.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import type { TemporalLink } from '../shared/platform/temporal.ts';
 
-/** One per installation: several may share a namespace, not the names of their task queues. */
+/** One per installation: several may share a namespace, but not the names of their task queues. */
 export const sweepScheduleId = (taskQueuePrefix: string): string =>
   `${taskQueuePrefix}-retention-sweep`;
 
 /**
- * Makes sure that the sweep is scheduled every 24 hours as this build has it, and asks for one now. Any number of
- * workers may do so at once: there is one schedule, and a sweep that is under way is not joined by another.
+ * Ensures that the sweep is scheduled every 24 hours in the version of this build, and triggers one now. Any number of
+ * workers can do so at once: there is one schedule, and it skips while a sweep is in progress.
  */
 async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string): Promise<void> {
   const { schedule: client } = link.client;
@@ -24,7 +24,7 @@ async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string): Promi
     await link.withTimeout(() => client.create({ ...wanted, scheduleId }));
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    // `state` is left as it is: somebody may have paused the schedule.
+    // `state` is unchanged: an operator may have paused the schedule.
     await link.withTimeout(() => handle.update(({ state }) => ({ ...wanted, state })));
   }
   await link.withTimeout(() => handle.trigger(ScheduleOverlapPolicy.SKIP));
@@ -36,7 +36,7 @@ function scheduleOptions(link: TemporalLink, scheduleId: string) {
     spec: { intervals: [{ every: '24 hours' }] },
     policies: {
       overlap: ScheduleOverlapPolicy.SKIP,
-      // The start of a worker asks for a sweep anyway: nothing has to be caught up with.
+      // The start of a worker triggers a sweep anyway, so there is nothing to catch up.
       catchupWindow: '1 minute',
     },
     action: {
@@ -50,13 +50,13 @@ function scheduleOptions(link: TemporalLink, scheduleId: string) {
 }
 
 export interface SweepSchedule {
-  /** Resolves when the attempt under way, if any, is over. */
+  /** Resolves when the current attempt, if any, has ended. */
   stop(): Promise<void>;
 }
 
 const MAX_PAUSE_MS = 60_000;
 
-/** Schedules the sweep in the background, again and again until it holds: no run has to wait for it. */
+/** Schedules the sweep in the background and retries until it succeeds: no run has to wait for it. */
 export function startSweepSchedule(
   link: TemporalLink,
   taskQueuePrefix: string,

@@ -16,8 +16,8 @@ const inputFields = {
 };
 
 /**
- * One round of one delivery. Attempts are counted by its row, not here: those that came to nothing through no fault of
- * the receiver are repeated and use up none. A dead letter shows as a failed execution.
+ * One cycle of one delivery. Its row counts the attempts, not the workflow: attempts that failed through no fault of
+ * the receiver are repeated and not counted. A dead letter appears as a failed execution.
  */
 export async function deliverWebhook(input: DeliverWebhookInput): Promise<DeliveryResult> {
   requireInput('deliverWebhook', inputFields, input);

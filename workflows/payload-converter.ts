@@ -7,8 +7,8 @@ import {
 } from '@temporalio/common';
 
 /**
- * What stands in for a payload that cannot be decoded. It has none of the fields that input and signals need, so they
- * are refused as malformed; and it cannot be encoded, so it never becomes the result of anything.
+ * Replaces a payload that cannot be decoded. It has none of the required fields of inputs and signals, so they are
+ * refused as malformed. It cannot be encoded, so it never becomes a result.
  */
 class Undecodable {
   readonly #cause: unknown;
@@ -23,9 +23,9 @@ class Undecodable {
 }
 
 /**
- * The default converter, but for payloads that it cannot decode. Anybody who reaches Temporal can send a run a signal
- * that another codec has encoded, by mistake for instance. The SDK decodes it before any handler sees it; an error there
- * would fail the workflow task again and again, and the run would never go on.
+ * The default converter, except for payloads that it cannot decode. Anyone with access to Temporal can send a run a
+ * signal in another encoding. The SDK decodes it before any handler; an error there would fail the workflow task again
+ * and again, and block the run.
  */
 class TolerantPayloadConverter extends DefaultPayloadConverter {
   override fromPayload<T>(
@@ -41,5 +41,5 @@ class TolerantPayloadConverter extends DefaultPayloadConverter {
   }
 }
 
-/** Under this name the bundler looks for it. */
+/** The bundler looks for this name. */
 export const payloadConverter = new TolerantPayloadConverter();

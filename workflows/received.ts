@@ -3,9 +3,9 @@ import type { GateDecision } from '../shared/execution.ts';
 import type { JsonObject } from '../shared/json.ts';
 
 /**
- * What reaches an execution from outside: its input and its signals. Anybody who may use Temporal can send them, and an
- * error thrown over a malformed one would fail the workflow task for ever, so they are checked before they are used.
- * By hand and not by zod, which would weigh down the workflow bundle.
+ * Checks data that reaches an execution from outside: its input and its signals. Anyone with access to Temporal can
+ * send them, and an error over a malformed one would fail the workflow task forever. Not with zod, which would enlarge
+ * the workflow bundle.
  */
 
 type Check = (value: unknown) => boolean;
@@ -28,7 +28,7 @@ export const hasFields =
   (value) =>
     isObject(value) && Object.entries(fields).every(([name, check]) => check(value[name]));
 
-/** Ends the execution as failed, with nothing to retry, unless its input is what its type says. */
+/** Fails the execution, without a retry, unless its input has the expected type. */
 export function requireInput(
   workflow: string,
   fields: Record<string, Check>,
@@ -48,7 +48,7 @@ export function requireInput(
 
 const MALFORMED = 'MalformedInput';
 
-/** The decision that a signal brought, with nothing else in it; undefined when it is none. */
+/** The decision of a signal, without other fields; undefined when it has none. */
 export function readDecision(value: unknown): GateDecision | undefined {
   if (!isObject(value)) return undefined;
   const { step_key, round, approved, input, reason } = value;
@@ -66,7 +66,7 @@ export function readDecision(value: unknown): GateDecision | undefined {
   };
 }
 
-/** The decisions that a signal `resumed` brought, undefined in the place of each that is none; undefined: no such signal. */
+/** The decisions of a signal `resumed`, with undefined for each invalid one. Undefined when the signal is malformed. */
 export function readResumed(value: unknown): (GateDecision | undefined)[] | undefined {
   if (!isObject(value) || !Array.isArray(value['decisions'])) return undefined;
   return value['decisions'].map(readDecision);

@@ -11,12 +11,12 @@ const { tickSchedule } = proxyLocalActivities<ScheduleActivities>({
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },
 });
 
-/** Set by the server on whatever a schedule starts: when it was due, however late it comes. */
+/** The server sets it on every execution of a schedule: when it was due, even if it starts late. */
 const dueAt = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
 
 /**
- * One tick of a schedule: starts its run, which is an execution of its own, and ends. A tick that gets no run ends
- * well too and says why.
+ * One tick of a schedule: starts its run, which is a separate execution, and ends. A tick without a run also succeeds,
+ * and says why.
  */
 export async function scheduledTrigger(input: ScheduledTriggerInput): Promise<TickResult> {
   requireInput('scheduledTrigger', inputFields, input);

@@ -5,12 +5,12 @@ import { isListOf, isObject, isText, requireInput } from './received.ts';
 
 const inputFields = { task_queue: isText, channels: isListOf(isText), alert: isObject };
 
-/** Tries per channel: with the pauses in between half a minute, then the alert is given up. */
+/** Attempts per channel. With the pauses in between they take half a minute; then the alert has failed. */
 const MAX_ATTEMPTS = 6;
 
 /**
- * Sends one alert over each of its channels, side by side: one that fails keeps no other from being used. The run it
- * tells of knows nothing of it. An alert that could not be delivered shows as a failed execution.
+ * Sends one alert over all of its channels in parallel, so that a failing channel does not block the others. The run is
+ * not affected. An alert that could not be delivered appears as a failed execution.
  */
 export async function sendAlert(input: SendAlertInput): Promise<{ delivered: AlertChannel[] }> {
   requireInput('sendAlert', inputFields, input);
@@ -18,7 +18,7 @@ export async function sendAlert(input: SendAlertInput): Promise<{ delivered: Ale
     taskQueue: input.task_queue,
     startToCloseTimeout: '45s',
     heartbeatTimeout: '10s',
-    // Of an alert that waited longer than this for a worker nobody wants to hear.
+    // An alert that waited longer than this for a worker is out of date.
     scheduleToCloseTimeout: '1 day',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: MAX_ATTEMPTS },
   });

@@ -27,13 +27,13 @@ const inputFields = {
   ),
 };
 
-/** Further rounds for runs whose executions are just ending; what has not ended by then waits for the next sweep. */
+/** Further iterations for runs whose executions are about to end; the rest waits for the next sweep. */
 const MAX_WAITS = 6;
 const WAIT = '10s';
 
 /**
- * One retention sweep. Each activity call works for a bounded time and says where the next one goes on, so that a
- * first sweep over years of runs is many calls, none of them long.
+ * One retention sweep. Each activity call works for a bounded time and returns where the next one continues, so that a
+ * first sweep over years of runs takes many short calls.
  */
 export async function sweep(input: SweepInput): Promise<SweepTotals> {
   requireInput('sweep', inputFields, input);

@@ -4,13 +4,13 @@ import { toMicros } from '../../shared/money.ts';
 import { costOf, type PriceOverrides, priceOf } from '../../shared/prices.ts';
 import { FREE, type StepCost } from '../../shared/spending.ts';
 
-/** Tokens a provider adds to what is sent: roles, separators, instructions for JSON. */
+/** Tokens that a provider adds to the prompt: roles, separators, instructions for JSON. */
 const FRAMING_TOKENS = 1_000;
 
 /**
- * What one attempt at an agent may cost, over its model and its fallbacks. A mock's cost is what its node says. With
- * `max_output_tokens` a provider's is bounded by the price table, since no model makes more tokens of a text than it
- * has bytes. Else it is what the node has cost before, and unknown where that is not known either.
+ * The possible cost of one attempt at an agent, over its model and its fallbacks. A mock's cost is in its node. With
+ * `max_output_tokens`, the price table bounds a provider's cost, since no model makes more tokens of a text than it has
+ * bytes. Otherwise it is the node's last cost, and unknown without one.
  */
 export async function agentCost(
   call: { node: AgentNode; params: JsonObject; state: JsonObject },
@@ -26,7 +26,7 @@ export async function agentCost(
   const providers = models.filter((model) => model !== 'mock');
   if (providers.length > 0) {
     const overrides = await ask.prices();
-    // Without a price it is not asked at all where a limit applies.
+    // Models without a price are not called where a limit applies.
     const prices = providers.flatMap((model) => priceOf(model, overrides) ?? []);
     const { max_output_tokens: output } = node;
     const input = Buffer.byteLength(

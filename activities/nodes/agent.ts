@@ -25,18 +25,18 @@ import {
   type NodeRunner,
 } from './node.ts';
 
-// Warnings of the SDK (a setting a model ignores) would go to the console, past our logger.
+// The SDK would write warnings (a setting a model ignores) to the console, past the logger.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 export interface AgentDeps {
   findModel: (name: string) => ModelLookup;
-  /** Of the keys that models are asked with. */
+  /** The API keys of the model providers. */
   keys: SecretCutter;
   /** A workspace's own prices; without it only the table counts. */
   priceOverrides?: (workspaceId: string) => Promise<PriceOverrides>;
 }
 
-/** One model's failure, and whether another model may do better with the same question. */
+/** One model's failure, and whether another model may succeed with the same request. */
 interface ModelFailure {
   model: string;
   error: NodeError;
@@ -44,15 +44,15 @@ interface ModelFailure {
 }
 
 /**
- * Asks the node's model, then its fallbacks in order while providers fail, without those that may not be asked. The output is the answer's text, or with
- * `response_schema` the parsed value. Throws NodeError, which carries the cost of an answer that was of no use, and
- * the signal's reason on abort.
+ * Calls the node's model, then its fallbacks in order while providers fail, without the models that the policies block.
+ * The output is the response text, or with `response_schema` the parsed value. Throws NodeError, which carries the cost
+ * of an unusable response, and the signal's reason on abort.
  */
 export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
   return async (call) => {
     const prompt = promptOf(call);
     const models = [call.node.model, ...(call.node.fallback_models ?? [])];
-    // Outside the loop: a database that cannot be reached is no model's failure.
+    // Outside the loop: a database outage is no model failure.
     const overrides = models.some((model) => model !== 'mock')
       ? await deps.priceOverrides?.(call.workspaceId)
       : undefined;
@@ -78,7 +78,7 @@ export function createAgentRunner(deps: AgentDeps): NodeRunner<AgentNode> {
   };
 }
 
-/** What it would cost is unknown, which is not nothing. */
+/** An unknown cost is not zero. */
 const unpriced = (model: string): ModelFailure => ({
   model,
   error: new NodeError(
@@ -106,10 +106,10 @@ async function askProvider(
       ...(system === '' ? {} : { instructions: system }),
       temperature: call.node.temperature,
       maxOutputTokens: call.node.max_output_tokens,
-      // Attempts are counted and spaced by the node's own retry policy.
+      // The node's own retry policy counts and spaces the attempts.
       maxRetries: 0,
       abortSignal: call.signal,
-      // Strict mode refuses schemas with optional properties; the answer is checked here instead.
+      // Strict mode refuses schemas with optional properties; this function checks the response instead.
       providerOptions: { openai: { strictJsonSchema: false } },
       ...(schema === undefined
         ? {}
@@ -123,7 +123,7 @@ async function askProvider(
       return { ...consumption, output };
     }
     if (result.finishReason === 'content-filter') {
-      throw new NodeError(`${name} withheld its answer (content filter)`, { consumption });
+      throw new NodeError(`${name} withheld its response (content filter)`, { consumption });
     }
     return { ...consumption, output: deps.keys.json(result.text) };
   } catch (error) {
@@ -137,7 +137,7 @@ async function askProvider(
   }
 }
 
-/** The SDK throws when there is nothing to parse, which a spent output limit brings about. */
+/** The SDK throws when there is no output to parse, as after a reached output limit. */
 function structuredAnswer(result: { readonly output: Json }): Json | undefined {
   try {
     return result.output;
@@ -152,7 +152,7 @@ const cutOff = (model: string, consumption: Consumption): NodeError =>
     consumption,
   });
 
-/** The JSON in a model's answer. Throws NodeError, worth another try, when it is not JSON or does not fit. */
+/** The JSON in a model's response. Throws a retryable NodeError when it is not JSON or does not fit. */
 async function parseAnswer(
   call: NodeCall<AgentNode>,
   text: string,
@@ -160,13 +160,13 @@ async function parseAnswer(
   model: string,
   consumption: Consumption,
 ): Promise<Json> {
-  // Models without a JSON mode like to wrap what they were asked for.
+  // Models without a JSON mode often wrap the JSON in other text.
   const bare = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
   let answer: Json;
   try {
     answer = JSON.parse(bare) as Json;
   } catch {
-    throw new NodeError(`${model} did not answer with valid JSON: ${text.slice(0, 200)}`, {
+    throw new NodeError(`${model} did not respond with valid JSON: ${text.slice(0, 200)}`, {
       consumption,
     });
   }
@@ -185,14 +185,14 @@ async function fitting(
     throw new NodeError(`The response_schema ${schemaProblem}`, { retryable: false, consumption });
   }
   if (problem !== undefined) {
-    throw new NodeError(`The answer of ${model} does not fit the response_schema: ${problem}`, {
+    throw new NodeError(`The response of ${model} does not fit the response_schema: ${problem}`, {
       consumption,
     });
   }
   return answer;
 }
 
-/** A provider that reports no token counts leaves the cost unknown, like a model without a price. */
+/** Without token counts from the provider, the cost is unknown, as for a model without a price. */
 function consumptionOf(
   model: string,
   usage: LanguageModelUsage | undefined,
@@ -210,10 +210,10 @@ function consumptionOf(
 const tokenCount = (value: number | undefined): number | undefined =>
   value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
-/** What the SDK throws is not kept as a cause: it holds the prompt, and texts in which a key may stand. */
+/** The SDK's error is not kept as the cause: it contains the prompt, and texts that may contain a key. */
 function judge(model: string, error: unknown, keys: SecretCutter): ModelFailure {
   if (error instanceof NodeError) {
-    // The mock plays a provider here, so its failures lead on like a provider's; a bad answer was an answer.
+    // The mock stands for a provider, so its failures lead to the fallbacks; a bad response does not.
     return { model, error, tryNext: model === 'mock' };
   }
   const blocked = findEgressError(error);
@@ -226,13 +226,13 @@ function judge(model: string, error: unknown, keys: SecretCutter): ModelFailure 
     if (status < 400) {
       return {
         model,
-        error: new NodeError(`${model} gave an answer that cannot be read`),
+        error: new NodeError(`${model} returned a response that cannot be read`),
         tryNext: true,
       };
     }
     const text = `${model} answered ${status}: ${keys.text(error.message).slice(0, 500)}`;
     const retryable = isRetryableStatus(status);
-    // Wrong in itself: no other model can be asked the same. A key or model refused is this provider's affair.
+    // An invalid request would fail with every model. A refused key or model concerns only this provider.
     const badRequest = [400, 413, 422].includes(status);
     return {
       model,
@@ -245,7 +245,7 @@ function judge(model: string, error: unknown, keys: SecretCutter): ModelFailure 
 }
 
 function combined(failures: readonly ModelFailure[]): NodeError {
-  const last = failures.at(-1)?.error ?? new NodeError('No model was asked', { retryable: false });
+  const last = failures.at(-1)?.error ?? new NodeError('No model was called', { retryable: false });
   if (failures.length <= 1) return last;
   return new NodeError(failures.map((failure) => failure.error.message).join('; '), {
     retryable: failures.some((failure) => failure.error.retryable),
@@ -258,6 +258,6 @@ function combined(failures: readonly ModelFailure[]): NodeError {
 const promptOf = (call: NodeCall<AgentNode>): string =>
   textOf(call.params['prompt'] === undefined ? call.state : call.params['prompt']);
 
-/** A parameter that was one reference keeps its type; a model reads text. */
+/** A parameter that is a single reference keeps its type; a model reads text. */
 const textOf = (value: Json | undefined): string =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);

@@ -7,8 +7,8 @@ import { type NodeCall, NodeError, type NodeResult } from './node.ts';
 const ECHO_LENGTH = 120;
 
 /**
- * The model of every example: free of keys, the same answer every time, and able to be slow, dear or broken on
- * request. Costs nothing when it fails. Throws NodeError while `fail_times` lasts, the signal's reason on abort.
+ * The model of the examples: needs no key, gives the same response every time, and can be slow, expensive or failing on
+ * request. Costs nothing when it fails. Throws NodeError while `fail_times` lasts, and the signal's reason on abort.
  */
 export async function askMock(call: NodeCall<AgentNode>, prompt: string): Promise<NodeResult> {
   const mock = call.node.mock ?? {};
@@ -27,7 +27,7 @@ export async function askMock(call: NodeCall<AgentNode>, prompt: string): Promis
   };
 }
 
-/** The rendered output when the caller rendered it, else as the node has it; null is an output like any other. */
+/** The rendered output when the caller rendered it, else the node's own; null is an output like any other. */
 function givenOutput(call: NodeCall<AgentNode>): Json | undefined {
   const rendered = call.params['mock'];
   if (
@@ -44,12 +44,12 @@ function givenOutput(call: NodeCall<AgentNode>): Json | undefined {
 function defaultOutput(node: AgentNode, prompt: string): Json {
   if (node.response_schema !== undefined) return exampleOf(node.response_schema, 0);
   const line = prompt.replace(/\s+/g, ' ').trim();
-  // By code points, so that no half of a surrogate pair is left over.
+  // By code points, so that no surrogate pair is split.
   const short = [...line].slice(0, ECHO_LENGTH).join('');
   return `Mock answer to: ${short}${short.length < line.length ? '...' : ''}`;
 }
 
-/** The plainest value that fits the common keywords of a JSON Schema, so that nodes after it find their keys. */
+/** The simplest value that fits the common keywords of a JSON Schema, so that later nodes find their keys. */
 function exampleOf(schema: Json | undefined, depth: number): Json {
   if (schema === null || typeof schema !== 'object' || Array.isArray(schema) || depth > 16) {
     return null;

@@ -6,7 +6,7 @@ import type { Place } from '../../shared/platform/threads/untrusted.ts';
 
 export { type Consumption, NodeError } from '../../shared/node-error.ts';
 
-/** One attempt at one step: everything a node's own code may know. */
+/** One attempt at one step, as a node's own code sees it. */
 export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNode> {
   workspaceId: string;
   workflowId: string;
@@ -14,20 +14,22 @@ export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNo
   stepKey: string;
   /** 1 for the first try; counts only tries that ended in an error of the node. */
   attempt: number;
-  /** Stable over crashes and resets, new after a definite error answer: what outside tools deduplicate by. */
+  /** Stable over crashes and resets, new after a definite error response: external tools use it for deduplication. */
   idempotencyKey: string;
-  /** A cap or a budget applies to the run: what has no price must not be used. */
+  /** A cap or a budget applies to the run: a model without a price must not be used. */
   budgeted: boolean;
   node: Node;
-  /** The tool that a `custom:<name>` stands for, as it is registered now; undefined when it is not. */
+  /** The registered tool of a `custom:<name>`; undefined when there is none. */
   customTool?: CustomTool | undefined;
   /** The node's templated parameters with every reference resolved. */
   params: JsonObject;
-  /** The part of the run state the node reads as a whole (default prompt, `json_transform`). */
+  /** The part of the run state that the node reads as a whole (default prompt, `json_transform`). */
   state: JsonObject;
-  /** Asked before each fallback model: false when policies rule it out, which is then on record. Absent: all may. */
+  /**
+   * Called before each fallback model: false when policies block it, which is then recorded. Absent: all are allowed.
+   */
   mayFallBack?: ((model: string) => Promise<boolean>) | undefined;
-  /** Where its texts may be computed. */
+  /** Where its texts can be computed. */
   place?: Place | undefined;
   /** Aborted on cancel, on the node's timeout and when the worker shuts down. */
   signal: AbortSignal;
@@ -37,7 +39,7 @@ export interface NodeResult extends Consumption {
   output: Json;
 }
 
-/** The work of one node kind or one tool. Throws NodeError for what the node itself did wrong. */
+/** The work of one node kind or one tool. Throws NodeError for errors of the node itself. */
 export type NodeRunner<Node extends AgentNode | ToolNode = AgentNode | ToolNode> = (
   call: NodeCall<Node>,
 ) => Promise<NodeResult>;

@@ -12,7 +12,7 @@ import type { NodeRunner } from './node.ts';
 import { createToolRunner } from './tool.ts';
 
 export interface NodeRunnerDeps {
-  /** For the tools that keep records. */
+  /** For the tools that write records. */
   db: Pool;
   config: Pick<Config, 'models' | 'chatWebhookUrl' | 'encryptionKey'>;
   egress: Egress;
@@ -27,7 +27,7 @@ export interface NodeRunners {
   tool: NodeRunner<ToolNode>;
 }
 
-/** The node kinds that reach outside. Of them only the data tools touch the database. */
+/** The node kinds with external effects. Only the data tools use the database. */
 export function createNodeRunners(deps: NodeRunnerDeps): NodeRunners {
   const { db, config, egress, mailer, priceOverrides } = deps;
   const { models: settings, chatWebhookUrl } = config;

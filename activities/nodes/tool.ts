@@ -4,8 +4,7 @@ import type { ToolRegistry } from '../tools/registry.ts';
 import { NodeError, type NodeRunner } from './node.ts';
 
 /**
- * Runs the node's tool out of the registry, or `custom` for one of the workspace's own. Throws a final NodeError for a
- * name that is not in it.
+ * Runs the node's tool from the registry, or `custom` for a custom tool. Throws a final NodeError for an unknown name.
  */
 export function createToolRunner(
   tools: ToolRegistry,

@@ -2,12 +2,12 @@ import type { ToolNode } from '../../shared/contract/graph.ts';
 import { callCustomTool, type CustomToolDeps } from '../../shared/platform/calls/custom-tool.ts';
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 
-/** Calls the tool that `custom:<name>` stands for: the parameters are its arguments, its result is the output. */
+/** Calls the tool of `custom:<name>`: the parameters are its arguments, its result is the output. */
 export function createCustom(deps: CustomToolDeps): NodeRunner<ToolNode> {
   return async (call) => {
     const tool = call.customTool;
     if (tool === undefined) {
-      throw new NodeError(`The tool '${call.node.tool_name}' is not registered, or not any more`, {
+      throw new NodeError(`The tool '${call.node.tool_name}' is not registered`, {
         retryable: false,
       });
     }

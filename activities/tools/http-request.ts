@@ -12,7 +12,7 @@ import type { NodeRunner } from '../nodes/node.ts';
 import { parseParams } from './params.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);
-/** Templates turn numbers into text and back, so a header may be any plain value. */
+/** Templates turn numbers into text and back, so a header can be any plain value. */
 export const headersSchema = z.record(
   z.string(),
   z.union([z.string(), z.number(), z.boolean()]).transform(String),
@@ -34,7 +34,7 @@ const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 const MAX_REDIRECTS = 5;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** `{url, method, headers, query, body}` to `{status, headers, body}`; an answer other than 2xx fails the node. */
+/** `{url, method, headers, query, body}` to `{status, headers, body}`; a response other than 2xx fails the node. */
 export function createHttpRequest(egress: Egress): NodeRunner<ToolNode> {
   return async (call) => {
     const params = parseParams('http_request', paramsSchema, call.params);
@@ -63,7 +63,7 @@ export function createHttpRequest(egress: Egress): NodeRunner<ToolNode> {
   };
 }
 
-/** Text goes as it is; everything else as JSON. */
+/** Text is sent unchanged; everything else as JSON. */
 function encodeBody(body: Json | undefined, headers: Record<string, string>): string | undefined {
   if (body === undefined || body === null || typeof body === 'string') return body ?? undefined;
   setDefault(headers, 'content-type', 'Content-Type', 'application/json');
@@ -81,7 +81,7 @@ function setDefault(
 
 type Scalar = z.infer<typeof scalar>;
 
-/** Null leaves a query parameter out; a list repeats it. An invalid URL is left for the guard to refuse. */
+/** Null omits a query parameter; a list repeats it. The egress guard refuses an invalid URL. */
 function withQuery(text: string, query: Record<string, Scalar | Scalar[]>): string {
   const url = URL.parse(text);
   if (url === null) return text;

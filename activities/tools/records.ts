@@ -10,7 +10,7 @@ import { parseParams } from './params.ts';
 
 const target = z.looseObject({ feed_id: z.string().min(1).max(200) });
 
-/** A tool's parameters as a record and the feed it goes to. Absent and null are the same. Throws a final NodeError. */
+/** A tool's parameters as a record, and its feed. Absent and null are the same. Throws a final NodeError. */
 export function parseRecord(
   tool: string,
   type: IngestRecord['type'],
@@ -23,7 +23,7 @@ export function parseRecord(
   );
   const given = Object.entries(fields).filter(([, value]) => value !== null);
   if (Object.hasOwn(fields, 'type')) {
-    throw new NodeError(`${tool}: 'type' is no parameter`, { retryable: false });
+    throw new NodeError(`${tool}: 'type' is not a parameter`, { retryable: false });
   }
   const record = parseParams(tool, ingestRecord, {
     ...Object.fromEntries(given),
@@ -32,7 +32,7 @@ export function parseRecord(
   return { feedId, record };
 }
 
-/** Keeps one record. Doing so again leaves it as it is, so a step may be tried any number of times. */
+/** Writes one record. A repeated write changes nothing, so a step can be retried any number of times. */
 export async function keepRecord(
   tool: string,
   db: Pool,
@@ -51,7 +51,7 @@ export async function keepRecord(
   return { feed_id: feedId, external_key: record.external_key, result: resultOf(outcome, record) };
 }
 
-/** A refusal is the node's own doing; what else goes wrong is not. */
+/** A refusal is an error of the node; other errors are not. */
 export const asNodeError = (tool: string, error: unknown): unknown =>
   error instanceof AppError
     ? new NodeError(`${tool}: ${error.message}`, { retryable: false, cause: error })

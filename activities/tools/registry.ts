@@ -15,14 +15,14 @@ import { createSendEmail } from './send-email.ts';
 import { createSourceReport } from './source-report.ts';
 
 export interface ToolDeps {
-  /** For the tools that keep records. */
+  /** For the tools that write records. */
   db: Pool;
   egress: Egress;
   mailer: Mailer | undefined;
   chatWebhookUrl: string | undefined;
 }
 
-/** Runners by tool name. More are added by spreading. */
+/** Runners by tool name. Spread it to add more. */
 export type ToolRegistry = Readonly<Record<string, NodeRunner<ToolNode>>>;
 
 /** The tools of `builtinTools`, by the same names. */

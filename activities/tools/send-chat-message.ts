@@ -14,7 +14,7 @@ const paramsSchema = z.strictObject({
   webhook_url: z.string().min(1).nullish(),
 });
 
-/** One message to an incoming webhook, whatever it answers. Throws EgressError, or the signal's reason. */
+/** One message to an incoming webhook, with any response. Throws EgressError, or the signal's reason. */
 export function postChatMessage(
   egress: Egress,
   url: string,
@@ -29,7 +29,7 @@ export function postChatMessage(
   });
 }
 
-/** Whoever knows the path of an incoming webhook can post to it, and the service behind it may name it. */
+/** Anyone who knows the path of an incoming webhook can post to it, and the service behind it may repeat the path. */
 function secretOf(url: string): SecretCutter {
   const path = URL.parse(url)?.pathname ?? '/';
   if (path === '/') return createSecretCutter([]);

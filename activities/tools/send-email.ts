@@ -5,13 +5,13 @@ import { callOutside, isRetryableStatus } from '../../shared/platform/calls/outs
 import { NodeError, type NodeRunner } from '../nodes/node.ts';
 import { parseParams } from './params.ts';
 
-// The provider judges addresses; here only what could become a header of its own is refused.
+// The provider validates addresses; this only refuses what could become another header.
 const address = z
   .string()
   .trim()
   .min(3)
   .max(320)
-  .regex(/^[^\r\n\0]+@[^\r\n\0]+$/, 'must be an e-mail address');
+  .regex(/^[^\r\n\0]+@[^\r\n\0]+$/, 'must be an email address');
 const recipients = z.union([address.transform((one) => [one]), z.array(address).min(1).max(50)]);
 const optional = recipients.nullish().transform((list) => list ?? undefined);
 const line = z
@@ -57,7 +57,7 @@ export function createSendEmail(mailer: Mailer | undefined): NodeRunner<ToolNode
         return { output: { id }, costMicros: 0 };
       } catch (error) {
         if (!(error instanceof MailError)) throw error;
-        throw new NodeError(`The mail provider answered ${error.status}: ${error.message}`, {
+        throw new NodeError(`The mail provider responded with ${error.status}: ${error.message}`, {
           retryable: isRetryableStatus(error.status),
           definite: true,
           cause: error,

@@ -20,7 +20,7 @@ const EMAIL =
   /^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)*[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/;
 
 export const emailInput = z
-  .email({ pattern: EMAIL, error: 'must be an e-mail address' })
+  .email({ pattern: EMAIL, error: 'must be an email address' })
   .max(254)
   .meta({ examples: ['ada@example.com'] });
 

@@ -99,7 +99,7 @@ async function exchange<T>(
   const body = parseObject(answer.body.toString('utf8'));
   if (answer.status >= 200 && answer.status < 300) {
     if (typeof body['id'] === 'string') return { data: body as T, error: null, headers };
-    throw new MailError(502, 'The mail provider answered without an id');
+    throw new MailError(502, 'The mail provider responded without an id');
   }
   const message = typeof body['message'] === 'string' ? body['message'] : 'no reason given';
   return {

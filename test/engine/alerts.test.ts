@@ -273,7 +273,7 @@ describe('a receiver with trouble', () => {
     expect(status).toBe('FAILED');
     expect(chat.seen).toHaveLength(6);
     expect(mail.seen).toHaveLength(1);
-    expect(history).toContain('The chat webhook answered 500');
+    expect(history).toContain('The chat webhook responded with 500');
     expect(history).toContain('Send it?');
     expect(history).not.toContain(SECRET);
     await pause(1_000);

@@ -186,7 +186,7 @@ describe('a step that calls a custom tool', () => {
     const run = await engine.until(runId, ['failed']);
     expect(run.steps.find((step) => step.step_key === 'a')).toMatchObject({
       attempt: 1,
-      error: `The tool 'custom:${tool.name}' is not registered, or not any more`,
+      error: `The tool 'custom:${tool.name}' is not registered`,
     });
     await call('POST', '/api/tools', { name: tool.name, endpoint_url: `${tools.url}/gone` });
     await resumeRun(engine.deps, { actor: engine.actor, runId });

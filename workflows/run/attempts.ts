@@ -8,7 +8,10 @@ import type { PreparedStep } from './prepare.ts';
 import { complete, type Run, takeIn } from './state.ts';
 import { executeShortStep, executeStep, moveOf } from './step-call.ts';
 
-/** Steps of a run in flight that are costly to compute. A workspace's take turns on the threads, so more would wait. */
+/**
+ * Concurrent steps of a run that are costly to compute. The steps of a workspace share the threads, so more would only
+ * wait.
+ */
 const COSTLY_IN_FLIGHT = 2;
 
 /** Dispatches a step in the long lane. */
@@ -26,7 +29,7 @@ export function startLongStep(
   }
 }
 
-/** Dispatches a step in the short lane. It goes on in the long one when it has to. */
+/** Dispatches a step in the short lane. It moves to the long lane when necessary. */
 export function startShortStep(
   run: Run,
   step: ReadyNode,
@@ -89,7 +92,7 @@ function endCostly(run: Run): void {
   startCostly(run);
 }
 
-/** Takes in what comes of a step in the long lane. */
+/** Handles the result of a step in the long lane. */
 function follow(
   run: Run,
   step: ReadyNode,
@@ -121,7 +124,7 @@ function follow(
 
 function succeed(run: Run, step: ReadyNode, output: Json): void {
   run.inFlight.delete(step.step_key);
-  // The event that completes the workflow task under way: the history up to it holds this result.
+  // The event that completes the current workflow task: the history up to it holds this result.
   run.observed.push({ step_key: step.step_key, event_id: workflowInfo().historyLength + 1 });
   complete(run, step.step_key, output);
 }
@@ -129,7 +132,7 @@ function succeed(run: Run, step: ReadyNode, output: Json): void {
 function failStep(run: Run, step: ReadyNode, call: PendingWrites, error: unknown): void {
   run.inFlight.delete(step.step_key);
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  // What travelled with a call that may never have begun is sent again; writing it twice is harmless.
+  // The pending writes of a call that may never have started are sent again; writing them twice is harmless.
   run.scheduler.returnControlSteps(call.control);
   const stopped = cause instanceof ApplicationFailure && cause.type === FAILURE_BUDGET;
   fail(run, step, text(cause), stopped ? 'budget' : 'node', error);

@@ -1,7 +1,7 @@
 import { proxyLocalActivities } from '@temporalio/workflow';
 import type { ControlActivities } from '../../shared/execution.ts';
 
-/** Bookkeeping never gives up: a long outage of the database must not turn a finished run into a failed one. */
+/** Bookkeeping retries forever: a long database outage must not turn a finished run into a failed one. */
 export const control = proxyLocalActivities<ControlActivities>({
   startToCloseTimeout: '15s',
   localRetryThreshold: '10s',

@@ -7,7 +7,7 @@ import { control } from './control.ts';
 import type { Run } from './state.ts';
 import { summaryOf } from './step-call.ts';
 
-/** A `delay` is a timer of the server: it holds no worker and outlives every restart. */
+/** A `delay` is a server timer: it occupies no worker and survives every restart. */
 export async function delayStep(
   run: Run,
   step: ReadyNode,

@@ -30,7 +30,7 @@ function evidenceOf(error: unknown): JsonObject {
   return (details?.[0] ?? {}) as JsonObject;
 }
 
-/** A condition or loop whose expression erred has failed like any node. */
+/** A condition or loop whose expression failed is a failed node. */
 export function collectFailed(run: Run, steps: readonly ControlStep[]): void {
   for (const step of steps) {
     if (step.status !== 'failed' || run.failures.has(step.step_key)) continue;
@@ -39,14 +39,14 @@ export function collectFailed(run: Run, steps: readonly ControlStep[]): void {
   }
 }
 
-/** The same of the control steps that wait for a call. */
+/** The same for the control steps that wait for a call. */
 export function collectFailedControl(run: Run): void {
   const steps = run.scheduler.takeControlSteps();
   collectFailed(run, steps);
   run.scheduler.returnControlSteps(steps);
 }
 
-/** Reports what failed, once everything in flight has ended, and either goes on or ends the run. */
+/** Reports failures once nothing is in flight, and then continues or ends the run. */
 export async function settleFailures(run: Run): Promise<void> {
   const failed = [...run.failures.values()].map((failure) => failure.step);
   const call = { ...pendingWrites(run), n: run.failureCount + 1, failed };
@@ -86,7 +86,7 @@ function runFailure(run: Run, message: string, failed: readonly FailedStep[]): A
   });
 }
 
-/** A failed step as the ledger and the run's error tell of it. */
+/** A failed step, as in the ledger and the run's error. */
 export function failedStep(
   scheduler: Scheduler,
   step: Pick<ReadyNode, 'step_key' | 'iteration'>,

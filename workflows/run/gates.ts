@@ -13,9 +13,9 @@ import { show } from './status.ts';
 const decisionSignal = defineSignal<[unknown]>(SIGNAL_DECISION);
 const resumedSignal = defineSignal<[unknown]>(SIGNAL_RESUMED);
 
-/** Listens for decisions and resumes from now on. */
+/** Starts to handle decisions and resumes. */
 export function handleSignals(run: Run): void {
-  // A malformed signal is not ours: Postgres holds every decision, and tells of it again when the run comes to rest.
+  // Ignored: Postgres holds every decision, and returns it again when the run pauses.
   const ignored = (signal: string): void => log.warn('ignored a malformed signal', { signal });
   setHandler(decisionSignal, (message) => {
     run.pace.arrived();
@@ -38,7 +38,7 @@ export function handleSignals(run: Run): void {
       if (decision === undefined) ignored(SIGNAL_RESUMED);
       else run.gates.learn(decision);
     }
-    // Whatever the reset cut off, the ledger is told again where the run stands.
+    // The ledger may have more than the history after a reset; write the run's position again.
     run.atRest = false;
     wake(run);
   });
@@ -78,7 +78,7 @@ export function applyDecisions(run: Run): boolean {
   return applied;
 }
 
-/** Nothing is in flight and gates are open: the run is paused. Returns whether there is something to do at once. */
+/** Pauses the run: nothing is in flight and gates are open. Returns whether there is work to continue with. */
 export async function rest(run: Run): Promise<boolean> {
   if (run.atRest) return false;
   run.atRest = true;

@@ -14,22 +14,22 @@ interface DecidedGate {
   decision: GateDecision;
 }
 
-/** The gates a run has reached and the decisions it has heard of, in whatever order the two come. */
+/** The open gates of a run and the decisions it has received, in either order. */
 export interface OpenGates {
-  /** The first decision for a gate's round stands; later and repeated ones change nothing. */
+  /** The first decision for a gate's round is final; later and repeated ones change nothing. */
   learn: (decision: GateDecision) => void;
-  /** What a lost execution had asked and been answered. */
+  /** The gates and decisions of a lost execution. */
   learnLedger: (ledger: LedgerState) => void;
   reach: (step: ReadyNode, node: GateNode, prompt: string) => void;
   /** Removes and returns the first gate that has been decided. */
   takeDecided: () => DecidedGate | undefined;
-  /** A rejection failed the run: the gate's next opening is a new round. */
+  /** After a rejection that failed the run, the gate's next opening is a new round. */
   askAgain: (gate: DecidedGate) => void;
   openings: () => GateOpening[];
   carried: () => Pick<CarriedState, 'decisions' | 'rounds'>;
 }
 
-/** `failsOnReject` tells of a gate's node id whether nothing follows its rejection. */
+/** `failsOnReject` says for a gate's node id whether the gate has no rejected branch. */
 export function createOpenGates(
   failsOnReject: (nodeId: string) => boolean,
   carried?: Pick<CarriedState, 'decisions' | 'rounds'>,
@@ -46,7 +46,7 @@ export function createOpenGates(
     if (!decisions.has(key)) decisions.set(key, decision);
   }
 
-  /** A gate known from the ledger whose last round was a rejection that failed the run asks anew. */
+  /** A gate from the ledger whose last round was a rejection that failed the run starts a new round. */
   function firstRound(stepKey: string, fails: boolean): number {
     const known = ledger?.rounds[stepKey];
     if (known === undefined) return 1;

@@ -2,39 +2,39 @@ import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { WorkedSpan } from '../../shared/execution.ts';
 import { SMALL_WORK } from '../../shared/values/work-budget.ts';
 
-/** How long a run pauses that has computed its share of a workflow task, so that others get most of the worker's time. */
+/** How long a run pauses after its share of a workflow task, so that other runs get most of the worker's time. */
 const PAUSE_MS = 100;
 
-/** A workflow task dispatches no more short steps after this long: what arrived meanwhile waits for its end. */
+/** A workflow task dispatches no short steps after this time: arrived events wait until the task ends. */
 const SHORT_TASK_MS = 100;
 
 /**
- * Sees to it that no workflow task of a run takes long: the thread it is on computes those of other runs, and a
- * decision or a cancel is heard of in the next one. Once a task has done its share, the run takes a timer and goes on.
+ * Keeps workflow tasks short: the same thread computes the tasks of other runs, and decisions and cancels arrive with
+ * the next task. When a task has used its share, the run starts a timer and then continues.
  */
 export interface Pace {
-  /** Adds what was done beside expressions, in units of a WorkBudget. */
+  /** Adds work other than expressions, in units of a WorkBudget. */
   add: (units: number) => void;
   /** Adds a short step that this workflow task waited for. */
   worked: (span: WorkedSpan) => void;
   /** Something arrived that only a workflow task brings. */
   arrived: () => void;
-  /** Whether this workflow task has computed its share. To be asked before each piece of work. */
+  /** Whether this workflow task has used its share. Check before each piece of work. */
   spent: () => boolean;
-  /** Undefined while this workflow task may go on to compute; else a promise for the next one. */
+  /** Undefined while this workflow task can continue to compute; else a promise for the next task. */
   pause: () => Promise<void> | undefined;
-  /** The same of dispatching a short step, which this workflow task would have to wait for. */
+  /** The same for dispatching a short step, which this workflow task would have to wait for. */
   pauseForShort: () => Promise<void> | undefined;
 }
 
 /**
- * `done` tells the units that expressions have used since the run began. Everything is decided by what the history
- * holds, so that a replay decides the same: spans by the worker's clock are part of the results. A task is taken for
- * a new one only when something arrives with it, since a replay passes over the tasks that only keep local activities
- * alive; `byLength`: whenever the history has grown, as in executions without short steps.
+ * `done` returns the units that expressions have used since the run started. All decisions use only what is in the
+ * history, so that a replay decides the same; durations by the worker's clock are part of the results. A task counts as
+ * new only when something arrives with it, because a replay skips tasks that only keep local activities alive.
+ * `byLength`: a task counts as new whenever the history has grown, as in executions without short steps.
  */
 export function createPace(done: () => number, { byLength }: { byLength: boolean }): Pace {
-  // What the beginning of the run computed is this first task's.
+  // The work at the start of the run belongs to this first task.
   let task = workflowInfo().historyLength;
   let atStart = 0;
   let added = 0;
@@ -74,7 +74,7 @@ export function createPace(done: () => number, { byLength }: { byLength: boolean
   };
 }
 
-/** For executions that began before there was a pace: their histories hold no such timers. */
+/** For executions of engine versions before pacing: their histories hold no such timers. */
 export const unhurried: Pace = {
   add: () => undefined,
   worked: () => undefined,

@@ -11,10 +11,10 @@ import type { ExecutedNode } from '../../shared/graph/kinds.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { renderUrl } from '../../shared/tools.ts';
 
-/** Values beyond which it does not matter how many more there are. */
+/** The exact count beyond this number of values does not matter. */
 const MAX_WEIGHED = 1_000_000;
 
-/** What a step needs to run, cut out of the run's state: templates resolved, nothing else sent along. */
+/** The input of a step, from the run's state: templates are resolved, and only what the step needs is sent. */
 export interface PreparedStep {
   node: ExecutedNode;
   label: string;
@@ -27,10 +27,10 @@ export function prepareStep(node: ExecutedNode, state: JsonObject): PreparedStep
   return node.kind === 'agent' ? prepareAgent(node, state) : prepareTool(node, state);
 }
 
-/** Characters of results that are written in the time of one unit of work. */
+/** Characters of results that are written in one unit of work. */
 const WRITTEN_PER_UNIT = 20;
 
-/** What preparing a step took, in units of a WorkBudget: reading its templates, writing what came of them. */
+/** The work to prepare a step, in units of a WorkBudget: parsing its templates and writing the results. */
 export function preparingWork(node: ExecutedNode, { params, state }: PreparedStep): number {
   const texts =
     node.kind === 'agent' ? [node.prompt ?? '', node.system_prompt ?? ''] : [node.params];
@@ -57,7 +57,7 @@ function prepareAgent(node: AgentNode, state: JsonObject): PreparedStep {
 function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
   const { params: templates, ...bare } = node;
   const stripped: ToolNode = { ...bare, params: {} };
-  // An expression is read as it stands; what it reads travels beside it.
+  // An expression is sent unevaluated, with the values it reads.
   if (node.tool_name === 'json_transform') {
     const expression = templates['expression'];
     const roots = typeof expression === 'string' ? expressionRoots(expression) : [];
@@ -77,7 +77,7 @@ function prepareTool(node: ToolNode, state: JsonObject): PreparedStep {
   return { node: stripped, label: nodeLabel(node), params, state: {} };
 }
 
-/** Values in a URL are percent-encoded and cannot change where it leads. */
+/** Values in a URL are percent-encoded, so that they cannot change its target. */
 function renderUrlTemplate(template: string, state: JsonObject): string {
   const rendered = renderUrl(
     parseTemplate(template).parts.map((part) =>

@@ -24,8 +24,8 @@ import { carryOn, finish, type RunResult } from './status.ts';
 import { launch } from './steps.ts';
 
 /**
- * One run: asks the scheduler what is ready and does it. All decisions about the graph are the scheduler's, all
- * writes are the activities'; this is the part between them that Temporal replays.
+ * One run: asks the scheduler for ready nodes and executes them. The scheduler decides about the graph, and activities
+ * write. Temporal replays only this code between them.
  */
 export async function runGraph(input: RunGraphInput): Promise<RunResult> {
   requireInput('runGraph', inputFields, input);
@@ -45,7 +45,7 @@ export async function runGraph(input: RunGraphInput): Promise<RunResult> {
         }),
       );
     }
-    // A plain Error would make the workflow task fail for ever instead of the run.
+    // A plain Error would make the workflow task fail forever instead of the run.
     if (error instanceof TemporalFailure) throw error;
     throw ApplicationFailure.create({
       message: text(error),

@@ -17,34 +17,34 @@ import type { Json } from '../../shared/json.ts';
 import { createOpenGates, type OpenGates } from './open-gates.ts';
 import { createPace, type Pace, unhurried } from './pace.ts';
 
-/** The engine version since which texts count as work and a run pauses when it has done much. */
+/** The first engine version in which texts count as work and a run pauses after much work. */
 const PACED_SINCE = 2;
-/** The engine version since which short steps are local activities. */
+/** The first engine version in which short steps are local activities. */
 const LANES_SINCE = 3;
 
-/** What an execution holds of its run. The functions of this folder are given it, and change it. */
+/** The state that an execution holds of its run. The functions of this folder receive and change it. */
 export interface Run {
   readonly input: RunGraphInput;
   readonly scheduler: Scheduler;
   readonly pace: Pace;
   readonly gates: OpenGates;
-  /** The engine version before there was a pace. */
+  /** An engine version before pacing. */
   readonly earlier: boolean;
-  /** An engine version before there were short steps. */
+  /** An engine version before short steps. */
   readonly oneLane: boolean;
   /** Keys of the steps in flight. */
   readonly inFlight: Set<string>;
-  /** Short steps: how many are in flight, and those that were given out and wait for others to end. */
+  /** Short steps: the number in flight, and those that wait for a slot. */
   readonly short: { inFlight: number; held: ReadyNode[] };
-  /** Costly steps: how many are in flight, and what begins those that wait for others to end. */
+  /** Costly steps: the number in flight, and callbacks that start the waiting ones. */
   readonly costly: { inFlight: number; waiting: (() => void)[] };
   /**
-   * What came of steps and is yet to be taken in. One by one, each with all that follows from it: a replay is told of
-   * several local activities at once that ended one after the other, and has to give the same commands.
+   * Results of steps that are not handled yet. They are handled one by one, each with all its consequences: a replay
+   * delivers several local activities at once that ended one after the other, and must produce the same commands.
    */
   readonly arrived: (() => void)[];
   readonly failures: Map<string, { step: FailedStep; cause?: unknown }>;
-  /** At which events results arrived, for the next call to take along. */
+  /** The event ids at which results arrived, for the next call. */
   observed: ObservedStep[];
   ledger: LedgerState | undefined;
   failureCount: number;
@@ -52,7 +52,7 @@ export interface Run {
   shownStatus: string;
   finished: number;
   cancelled: Error | undefined;
-  /** Something happened since the loop last looked. */
+  /** Something happened since the last iteration of the loop. */
   woken: boolean;
   resolveWake: (() => void) | undefined;
 }
@@ -88,8 +88,8 @@ export function createRun(input: RunGraphInput): Run {
     woken: false,
     resolveWake: undefined,
   };
-  // A promise of our own instead of `condition`: the loop turns with every event, and the SDK keeps a stack trace
-  // of each promise made in workflow code.
+  // A plain promise instead of `condition`: the loop iterates with every event, and the SDK keeps a stack trace for
+  // each promise made in workflow code.
   CancellationScope.current().cancelRequested.catch((error: unknown) => {
     run.cancelled = error instanceof Error ? error : new CancelledFailure('Cancelled');
     wake(run);
@@ -103,13 +103,13 @@ export function wake(run: Run): void {
   run.resolveWake = undefined;
 }
 
-/** Waits until something wakes the run. */
+/** Waits until an event wakes the run. */
 export const nextEvent = (run: Run): Promise<void> =>
   new Promise((resolve) => {
     run.resolveWake = resolve;
   });
 
-/** What the next call takes along: control steps, by default all that wait, and what was observed. */
+/** The writes for the next call: control steps, by default all waiting ones, and observed results. */
 export function pendingWrites(
   run: Run,
   steps: ControlStep[] = run.scheduler.takeControlSteps(),
@@ -119,7 +119,7 @@ export function pendingWrites(
   return { run_id: run.input.run_id, control: steps, observed };
 }
 
-/** What a finished step leads to is computed at once, or where a pace is kept, as soon as there is time for it. */
+/** The consequences of a finished step are computed at once, or with pacing when there is time for them. */
 export function takeIn(run: Run, arrival: () => void): void {
   if (run.earlier) {
     arrival();

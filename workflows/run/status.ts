@@ -15,7 +15,7 @@ export interface RunResult {
   output: JsonObject;
 }
 
-/** Shows in the Temporal UI how the run stands. */
+/** Shows the run's status in the Temporal UI. */
 export function show(
   run: Run,
   status: string,
@@ -38,7 +38,7 @@ export async function finish(run: Run): Promise<RunResult> {
   return { run_id: run.input.run_id, status, output };
 }
 
-/** Keeps the history short: a new execution takes over the whole state. Only at rest, so nothing is in flight. */
+/** Keeps the history short: a new execution takes over the whole state. Only when nothing is in flight. */
 export async function carryOn(run: Run): Promise<never> {
   await control.recordControlSteps(pendingWrites(run));
   return continueAsNew<typeof runGraph>({

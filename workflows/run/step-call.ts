@@ -22,22 +22,25 @@ import { customToolName, MAX_TOOL_TIMEOUT_SECONDS } from '../../shared/tools.ts'
 import type { PreparedStep } from './prepare.ts';
 
 /**
- * Temporal asks for a step this often beyond the node's own attempts: while it waits for room under a cap or a budget,
- * or the database is away. How often its worker may die is counted in the ledger.
+ * Temporal's retries beyond the node's own attempts: the step may wait for room under a cap or a budget, or the
+ * database may be unavailable. The ledger counts how often its worker died.
  */
 const ASKED_AGAIN = 10_000;
-/** What an attempt may take beyond the node's own timeout, which it enforces itself, before its worker counts as lost. */
+/**
+ * How long an attempt may take beyond the node's own timeout, which it enforces itself, before its worker counts as
+ * lost.
+ */
 const GRACE_MS = 15_000;
 
 /**
- * When a short attempt counts as lost, waiting for a slot included. It ends by itself long before; well below the time
- * after which the SDK would report that the workflow task is alive, and a signal could come in between.
+ * When a short attempt counts as lost, including the wait for a slot. It ends long before by itself. This is well below
+ * the time after which the SDK sends a workflow task heartbeat, with which a signal could arrive.
  */
 const SHORT_TIMEOUT = '4s';
 
 /**
- * A step in the long lane, an activity. Its retry policy is for a killed worker or a database out of reach; the node's
- * own tries are counted in the ledger, and each failure names the delay to the next one.
+ * A step in the long lane: an activity. Its retry policy covers a killed worker or an unavailable database. The ledger
+ * counts the node's own retries, and each failure names the delay before the next one.
  */
 export function executeStep(
   input: RunGraphInput,
@@ -64,7 +67,7 @@ export function executeStep(
   return executeNode(costly ? { ...call, costly } : call);
 }
 
-/** One attempt at a step in the short lane, a local activity. See `moveOf` for its failures. */
+/** One attempt at a step in the short lane: a local activity. See `moveOf` for its failures. */
 export function executeShortStep(
   input: RunGraphInput,
   step: Pick<ReadyNode, 'step_key' | 'iteration'>,
@@ -79,7 +82,7 @@ export function executeShortStep(
   return local.executeShortStep(callOf(input, step, prepared, pendingWrites));
 }
 
-/** How a step goes on whose short attempt has failed; undefined when the step itself has failed, or was cancelled. */
+/** How a step continues after its short attempt failed; undefined when the step itself has failed or was cancelled. */
 export function moveOf(error: unknown): Partial<MoveToLongLane> | undefined {
   if (isCancellation(error)) return undefined;
   const cause = error instanceof ActivityFailure ? error.cause : error;
@@ -88,7 +91,7 @@ export function moveOf(error: unknown): Partial<MoveToLongLane> | undefined {
   return cause.nonRetryable === true ? undefined : {};
 }
 
-/** The UI shows a line. */
+/** The UI shows one line. */
 export const summaryOf = (label: string): string => label.slice(0, 180);
 
 const callOf = (
@@ -110,6 +113,6 @@ const callOf = (
 function longestSeconds(node: ExecutedNode): number {
   if (node.timeout_seconds !== undefined) return node.timeout_seconds;
   const custom = node.kind === 'tool' && customToolName(node.tool_name) !== undefined;
-  // It has a timeout of its own, which is not known here.
+  // A custom tool has its own timeout, which is unknown here.
   return custom ? MAX_TOOL_TIMEOUT_SECONDS : defaultTimeoutSeconds(node);
 }

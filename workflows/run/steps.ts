@@ -8,18 +8,18 @@ import { reachGate } from './gates.ts';
 import { pendingWrites, complete, type Run, takeIn } from './state.ts';
 import { preparingWork, prepareStep } from './prepare.ts';
 
-/** More control steps than this are written once before a batch starts, not sent along with each of its steps. */
+/** Above this number, control steps are written once before a batch starts, and not sent with each of its steps. */
 const MAX_CARRIED_PER_STEP = 20;
 
 /**
- * Short steps of a run that are in flight at once: one holds the run's row, the next is prepared meanwhile. More of them
- * would wait for the row, and the runs of others for them.
+ * Concurrent short steps of a run: one holds the run's row while the next is prepared. More would wait for the row, and
+ * delay other runs.
  */
 const SHORT_IN_FLIGHT = 2;
 
 /**
- * Starts everything that is ready, up to the limits of steps in flight. Returns a promise only in the rare case
- * that many control steps have to be written first.
+ * Starts all ready steps, up to the limits of steps in flight. Returns a promise only in the rare case that many
+ * control steps must be written first.
  */
 export function launch(run: Run): Promise<void> | undefined {
   const ready = takeReady(run);
@@ -72,12 +72,12 @@ function startSteps(
     if (isWaiting(node)) reachGate(run, step, node);
     else if (isExecuted(node) && startStep(run, step, node, shared)) used = true;
   }
-  // Nobody took them along: they wait for the next call.
+  // No call has taken them: they wait for the next one.
   if (!used && shared.length > 0) run.scheduler.returnControlSteps(shared);
   return undefined;
 }
 
-/** Returns whether a call took the control steps along. */
+/** Returns whether a call took the control steps. */
 function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: ControlStep[]): boolean {
   const kept = run.ledger?.outputs[step.step_key];
   if (kept !== undefined) {

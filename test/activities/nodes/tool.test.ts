@@ -86,7 +86,7 @@ describe('the tool node', () => {
   it('refuses a custom tool that is not registered for good', async () => {
     const { tool } = createNodeRunners({ db, config: loadConfig({}), egress, mailer: undefined });
     await expect(tool(toolCall('custom:gone', {}))).rejects.toMatchObject({
-      message: "The tool 'custom:gone' is not registered, or not any more",
+      message: "The tool 'custom:gone' is not registered",
       retryable: false,
     });
   });

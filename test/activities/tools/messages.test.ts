@@ -68,18 +68,23 @@ describe('send_email', () => {
     [
       422,
       { message: 'Invalid `to` field' },
-      'The mail provider answered 422: Invalid `to` field',
+      'The mail provider responded with 422: Invalid `to` field',
       false,
     ],
     [
       401,
       { message: `API key ${KEY} is invalid` },
-      'The mail provider answered 401: API key *** is invalid',
+      'The mail provider responded with 401: API key *** is invalid',
       false,
     ],
-    [429, { message: 'slow down' }, 'The mail provider answered 429: slow down', true],
-    [500, 'oops', 'The mail provider answered 500: no reason given', true],
-    [200, {}, 'The mail provider answered 502: The mail provider answered without an id', true],
+    [429, { message: 'slow down' }, 'The mail provider responded with 429: slow down', true],
+    [500, 'oops', 'The mail provider responded with 500: no reason given', true],
+    [
+      200,
+      {},
+      'The mail provider responded with 502: The mail provider responded without an id',
+      true,
+    ],
   ])('fails on %d %j', async (status, body, message, retryable) => {
     mail.refusal = { status, body };
     await expect(sendEmail(letter)).rejects.toMatchObject({

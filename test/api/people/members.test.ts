@@ -256,7 +256,7 @@ describe('members', () => {
     test.each([
       ['an e-mail with a NUL', { email: 'a\0@example.com' }, /email contains a NUL/],
       ['an e-mail of 10 kB', { email: `${'a'.repeat(10_000)}@example.com` }, /email/],
-      ['an e-mail without an @', { email: 'example.com' }, /email must be an e-mail address/],
+      ['an e-mail without an @', { email: 'example.com' }, /email must be an email address/],
       ['an e-mail with letters beyond ASCII', { email: 'ä@example.com' }, /email must be/],
       ['an e-mail with a line break', { email: 'a@example.com\nBcc: b@c.d' }, /email must be/],
       ['no e-mail', { email: undefined }, /email/],
