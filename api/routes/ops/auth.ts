@@ -26,14 +26,22 @@ import type { App, RouteContext } from '../../deps.ts';
 const tags = ['Sign-in'];
 const session = answers({ 200: sessionSchema }, 'too_large', 'unsupported_media_type');
 
-export function authRoutes(app: App, { db, tokens }: RouteContext): void {
-  const openSession = async (account: Account) => {
-    const { token, expiresAt } = await tokens.issue({
-      memberId: account.id,
-      epoch: account.session_epoch,
-    });
-    return { token, expires_at: expiresAt.toISOString(), member: toMember(account) };
-  };
+export function authRoutes(app: App, context: RouteContext): void {
+  signInAndUp(app, context);
+  ownAccount(app, context);
+}
+
+/** A session for an account that has shown who it is. */
+async function openSession({ tokens }: RouteContext, account: Account) {
+  const { token, expiresAt } = await tokens.issue({
+    memberId: account.id,
+    epoch: account.session_epoch,
+  });
+  return { token, expires_at: expiresAt.toISOString(), member: toMember(account) };
+}
+
+function signInAndUp(app: App, context: RouteContext): void {
+  const { db } = context;
 
   app.route({
     method: 'POST',
@@ -51,7 +59,7 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
     },
     config: { capability: 'public' },
     handler: async ({ body, ips, ip }) =>
-      openSession(await signIn(db, { ...body, address: clientNetwork({ ips, ip }) })),
+      openSession(context, await signIn(db, { ...body, address: clientNetwork({ ips, ip }) })),
   });
 
   app.route({
@@ -86,8 +94,12 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
       response: session,
     },
     config: { capability: 'public' },
-    handler: async ({ body }) => openSession(await joinByInvite(db, body)),
+    handler: async ({ body }) => openSession(context, await joinByInvite(db, body)),
   });
+}
+
+function ownAccount(app: App, context: RouteContext): void {
+  const { db } = context;
 
   app.route({
     method: 'POST',
@@ -105,7 +117,7 @@ export function authRoutes(app: App, { db, tokens }: RouteContext): void {
         throw new AppError('forbidden', 'A password is changed in a session of its member');
       }
       const given = { current: body.current_password, next: body.new_password };
-      return openSession(await replacePassword(db, credential.session, given));
+      return openSession(context, await replacePassword(db, credential.session, given));
     },
   });
 

@@ -21,7 +21,13 @@ import type { App, RouteContext } from '../../deps.ts';
 const tags = ['Budgets'];
 const budgetParams = z.strictObject({ id: z.string().min(1) });
 
-export function budgetRoutes(app: App, { db }: RouteContext): void {
+export function budgetRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readBudgets(app, context);
+  changeBudgets(app, context);
+}
+
+function listAndCreate(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/budgets',
@@ -57,7 +63,9 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
       return readBudget(db, { workspaceId, budgetId });
     },
   });
+}
 
+function readBudgets(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/budgets/:id',
@@ -105,7 +113,9 @@ export function budgetRoutes(app: App, { db }: RouteContext): void {
     handler: async ({ actor: { workspaceId }, params }) =>
       readBudgetHistory(db, { workspaceId, budgetId: params.id }),
   });
+}
 
+function changeBudgets(app: App, { db }: RouteContext): void {
   app.route({
     method: 'PUT',
     url: '/api/budgets/:id',

@@ -37,7 +37,8 @@ const tags = ['Data'];
 /** The endpoints of `/v1/webhooks` and what was sent to them, for members, who see those of both modes. */
 export function dataEndpointRoutes(app: App, context: RouteContext): void {
   readEndpoints(app, context);
-  changeEndpoints(app, context);
+  createAndChange(app, context);
+  deleteAndRotate(app, context);
   readDeliveries(app, context);
   deliver(app, context);
 }
@@ -72,9 +73,7 @@ function readEndpoints(app: App, { db }: RouteContext): void {
   });
 }
 
-function changeEndpoints(app: App, context: RouteContext): void {
-  const { db } = context;
-
+function createAndChange(app: App, context: RouteContext): void {
   app.route({
     method: 'POST',
     url: '/api/data/endpoints',
@@ -111,6 +110,10 @@ function changeEndpoints(app: App, context: RouteContext): void {
     config: { capability: 'manage_workspace' },
     handler: async ({ actor, params, body }) => changeEndpoint(context, actor, params.id, body),
   });
+}
+
+function deleteAndRotate(app: App, context: RouteContext): void {
+  const { db } = context;
 
   app.route({
     method: 'DELETE',

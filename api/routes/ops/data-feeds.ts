@@ -19,7 +19,12 @@ import type { App, RouteContext } from '../../deps.ts';
 const tags = ['Data'];
 const feedParams = z.strictObject({ id: z.string().min(1) });
 
-export function dataFeedRoutes(app: App, { db }: RouteContext): void {
+export function dataFeedRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readAndChange(app, context);
+}
+
+function listAndCreate(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/data/feeds',
@@ -53,7 +58,9 @@ export function dataFeedRoutes(app: App, { db }: RouteContext): void {
       return reply.code(201).header('location', `/api/data/feeds/${feed.id}`).send(feed);
     },
   });
+}
 
+function readAndChange(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/data/feeds/:id',

@@ -27,7 +27,12 @@ const capabilityBehind = (scope: DataScope): Capability =>
 
 const params = z.strictObject({ id: z.string().min(1) });
 
-export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void {
+export function dataKeyRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readAndRevoke(app, context);
+}
+
+function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/data/keys',
@@ -64,7 +69,9 @@ export function dataKeyRoutes(app: App, { db, dataKeyUses }: RouteContext): void
       return reply.code(201).send(await createDataKey(db, actor, body));
     },
   });
+}
 
+function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/data/keys/:id',

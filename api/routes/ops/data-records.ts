@@ -21,7 +21,12 @@ const tags = ['Data'];
 const recordParams = z.strictObject({ id: z.string().min(1) });
 
 /** What `/v1` answers to keys, for members: of both modes, and neither counted, charged nor marked as delivered. */
-export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): void {
+export function dataRecordRoutes(app: App, context: RouteContext): void {
+  readEntities(app, context);
+  readChangesAndEvents(app, context);
+}
+
+function readEntities(app: App, { db, dataCursors }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/data/entities',
@@ -75,7 +80,9 @@ export function dataRecordRoutes(app: App, { db, dataCursors }: RouteContext): v
       return { ...history, next_cursor: next(end) };
     },
   });
+}
 
+function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/data/changes',

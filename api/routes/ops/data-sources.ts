@@ -20,7 +20,13 @@ import type { App, RouteContext } from '../../deps.ts';
 const tags = ['Data'];
 const sourceParams = z.strictObject({ id: z.string().min(1) });
 
-export function dataSourceRoutes(app: App, { db }: RouteContext): void {
+export function dataSourceRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readAndChange(app, context);
+  reportFailures(app, context);
+}
+
+function listAndCreate(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/data/sources',
@@ -53,7 +59,9 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       return reply.code(201).header('location', `/api/data/sources/${source.id}`).send(source);
     },
   });
+}
 
+function readAndChange(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/data/sources/:id',
@@ -102,7 +110,9 @@ export function dataSourceRoutes(app: App, { db }: RouteContext): void {
       return reply.code(204).send();
     },
   });
+}
 
+function reportFailures(app: App, { db }: RouteContext): void {
   app.route({
     method: 'POST',
     url: '/api/data/sources/:id/report',

@@ -18,6 +18,7 @@ import {
   removeMember,
   renewInvite,
 } from '../../../shared/db/people/membership.ts';
+import type { InviteRules } from '../../../shared/db/people/invite-codes.ts';
 import { inviteRules } from '../../../shared/operations/invitations.ts';
 import { answers, nothing } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -35,9 +36,15 @@ const gainText =
   'Takes everything that the member holds before and after. When the member gains something, an invitation gets another ' +
   'code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.';
 
-export function memberRoutes(app: App, { db, config }: RouteContext): void {
-  const rules = inviteRules(config);
+export function memberRoutes(app: App, context: RouteContext): void {
+  const rules = inviteRules(context.config);
+  listAndInvite(app, context, rules);
+  readMembers(app, context, rules);
+  changeMembers(app, context, rules);
+  admitAndRemove(app, context, rules);
+}
 
+function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void {
   app.route({
     method: 'GET',
     url: '/api/members',
@@ -72,7 +79,9 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
       return reply.code(201).header('location', `/api/members/${member.id}`).send(member);
     },
   });
+}
 
+function readMembers(app: App, { db }: RouteContext, rules: InviteRules): void {
   app.route({
     method: 'GET',
     url: '/api/members/:id',
@@ -102,7 +111,9 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
     handler: async ({ actor: { workspaceId }, params }) =>
       readMemberStats(db, { workspaceId, memberId: params.id }),
   });
+}
 
+function changeMembers(app: App, { db }: RouteContext, rules: InviteRules): void {
   for (const [method, operationId] of [
     ['PATCH', 'changeRole'],
     ['PUT', 'setRole'],
@@ -145,7 +156,9 @@ export function memberRoutes(app: App, { db, config }: RouteContext): void {
         changeOverrides(db, actor, params.id, body, rules),
     });
   }
+}
 
+function admitAndRemove(app: App, { db }: RouteContext, rules: InviteRules): void {
   app.route({
     method: 'POST',
     url: '/api/members/:id/invite',

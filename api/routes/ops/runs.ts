@@ -16,7 +16,7 @@ import { listRuns } from '../../../shared/db/runs/runs.ts';
 import { toMicros } from '../../../shared/money.ts';
 import { answers, runParams, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { createRunActs } from '../../run-actions.ts';
+import { createRunActs, type RunActs } from '../../run-actions.ts';
 import { createSharedReads } from '../../load/coalesced-reads.ts';
 
 const tags = ['Runs'];
@@ -27,11 +27,14 @@ const triggerHeaders = z.object({
 });
 
 export function runRoutes(app: App, context: RouteContext): void {
-  const { db } = context;
   const acts = createRunActs(context);
-  // Whoever watches a run reads it anew with each frame, and all who watch it do so at the same moment.
-  const watched = createSharedReads<Run>();
+  startRuns(app, acts);
+  readRuns(app, context, acts);
+  decideGates(app, acts);
+  resumeAndCancel(app, acts);
+}
 
+function startRuns(app: App, acts: RunActs): void {
   app.route({
     method: 'POST',
     url: '/api/workflows/:id/runs',
@@ -66,6 +69,11 @@ export function runRoutes(app: App, context: RouteContext): void {
       return run;
     },
   });
+}
+
+function readRuns(app: App, { db }: RouteContext, acts: RunActs): void {
+  // Whoever watches a run reads it anew with each frame, and all who watch it do so at the same moment.
+  const watched = createSharedReads<Run>();
 
   app.route({
     method: 'GET',
@@ -130,7 +138,9 @@ export function runRoutes(app: App, context: RouteContext): void {
         ...request.query,
       }),
   });
+}
 
+function decideGates(app: App, acts: RunActs): void {
   app.route({
     method: 'POST',
     url: '/api/runs/:id/approve',
@@ -153,7 +163,9 @@ export function runRoutes(app: App, context: RouteContext): void {
       return acts.decide(request.actor, request.params.id, decision);
     },
   });
+}
 
+function resumeAndCancel(app: App, acts: RunActs): void {
   app.route({
     method: 'POST',
     url: '/api/runs/:id/resume',

@@ -20,6 +20,12 @@ import type { App, RouteContext } from '../../deps.ts';
 const tags = ['Schedules'];
 
 export function scheduleRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readAndUpdate(app, context);
+  removeAndTrigger(app, context);
+}
+
+function listAndCreate(app: App, context: RouteContext): void {
   const { db, untold } = context;
 
   app.route({
@@ -58,6 +64,10 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
     },
   });
+}
+
+function readAndUpdate(app: App, context: RouteContext): void {
+  const { db, untold } = context;
 
   app.route({
     method: 'GET',
@@ -95,6 +105,10 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
       return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
     },
   });
+}
+
+function removeAndTrigger(app: App, context: RouteContext): void {
+  const { untold } = context;
 
   app.route({
     method: 'DELETE',

@@ -14,7 +14,13 @@ import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Templates'];
 
-export function templateRoutes(app: App, { db }: RouteContext): void {
+export function templateRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readAndChange(app, context);
+  instantiate(app, context);
+}
+
+function listAndCreate(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/templates',
@@ -46,7 +52,9 @@ export function templateRoutes(app: App, { db }: RouteContext): void {
       return templates.readTemplate(db, { workspaceId: request.actor.workspaceId, templateId });
     },
   });
+}
 
+function readAndChange(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/templates/:id',
@@ -102,7 +110,9 @@ export function templateRoutes(app: App, { db }: RouteContext): void {
       return reply.code(204).send();
     },
   });
+}
 
+function instantiate(app: App, { db }: RouteContext): void {
   app.route({
     method: 'POST',
     url: '/api/templates/:id/instantiate',

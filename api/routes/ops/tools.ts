@@ -26,6 +26,12 @@ const takenByGraphs = (act: string): string =>
   'one does that has a webhook or a schedule that is enabled.';
 
 export function toolRoutes(app: App, context: RouteContext): void {
+  listAndCreate(app, context);
+  readAndChange(app, context);
+  tryTool(app, context);
+}
+
+function listAndCreate(app: App, context: RouteContext): void {
   const { db } = context;
 
   app.route({
@@ -65,6 +71,10 @@ export function toolRoutes(app: App, context: RouteContext): void {
       return reply.code(201).header('location', `/api/tools/${tool.id}`).send(tool);
     },
   });
+}
+
+function readAndChange(app: App, context: RouteContext): void {
+  const { db } = context;
 
   app.route({
     method: 'GET',
@@ -120,7 +130,9 @@ export function toolRoutes(app: App, context: RouteContext): void {
       return reply.code(204).send();
     },
   });
+}
 
+function tryTool(app: App, context: RouteContext): void {
   app.route({
     method: 'POST',
     url: '/api/tools/:id/test',

@@ -29,7 +29,12 @@ const diffSchema = z
   .object({ from: z.int(), to: z.int(), nodes: partsDiff, edges: partsDiff })
   .meta({ id: 'GraphDiff' });
 
-export function versionRoutes(app: App, { db }: RouteContext): void {
+export function versionRoutes(app: App, context: RouteContext): void {
+  readVersions(app, context);
+  compareVersions(app, context);
+}
+
+function readVersions(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/workflows/:id/versions',
@@ -71,7 +76,9 @@ export function versionRoutes(app: App, { db }: RouteContext): void {
         version: request.params.version,
       }),
   });
+}
 
+function compareVersions(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/workflows/:id/versions/diff',

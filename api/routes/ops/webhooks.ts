@@ -26,22 +26,26 @@ const maySeeSecret = ({ role, overrides }: Actor): boolean =>
     holds(role, overrides, name),
   );
 
-export function webhookRoutes(app: App, { db, config }: RouteContext): void {
-  const { publicUrl } = config.api;
-  const urlFor = (actor: Actor, workflowId: string, secret: string): string =>
-    maySeeSecret(actor)
+/** The webhook of a workflow as a member sees it. */
+function toWebhook(
+  publicUrl: string,
+  actor: Actor,
+  workflowId: string,
+  { secret, ...settings }: StoredWebhook,
+): Webhook {
+  const url = (): string =>
+    maySeeSecret(actor) && secret !== null
       ? hookUrl(publicUrl, { workflowId, secret })
       : maskedHookUrl(publicUrl, workflowId);
-  const toWebhook = (
-    actor: Actor,
-    workflowId: string,
-    { secret, ...settings }: StoredWebhook,
-  ): Webhook => ({
-    enabled: secret !== null,
-    url: secret === null ? null : urlFor(actor, workflowId, secret),
-    ...settings,
-  });
+  return { enabled: secret !== null, url: secret === null ? null : url(), ...settings };
+}
 
+export function webhookRoutes(app: App, context: RouteContext): void {
+  enableAndRead(app, context);
+  disableAndConfigure(app, context);
+}
+
+function enableAndRead(app: App, { db, config }: RouteContext): void {
   app.route({
     method: 'POST',
     url: '/api/workflows/:id/webhook',
@@ -59,7 +63,10 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
     config: { capability: 'create_edit_workflows', also: ['run_workflows'] },
     handler: async ({ actor, params }) => {
       const secret = await enableWebhook(db, actor, params.id);
-      return { enabled: true, url: hookUrl(publicUrl, { workflowId: params.id, secret }) } as const;
+      return {
+        enabled: true,
+        url: hookUrl(config.api.publicUrl, { workflowId: params.id, secret }),
+      } as const;
     },
   });
 
@@ -78,10 +85,12 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
     config: { capability: 'view' },
     handler: async ({ actor, params }) => {
       const scope = { workspaceId: actor.workspaceId, workflowId: params.id };
-      return toWebhook(actor, params.id, await readWebhook(db, scope));
+      return toWebhook(config.api.publicUrl, actor, params.id, await readWebhook(db, scope));
     },
   });
+}
 
+function disableAndConfigure(app: App, { db, config }: RouteContext): void {
   app.route({
     method: 'DELETE',
     url: '/api/workflows/:id/webhook',
@@ -113,6 +122,11 @@ export function webhookRoutes(app: App, { db, config }: RouteContext): void {
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) =>
-      toWebhook(actor, params.id, await configureWebhook(db, actor, params.id, body)),
+      toWebhook(
+        config.api.publicUrl,
+        actor,
+        params.id,
+        await configureWebhook(db, actor, params.id, body),
+      ),
   });
 }

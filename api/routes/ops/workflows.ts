@@ -23,8 +23,14 @@ const tags = ['Workflows'];
 const MAX_ENDED_AT_ONCE = 20;
 
 export function workflowRoutes(app: App, context: RouteContext): void {
-  const { db, untold } = context;
+  listAndCreate(app, context);
+  readAndChange(app, context);
+  removeWorkflow(app, context);
+  publishAndValidate(app, context);
+  setChecksAndListRuns(app, context);
+}
 
+function listAndCreate(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/workflows',
@@ -57,7 +63,9 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
     },
   });
+}
 
+function readAndChange(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/workflows/:id',
@@ -98,6 +106,10 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       return workflows.readWorkflow(db, { workspaceId: request.actor.workspaceId, workflowId });
     },
   });
+}
+
+function removeWorkflow(app: App, context: RouteContext): void {
+  const { db, untold } = context;
 
   app.route({
     method: 'DELETE',
@@ -123,6 +135,10 @@ export function workflowRoutes(app: App, context: RouteContext): void {
       return reply.code(204).send();
     },
   });
+}
+
+function publishAndValidate(app: App, context: RouteContext): void {
+  const { db } = context;
 
   app.route({
     method: 'POST',
@@ -163,7 +179,9 @@ export function workflowRoutes(app: App, context: RouteContext): void {
         context.config.models,
       ),
   });
+}
 
+function setChecksAndListRuns(app: App, { db }: RouteContext): void {
   app.route({
     method: 'PUT',
     url: '/api/workflows/:id/checks',

@@ -35,11 +35,13 @@ const tags = ['Webhooks'];
 
 /** Endpoints of customers that are told of what happens, and what was sent to them. */
 export function endpointRoutes(app: App, context: RouteContext): void {
-  changeEndpoints(app, context);
-  deliver(app, context);
+  listAndRegister(app, context);
+  deleteAndRotate(app, context);
+  pingAndListDeliveries(app, context);
+  deliverOnceMore(app, context);
 }
 
-function changeEndpoints(app: App, context: RouteContext): void {
+function listAndRegister(app: App, context: RouteContext): void {
   const { db, dataCursors } = context;
 
   app.route({
@@ -83,6 +85,10 @@ function changeEndpoints(app: App, context: RouteContext): void {
       return reply.code(201).send(answerData(request, endpoint));
     },
   });
+}
+
+function deleteAndRotate(app: App, context: RouteContext): void {
+  const { db } = context;
 
   app.route({
     method: 'DELETE',
@@ -124,7 +130,7 @@ function changeEndpoints(app: App, context: RouteContext): void {
   });
 }
 
-function deliver(app: App, context: RouteContext): void {
+function pingAndListDeliveries(app: App, context: RouteContext): void {
   const { db } = context;
 
   app.route({
@@ -166,7 +172,9 @@ function deliver(app: App, context: RouteContext): void {
       return answerData(request, page.deliveries, page.next_cursor);
     },
   });
+}
 
+function deliverOnceMore(app: App, { db }: RouteContext): void {
   app.route({
     method: 'POST',
     url: '/v1/webhooks/:id/deliveries/:delivery_id/redeliver',
