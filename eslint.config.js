@@ -1,8 +1,7 @@
 import { builtinModules } from 'node:module';
-import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
-// Two things the compiler cannot hold: which folder may import which, and what workflow code may touch.
+// Which folder may import which. oxlint, which holds everything else, has no patterns that look ahead.
 // test/architecture/imports.test.ts holds the same law over whole import chains.
 
 /** Folders at the top of the repository, seen from a file however deep below another one. */
@@ -214,33 +213,6 @@ const fencesOf = ({ name, folder, ignores = [], patterns }) =>
     };
   });
 
-/** Globals that a workflow must not see: they differ between two replays, or the sandbox does not have them. */
-const nondeterministic = [
-  ['Date', 'Workflow code reads no clock; an activity passes times in.'],
-  ['performance', 'Workflow code reads no clock.'],
-  ['crypto', 'Randomness comes from activities, or uuid4 of @temporalio/workflow.'],
-  ['setTimeout', 'Use sleep of @temporalio/workflow.'],
-  ['setInterval', 'Use sleep of @temporalio/workflow.'],
-  ['setImmediate', 'Not in the sandbox.'],
-  ['queueMicrotask', 'Not in the sandbox.'],
-  ['structuredClone', 'Not in the sandbox.'],
-  ['fetch', 'Input and output belong to activities.'],
-  ['WebSocket', 'Input and output belong to activities.'],
-  ['process', 'Workflow code has no environment.'],
-  ['Buffer', 'Not in the sandbox.'],
-  ['require', 'Not in the sandbox.'],
-  ['WeakRef', 'Depends on garbage collection.'],
-  ['FinalizationRegistry', 'Depends on garbage collection.'],
-  ['Intl', 'Depends on the locale data of the machine.'],
-].map(([name, message]) => ({ name, message }));
-
-const noEnvironment = {
-  object: 'process',
-  property: 'env',
-  message: 'Only shared/platform/config.ts reads the environment.',
-};
-const noGlobalEnvironment = { ...noEnvironment, object: 'globalThis', property: 'process' };
-
 export default tseslint.config(
   {
     ignores: [
@@ -254,77 +226,17 @@ export default tseslint.config(
       'examples/data-client/openapi.ts',
     ],
   },
-  { linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' } },
-
-  {
-    name: 'every source',
-    files: ['**/*.ts', '**/*.tsx', '**/*.js', '**/*.mjs'],
-    rules: {
-      curly: ['error', 'multi-line'],
-      eqeqeq: ['error', 'always', { null: 'ignore' }],
-      'no-console': 'error',
-      'no-constant-binary-expression': 'error',
-      'no-self-compare': 'error',
-      'no-sparse-arrays': 'error',
-      'no-template-curly-in-string': 'error',
-      'no-unsafe-finally': 'error',
-      'no-unreachable-loop': 'error',
-      'no-var': 'error',
-      'object-shorthand': 'error',
-      'prefer-const': 'error',
-    },
-  },
+  // Comments that turn off a rule of oxlint mean nothing here; oxlint says which of them are of no use.
+  { linterOptions: { reportUnusedDisableDirectives: 'off' } },
 
   {
     name: 'typescript',
     files: ['**/*.ts', '**/*.tsx'],
-    extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: {
-      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
-    },
+    languageOptions: { parser: tseslint.parser },
+    plugins: { '@typescript-eslint': tseslint.plugin },
     rules: {
-      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
-      '@typescript-eslint/consistent-type-exports': 'error',
-      '@typescript-eslint/no-import-type-side-effects': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': [
-        'error',
-        { considerDefaultExhaustiveForUnions: true, requireDefaultForNonUnion: true },
-      ],
-      '@typescript-eslint/no-unused-vars': [
-        'error',
-        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
-      ],
-      '@typescript-eslint/no-unnecessary-condition': [
-        'error',
-        { allowConstantLoopConditions: 'only-allowed-literals' },
-      ],
-      '@typescript-eslint/restrict-template-expressions': [
-        'error',
-        { allowNumber: true, allowBoolean: true },
-      ],
-      // `return resolve();` reads well and hides nothing.
-      '@typescript-eslint/no-confusing-void-expression': 'off',
-      // Spreading a string by code points is what is meant where it is done: surrogate pairs stay whole.
-      '@typescript-eslint/no-misused-spread': ['error', { allow: ['string'] }],
-      // Refuses types that two packages declare alike, such as Headers of Node and of undici.
-      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
-      // Refuses NonNullable<unknown>, the way to say "anything but null and undefined".
-      '@typescript-eslint/no-generated-empty-object-type': 'off',
-      '@typescript-eslint/no-misused-promises': [
-        'error',
-        { checksVoidReturn: { arguments: false } },
-      ],
-      // Calls an assertion unnecessary that type inference needs (Fastify's logger), and its fix breaks the build.
-      '@typescript-eslint/no-unnecessary-type-assertion': 'off',
-      // Dropping a key from an object that is about to be sent is plain.
-      '@typescript-eslint/no-dynamic-delete': 'off',
-      // Handlers and fakes are async because their interface is, with or without something to await.
-      '@typescript-eslint/require-await': 'off',
-      // `max(0, ...)` over a possibly empty list and the like: an explicit type argument documents the shape.
-      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
       // Every `list[index]` may be undefined for the compiler; `list[index]!` is how code that has just computed the
       // index says otherwise. No other `!`.
-      '@typescript-eslint/no-non-null-assertion': 'off',
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Exports have names.' },
@@ -334,38 +246,12 @@ export default tseslint.config(
           message: 'Test for the missing value; only an indexed element may be asserted.',
         },
       ],
-      'no-restricted-properties': ['error', noEnvironment, noGlobalEnvironment],
       '@typescript-eslint/no-restricted-imports': ['error', { patterns: everywhere }],
     },
   },
 
   ...fences.flatMap(fencesOf),
 
-  {
-    name: 'determinism',
-    files: ['workflows/**/*.ts', 'shared/{graph,values}/**/*.ts'],
-    // The API and the worker ask it when a schedule is due.
-    ignores: ['shared/values/cron.ts'],
-    rules: {
-      'no-restricted-globals': ['error', ...nondeterministic],
-      'no-restricted-properties': [
-        'error',
-        noEnvironment,
-        noGlobalEnvironment,
-        {
-          object: 'Math',
-          property: 'random',
-          message: 'Not the same in two replays of other code.',
-        },
-        { property: 'localeCompare', message: 'Depends on locale data; compare with < and >.' },
-        { property: 'toLocaleString', message: 'Depends on locale data.' },
-        { property: 'toLocaleLowerCase', message: 'Depends on locale data.' },
-        { property: 'toLocaleUpperCase', message: 'Depends on locale data.' },
-      ],
-      // A signal handler changes variables between two lines, and a stored graph may be older than its type.
-      '@typescript-eslint/no-unnecessary-condition': 'off',
-    },
-  },
   {
     name: 'the graph engine',
     files: ['shared/{graph,values}/**/*.ts'],
@@ -376,30 +262,9 @@ export default tseslint.config(
   },
 
   {
-    name: 'the console',
-    files: ['console/src/**/*.{ts,tsx}'],
-    plugins: { 'react-hooks': reactHooks },
-    rules: {
-      'react-hooks/rules-of-hooks': 'error',
-      'react-hooks/exhaustive-deps': 'error',
-    },
-  },
-  {
-    name: 'the modules that read the environment',
-    files: ['shared/platform/config.ts', 'cli/environment.ts'],
-    rules: { 'no-restricted-properties': 'off' },
-  },
-
-  {
-    name: 'what runs at a terminal or while the image is built',
-    files: ['scripts/**', 'bench/**', 'test/**', 'docker/**', 'worker/bundle.ts'],
-    rules: { 'no-console': 'off' },
-  },
-  {
     name: 'scripts, benchmarks and tests set the stage for other processes',
     files: ['scripts/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts'],
     rules: {
-      'no-restricted-properties': 'off',
       '@typescript-eslint/no-restricted-imports': [
         'error',
         { patterns: [bareBuiltins, extensionless] },
@@ -408,20 +273,13 @@ export default tseslint.config(
   },
   {
     name: 'tests',
+    // A test that trips over a missing value fails, as it should.
     files: ['test/**/*.ts', 'bench/**/*.ts'],
-    rules: {
-      // Jest looks for the default export of a set-up file; a test that trips over a missing value fails, as it should.
-      'no-restricted-syntax': 'off',
-      'no-template-curly-in-string': 'off',
-      // Answers of the API arrive as `any`; their shape is what the test asserts.
-      '@typescript-eslint/no-explicit-any': 'off',
-      '@typescript-eslint/no-unsafe-assignment': 'off',
-      '@typescript-eslint/no-unsafe-argument': 'off',
-      '@typescript-eslint/no-unsafe-call': 'off',
-      '@typescript-eslint/no-unsafe-member-access': 'off',
-      '@typescript-eslint/no-unsafe-return': 'off',
-      '@typescript-eslint/unbound-method': 'off',
-      '@typescript-eslint/no-unnecessary-condition': 'off',
-    },
+    rules: { 'no-restricted-syntax': 'off' },
+  },
+  {
+    name: 'configuration',
+    files: ['*.config.ts', 'console/vite.config.ts'],
+    rules: { 'no-restricted-syntax': 'off' },
   },
 );

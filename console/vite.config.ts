@@ -30,7 +30,6 @@ function precompressed(): Plugin {
 }
 
 // A config file is looked up by its default export.
-// eslint-disable-next-line no-restricted-syntax
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), precompressed()],

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { migrate } from '../shared/db/migrate.ts';
+import { runChecks } from './check/steps.ts';
 import type { Claim } from './stack/claim.ts';
 import { createTemplate, dropDatabase } from './stack/databases.ts';
 import { cleanEnvironment } from './stack/environment.ts';
@@ -14,8 +14,8 @@ import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 
 /**
  * `npm test [-- <jest arguments>]`: one throwaway Postgres and one Temporal server for all test files, a migrated
- * template database that each file clones, the workflow bundle built once, then jest. Without arguments typecheck,
- * lint and format check run too and count as a step each. The last line is always `N passed, N failed`.
+ * template database that each file clones, the workflow bundle built once, then jest. Without arguments the
+ * steps of `npm run check` run too and count as one each. The last line is always `N passed, N failed`.
  */
 const projectDir = join(import.meta.dirname, '..');
 
@@ -40,63 +40,6 @@ function testEnvironment(): NodeJS.ProcessEnv {
     // Jest runs ES modules through this flag; its own worker processes inherit it.
     NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`,
   };
-}
-
-const staticSteps = {
-  typecheck: [
-    'typescript/bin/tsc',
-    '--noEmit',
-    '--incremental',
-    '--tsBuildInfoFile',
-    '.cache/tsc.tsbuildinfo',
-  ],
-  'typecheck of the console': ['typescript/bin/tsc', '-p', 'console'],
-  'typecheck of its tests': ['typescript/bin/tsc', '-p', 'test/console'],
-  // No cache: rules that read types change their verdict when another file changes.
-  lint: ['eslint/bin/eslint.js', '.', '--max-warnings', '0'],
-  format: [
-    'prettier/bin/prettier.cjs',
-    '--check',
-    '.',
-    '--cache',
-    '--cache-location',
-    '.cache/prettier',
-  ],
-} as const;
-
-function runStaticStep(name: keyof typeof staticSteps): Promise<boolean> {
-  const started = performance.now();
-  const [script, ...args] = staticSteps[name];
-  const child = spawn(process.execPath, [join(projectDir, 'node_modules', script), ...args], {
-    cwd: projectDir,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  // One that could not be started has no pid; its 'error' event says why.
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  const output: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
-  return new Promise((resolve) => {
-    child.once('close', (code) => {
-      running.delete(child);
-      const passed = code === 0;
-      console.log(`${passed ? 'PASS' : 'FAIL'} ${name} (${since(started)})`);
-      if (!passed) console.log(Buffer.concat(output).toString('utf8').trimEnd());
-      resolve(passed);
-    });
-  });
-}
-
-/** One after the other and behind everything else, beside the tests: in what their waiting leaves of the processors. */
-async function runStaticSteps(): Promise<Tally> {
-  const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
-  for (const name of Object.keys(staticSteps) as (keyof typeof staticSteps)[]) {
-    if (ending) break;
-    if (await runStaticStep(name)) tally.passed += 1;
-    else tally.failed += 1;
-  }
-  return tally;
 }
 
 interface JestResults {
@@ -205,15 +148,15 @@ async function runTests(args: string[], claim: Claim): Promise<Tally> {
 }
 
 /** What a signal has to end: children that share our terminal get its Ctrl-C by themselves, but not a plain kill. */
-const running = new Set<ReturnType<typeof spawn>>();
-let ending = false;
+const running = new Set<ChildProcess>();
+const ending = new AbortController();
 let stopServers: () => Promise<void> = async () => undefined;
 
 async function main(args: string[]): Promise<void> {
   await clearEarlierTests();
   const claim = await claimTestFolder();
   const tally: Tally = { passed: 0, failed: 0, skipped: 0 };
-  const add = ({ passed, failed, skipped }: Tally): void => {
+  const add = ({ passed, failed, skipped = 0 }: Omit<Tally, 'skipped'> & Partial<Tally>): void => {
     tally.passed += passed;
     tally.failed += failed;
     tally.skipped += skipped;
@@ -225,12 +168,16 @@ async function main(args: string[]): Promise<void> {
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      ending = true;
+      ending.abort();
       for (const child of running) child.kill('SIGTERM');
       void cleanUp().finally(() => process.exit(signal === 'SIGINT' ? 130 : 143));
     });
   }
-  const beside = args.length === 0 ? runStaticSteps() : undefined;
+  // One after the other and behind everything else: in what the waiting of the tests leaves of the processors.
+  const beside =
+    args.length === 0
+      ? runChecks({ atOnce: 1, inBackground: true, running, signal: ending.signal })
+      : undefined;
   try {
     add(await runTests(args, claim));
   } catch (error) {

@@ -18,7 +18,9 @@ const MAX_KEY_LENGTH = 200;
 
 /** What a request was let in by. */
 export type Credential =
-  { kind: 'none' } | { kind: 'session'; session: Session } | { kind: 'api_key'; keyId: string };
+  | { kind: 'none' }
+  | { kind: 'session'; session: Session }
+  | { kind: 'api_key'; keyId: string };
 
 export interface Caller {
   actor: Actor;

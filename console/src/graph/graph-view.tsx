@@ -290,7 +290,7 @@ export function usePlaces(drawing: Drawing): Places | undefined {
     );
     return () => controller.abort();
     // The drawing is made anew with each read of the run; only its shape matters here.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [shape, given]);
   if (given !== undefined) return given;
   return laidOut?.shape === shape ? laidOut.places : undefined;

@@ -13,7 +13,8 @@ import type { Pool, Tx } from '../../db/pool.ts';
 
 /** A record as it was sent, not yet looked at, or why it could not be read. `line` counts from 1. */
 export type SentRecord =
-  { line: number; value: unknown; size?: number } | { line: number; reason: string };
+  | { line: number; value: unknown; size?: number }
+  | { line: number; reason: string };
 
 /** Records of a stream that are written in one transaction, and bytes of them. */
 const BATCH_RECORDS = 500;

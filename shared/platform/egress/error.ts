@@ -1,5 +1,10 @@
 export type EgressErrorCode =
-  'invalid_request' | 'refused' | 'unreachable' | 'timeout' | 'too_large' | 'too_many_redirects';
+  | 'invalid_request'
+  | 'refused'
+  | 'unreachable'
+  | 'timeout'
+  | 'too_large'
+  | 'too_many_redirects';
 
 /**
  * Why a request did not get an answer. The message may be shown to a tenant: it names the host they asked for and

@@ -44,12 +44,12 @@ export function PickList({
     setActive(picked);
     scrollTo(picked);
     // Only when something else is picked, not whenever the list is drawn.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [picked]);
   useEffect(() => {
     if (keepAtEnd && atEnd.current && count > 0) scrollTo(count - 1);
     // Only when there is more: the list is drawn for other reasons too.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [count, keepAtEnd]);
 
   const pick = (chosen: number): void => {

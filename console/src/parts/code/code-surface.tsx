@@ -67,7 +67,7 @@ export function CodeSurface({
     view.current = editor;
     return () => editor.destroy();
     // The text is the editor's own from then on; the effect below puts in what comes from elsewhere.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [label, readOnly, dark, minHeight, maxHeight, language, marked]);
 
   useEffect(() => {

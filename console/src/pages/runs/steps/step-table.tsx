@@ -59,7 +59,7 @@ export function StepTable({
     const row = rows.findIndex((step) => step.step_key === chosen);
     if (row !== -1) windowed.scrollTo(row);
     // Only when something else is selected: rows that come in do not move the list.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
+    // oxlint-disable-next-line react/exhaustive-deps
   }, [chosen]);
   return (
     <>

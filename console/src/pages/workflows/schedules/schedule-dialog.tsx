@@ -19,7 +19,9 @@ import { isRecord } from '../record.ts';
 
 /** The schedule to be changed; or what a new one is for: a workflow, or one to be chosen. */
 export type ScheduleTarget =
-  { schedule: Schedule } | { workflowId: string } | { workflows: readonly Workflow[] };
+  | { schedule: Schedule }
+  | { workflowId: string }
+  | { workflows: readonly Workflow[] };
 
 /** Makes a schedule, or changes one. */
 export function ScheduleDialog({

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { since } from '../stack/output.ts';
+
+const projectDir = join(import.meta.dirname, '../..');
+
+interface CheckStep {
+  name: string;
+  /** Below node_modules, or below the project when it starts with `./`; executed by this Node. */
+  script: string;
+  args: string[];
+}
+
+const tsc = (name: string, buildInfo: string, ...args: string[]): CheckStep => ({
+  name,
+  script: 'typescript-7/bin/tsc',
+  args: [
+    '--noEmit',
+    '--incremental',
+    '--tsBuildInfoFile',
+    `.cache/types/${buildInfo}.tsbuildinfo`,
+    ...args,
+  ],
+});
+
+/** What can be said about the sources without running them. The dearest come first: they decide how long all take. */
+const checkSteps: readonly CheckStep[] = [
+  // No cache: rules that read types change their verdict when another file changes.
+  { name: 'lint', script: 'oxlint/bin/oxlint', args: ['.'] },
+  {
+    name: 'import law and sizes',
+    script: 'eslint/bin/eslint.js',
+    args: [
+      '.',
+      '--max-warnings',
+      '0',
+      '--cache',
+      '--cache-strategy',
+      'content',
+      '--cache-location',
+      '.cache/eslint',
+    ],
+  },
+  tsc('types', 'service'),
+  tsc('types of the console', 'console', '-p', 'console'),
+  tsc("types of the console's tests", 'console-tests', '-p', 'test/console'),
+  {
+    name: 'unused exports, files and dependencies',
+    script: 'knip/bin/knip.js',
+    args: [
+      '--no-progress',
+      '--treat-config-hints-as-errors',
+      '--cache',
+      '--cache-location',
+      '.cache/knip',
+    ],
+  },
+  { name: 'format', script: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
+];
+
+interface CheckOptions {
+  /** How many at a time. */
+  atOnce: number;
+  /** Behind everything else that wants the processor. */
+  inBackground?: boolean;
+  /** Each child while it runs, so that a signal can end it. */
+  running?: Set<ChildProcess>;
+  signal?: AbortSignal;
+}
+
+/** Runs every step and prints a line for each, with the output of those that fail. */
+export async function runChecks({
+  atOnce,
+  inBackground = false,
+  running = new Set(),
+  signal,
+}: CheckOptions): Promise<{ passed: number; failed: number }> {
+  const tally = { passed: 0, failed: 0 };
+  const waiting = [...checkSteps];
+  const lane = async (): Promise<void> => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      if (signal?.aborted) return;
+      if (await passes(step, inBackground, running)) tally.passed += 1;
+      else tally.failed += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  return tally;
+}
+
+async function passes(
+  { name, script, args }: CheckStep,
+  inBackground: boolean,
+  running: Set<ChildProcess>,
+): Promise<boolean> {
+  const started = performance.now();
+  const file = script.startsWith('./') ? script : join('node_modules', script);
+  const child = spawn(process.execPath, [join(projectDir, file), ...args], {
+    cwd: projectDir,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  running.add(child);
+  // One that could not be started has no pid; its 'error' event says why.
+  if (inBackground && child.pid !== undefined) {
+    setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  }
+  const output: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  running.delete(child);
+  console.log(`${code === 0 ? 'PASS' : 'FAIL'} ${name} (${since(started)})`);
+  if (code !== 0) console.log(Buffer.concat(output).toString('utf8').trimEnd());
+  return code === 0;
+}
