@@ -82,11 +82,11 @@ import { dropDeadSockets } from './stream/heartbeat.ts';
 import { refuseOtherSockets, socketOptions, streamRoutes } from './stream/route.ts';
 import { createUntold } from './load/in-flight.ts';
 
-/** Starts, decisions and the like on their way to Temporal that no request waits for. */
+/** Starts, decisions and similar calls to Temporal that no request waits for. */
 const MAX_UNTOLD = 200;
 const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
 
-/** Every route there is, by resource. */
+/** All routes, by resource. */
 const routes = [
   healthRoutes,
   authRoutes,
@@ -119,7 +119,7 @@ const routes = [
   mcpRoutes,
 ];
 
-/** Every route of the data API, by resource. */
+/** All routes of the data API, by resource. */
 const dataRoutes = [
   feedReadRoutes,
   dataEntityRoutes,
@@ -131,7 +131,7 @@ const dataRoutes = [
   endpointRoutes,
 ];
 
-/** The HTTP application, not yet listening. Closing it ends its sockets; what `deps` holds stays the caller's. */
+/** The HTTP application, not yet listening. Closing it ends its sockets; the caller keeps what `deps` holds. */
 export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
   const tokens = createSessionTokens(deps.config.auth.secretKey);
   const keyUses = createKeyUses(deps);
@@ -193,7 +193,7 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   refuseUndeclaredRoutes(app);
   measureRequests(app, deps);
   leaveLargeBodies(app);
-  // First, since it ends the sockets of handshakes that any of the others refuses.
+  // First, since it closes the sockets of handshakes that a later plugin refuses.
   app.register(websocket, socketOptions).after(() => {
     app.websocketServer.on('wsClientError', answerHandshakeError);
   });
@@ -210,10 +210,10 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
       ...dataHeaders,
     ],
     maxAge: 600,
-    // Strictness would answer an OPTIONS that no browser sent in words of its own.
+    // In strict mode the plugin would answer an OPTIONS that no browser sent in its own format.
     strictPreflight: false,
   });
-  // After CORS, so that a page can read why it was refused. Preflights are not counted: they cost what a refusal does.
+  // After CORS, so that a page can read the refusal. Preflights are not counted: they cost as little as a refusal.
   limitRate(app, rateLimitPerMinute);
   const server = documentedUrl ?? '/';
   documentRoutes(app, { surface: 'operations', server });

@@ -5,25 +5,25 @@ import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
 
-/** Where the build leaves the console: beside the API, in the sources as in the image. */
+/** Where the build writes the console: beside the API, in the sources and in the image. */
 const builtConsole = join(import.meta.dirname, '../console/dist');
 const ASSETS = '/assets/';
 const NONCE = '__CSP_NONCE__';
-/** Names of assets carry the hash of their content. */
+/** Asset names contain the hash of their content. */
 const ASSET_TTL_MS = 365 * 86_400_000;
 
-/** What a page of the console cannot be called: these addresses belong to programs. */
+/** Addresses that no page of the console can have: they belong to programs. */
 const programs = /^\/(?:api|v1|docs|assets|metrics)(?:[/?]|$)/;
 
 /** The console's build: one document for all of its pages, and assets that never change. */
 export interface Console {
   assets: string;
-  /** Whether a browser asks for one of the console's pages. */
+  /** Whether a browser requests a page of the console. */
   isPage: (request: FastifyRequest) => boolean;
   sendPage: (reply: FastifyReply) => FastifyReply;
 }
 
-/** Reads the console's document. Undefined where nobody has built it: the API serves without. */
+/** Reads the console's document. Undefined without a build: the API works without the console. */
 export function loadConsole(folder = builtConsole): Console | undefined {
   const path = join(folder, 'index.html');
   if (!existsSync(path)) return undefined;
@@ -38,14 +38,14 @@ export function loadConsole(folder = builtConsole): Console | undefined {
   };
 }
 
-/** Serves the console's first page and its assets; without a build, `/` leads to the API reference. */
+/** Serves the console's first page and its assets; without a build, `/` redirects to the API reference. */
 export function serveConsole(app: FastifyInstance, console: Console | undefined): void {
   app.route({
     method: 'GET',
     url: '/',
     schema: { hide: true, response: { 200: z.string(), 302: z.null() } },
     config: { capability: 'public' },
-    // The document is text already.
+    // The document is already text.
     serializerCompiler: () => (page) => page as string,
     handler: (_request, reply) =>
       console === undefined ? reply.redirect('/docs') : console.sendPage(reply),
@@ -62,7 +62,7 @@ export function serveConsole(app: FastifyInstance, console: Console | undefined)
   });
 }
 
-/** The plugin declares neither who may see its files nor what they answer: anybody may, and they are files. */
+/** The plugin declares neither the access nor the responses of its files: they are public files. */
 export const isConsoleAsset = (route: RouteOptions): boolean => route.url === `${ASSETS}*`;
 
 function sendDocument(reply: FastifyReply, document: string): FastifyReply {
@@ -75,8 +75,8 @@ function sendDocument(reply: FastifyReply, document: string): FastifyReply {
 }
 
 /**
- * Only our own files, and no script in the document. Styles that libraries write into it at run time carry the
- * nonce; the editor and the graph place things through the DOM's own interface, which a policy lets pass.
+ * Only the service's own files, and no inline script. Styles that libraries add at run time carry the nonce; the editor
+ * and the graph set positions through the DOM API, which the policy allows.
  */
 const policyWith = (nonce: string): string =>
   [

@@ -19,23 +19,23 @@ import type { KeyUses } from './identity/key-uses.ts';
 import type { HeaderName } from './openapi/headers.ts';
 import type { Untold } from './load/in-flight.ts';
 
-/** What the app is built from. Frames are listened for at `config.database.url`. */
+/** The dependencies of the app. It listens for frames at `config.database.url`. */
 export interface ApiDeps extends RunDeps {
-  /** Where metrics are kept; without one the app keeps its own. */
+  /** The registry for metrics; without one the app creates its own. */
   metrics?: Registry;
 }
 
 /**
- * What routes are given: the deps, the one way to tell who asks, the one way out, what keeps secrets, when keys were
- * last used, and what Temporal is still to be told.
+ * The dependencies of routes: the deps, authentication, egress, sealing of secrets, the last uses of keys, and the
+ * calls to Temporal in flight.
  */
 export interface RouteContext extends ApiDeps {
   authenticator: Authenticator;
   egress: Egress;
-  /** Undefined without a key: then no secret can be kept. */
+  /** Undefined without a key: then no secret can be stored. */
   sealer: Sealer | undefined;
   keyUses: KeyUses;
-  /** The same of keys of the data API. */
+  /** The same for keys of the data API. */
   dataKeyUses: KeyUses;
   dataAccess: DataAccess;
   dataCursors: DataCursors;
@@ -54,74 +54,74 @@ export type App = FastifyInstance<
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may call the route. Every route says so; one that does not keeps the app from starting. */
+    /** Who may call the route. Every route declares it; the app does not start without. */
     capability?: Capability | 'authenticated' | 'public';
-    /** What the route takes besides, because its act has another effect, such as a run. */
+    /** A second capability that the route requires, because its action has another effect, such as a run. */
     also?: readonly Capability[];
-    /** What a key of the data API needs for the route. Such routes declare this instead of a capability. */
+    /** The scope that a key of the data API needs for the route. Such routes declare this instead of a capability. */
     scope?: DataScope;
-    /** It is a WebSocket. All other routes answer plain HTTP alone. */
+    /** It is a WebSocket. All other routes only accept plain HTTP. */
     stream?: boolean;
-    /** Headers of its successes beside those of every answer, for the OpenAPI document. */
+    /** Additional headers of its successful responses, for the OpenAPI document. */
     headers?: readonly HeaderName[];
-    /** It reads the body whatever its content type says. */
+    /** It reads the body whatever its content type is. */
     anyMediaType?: boolean;
   }
   interface FastifyRequest {
-    /** Who asks. Unset on public routes. */
+    /** The authenticated caller. Unset on public routes. */
     actor: Actor;
-    /** What they were let in by. Unset on public routes. */
+    /** The credential of the request. Unset on public routes. */
     credential: Credential;
-    /** The call of the data API that this is. Unset on other routes. */
+    /** The data API call of this request. Unset on other routes. */
     dataCall: DataCall;
-    /** What the caller has used of its allowances, this call included. Unset on other routes. */
+    /** The caller's use of their allowances, including this call. Unset on other routes. */
     dataAccount: DataAccount;
-    /** How a stream request was judged before its handshake. */
+    /** The decision about a stream request, made before its handshake. */
     admission: StreamAdmission | null;
-    /** The webhook that an event was sent to. Unset on other routes. */
+    /** The webhook that received the event. Unset on other routes. */
     hook: HookRequest;
   }
 }
 
-/** Closed at once with a code, or let in by a credential to hear the frames after number `after`. */
+/** Closed at once with a code, or authenticated to receive the frames after number `after`. */
 export type StreamAdmission =
   | { close: number; reason?: string }
-  /** `release` gives the socket's place back. */
+  /** `release` releases the socket's slot. */
   | { after: number; credential: Credential; release: () => void };
 
-/** Who calls the data API, by which key. */
+/** The caller of the data API, and their key. */
 export interface DataCaller {
   keyId: string;
   keyName: string;
   workspaceId: string;
-  /** Test keys see what is made up, live keys what is real. */
+  /** Test keys read demo records, live keys read live ones. */
   isDemo: boolean;
   scopes: readonly string[];
 }
 
 export interface DataCall {
   caller: DataCaller;
-  /** Taken so far for what is about to be answered. */
+  /** Credits taken so far for the response. */
   credits: number;
 }
 
-/** What an answer of the data API costs. `operation` names it in the ledger. */
+/** The cost of a data API response. `operation` names it in the ledger. */
 export interface DataCost {
   operation: string;
   credits: number;
   records: number;
 }
 
-/** Keeps account of what the data API answers. */
+/** Meters the responses of the data API. */
 export interface Meter {
-  /** Who has the key with this SHA-256, with their request counted; undefined when no key that is valid now has it. */
+  /** The holder of the key with this SHA-256, with their request counted; undefined when there is no such valid key. */
   admit(hash: Buffer): Promise<AdmittedKey | undefined>;
   /**
-   * Takes the credits for what is about to be sent, all or none, and notes them in the ledger and in the call. Nothing
-   * may leave before this has resolved. Throws AppError `credits_exhausted`.
+   * Takes the credits for a response, all or none, and records them in the ledger and in the call. Send nothing before
+   * this has resolved. Throws AppError `credits_exhausted`.
    */
   charge(request: FastifyRequest, cost: DataCost): Promise<void>;
-  /** The same in one transaction with `work`, which comes first: neither is done without the other. */
+  /** The same in one transaction with `work`, which runs first: either both happen or neither. */
   chargeWith<Done>(
     request: FastifyRequest,
     cost: DataCost,
@@ -129,7 +129,7 @@ export interface Meter {
   ): Promise<Done>;
 }
 
-/** An event on its way in, with the bytes it came as. */
+/** An inbound event, with its raw bytes. */
 export interface HookRequest {
   workflowId: string;
   webhook: EnabledWebhook;

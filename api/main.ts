@@ -12,7 +12,7 @@ import { createLogger } from '../shared/platform/logger.ts';
 import { connectTemporal } from '../shared/platform/temporal.ts';
 import { buildApp } from './app.ts';
 
-/** Requests under way get this long to end before the process does. */
+/** How long requests in progress may take to end before the process does. */
 const SHUTDOWN_MS = 3_000;
 
 const config = loadConfig();
@@ -25,17 +25,17 @@ const fail = (error: unknown): never => {
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
 
-/** In required mode somebody has to be able to come in, and should know why sessions end with this process. */
+/** In required mode the owner must be able to sign in, and should know why sessions end with this process. */
 async function prepareSignIn(db: Pool): Promise<void> {
   if (config.auth.mode !== 'required') return;
   const set = await ensureOwnerPassword(db, config.auth.ownerPassword);
   if (set?.generated !== undefined) {
-    // The text, since a field of this name is cut out; it is shown this once.
+    // In the text, since a field with this name is redacted; it is shown only this once.
     log.warn(`The password of the owner <${set.email}> is: ${set.generated}`);
   }
   if (config.auth.secretKey === undefined) {
     log.warn(
-      'SECRET_KEY is not set: sessions end when this process does, and no other process takes them',
+      'SECRET_KEY is not set: sessions end with this process, and no other process accepts them',
     );
   }
 }
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => void stop(signal).catch(fail));
   }
-  // Whoever started us is gone, so nobody will stop us.
+  // The supervisor has ended, so nothing else would stop this process.
   if (process.send !== undefined) {
     process.on('disconnect', () => void stop('disconnect').catch(fail));
   }
@@ -83,7 +83,7 @@ try {
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
     log.fatal(
       { port: config.api.port },
-      `port ${config.api.port} is taken; set API_PORT to another`,
+      `port ${config.api.port} is in use; set API_PORT to another`,
     );
   } else {
     log.fatal({ err: error }, `api could not start: ${messageOf(error)}`);

@@ -19,22 +19,22 @@ interface GateDecision {
 }
 
 /**
- * What callers do to runs, whichever surface they use. Each answers with the run, read while Temporal is told: as the
- * act left it, or further on where that was quick. Each refuses with the AppErrors of `shared/operations/runs/runs.ts`.
+ * What callers do to runs, for all APIs. Each returns the run, read while Temporal is notified: as the action left it,
+ * or further on if that was quick. Each throws the AppErrors of `shared/operations/runs/runs.ts`.
  */
 export interface RunActs {
   read(actor: Actor, runId: string): Promise<Run>;
-  /** `replayed`: an earlier request with the same idempotency key had started it. */
+  /** `replayed`: an earlier request with the same idempotency key started it. */
   start(request: RunRequest): Promise<{ run: Run; replayed: boolean }>;
   decide(actor: Actor, runId: string, decision: GateDecision): Promise<Run>;
   resume(actor: Actor, runId: string, override?: Override): Promise<Run>;
   cancel(actor: Actor, runId: string): Promise<Run>;
 }
 
-/** Less than a handler's time. */
+/** Below a handler's timeout. */
 const READ_FOR_MS = 20_000;
 
-/** The act is committed: a database that is away when its answer is read is waited for. */
+/** The action is committed: reading its result waits for an unavailable database. */
 async function untilRead(read: () => Promise<Run>): Promise<Run> {
   const end = Date.now() + READ_FOR_MS;
   for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 2_000)) {
@@ -58,7 +58,7 @@ export function createRunActs(context: RouteContext): RunActs {
     if (run === undefined) throw notFound('Run');
     return run;
   };
-  // Reading before Temporal is told would keep the step behind a gate waiting for what nobody waits for.
+  // Reading before Temporal is notified would delay the step after a gate for no reason.
   const readWhile = async (told: Promise<boolean>, actor: Actor, runId: string): Promise<Run> => {
     const [run] = await Promise.all([untilRead(() => read(actor, runId)), untold.add(told)]);
     return run;

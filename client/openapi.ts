@@ -8,7 +8,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell how the service is, always with 200 */
+        /** Read the state of the service, always with 200 */
         get: operations["getHealth"];
         put?: never;
         post?: never;
@@ -25,7 +25,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell whether runs can be taken and executed; 503 until they can */
+        /** Read whether the service can accept and execute runs; 503 until it can */
         get: operations["getReadiness"];
         put?: never;
         post?: never;
@@ -45,8 +45,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in with e-mail and password
-         * @description Answers 401 alike for an unknown e-mail and a wrong password, 403 while the account waits for approval, 429 after too many failures of the account or the address.
+         * Sign in with email and password
+         * @description Returns the same 401 for an unknown email and a wrong password, 403 while the account waits for approval,429 after too many failures of the account or the address.
          */
         post: operations["login"];
         delete?: never;
@@ -65,8 +65,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask to become a member; an administrator approves it
-         * @description Answered alike, and after the same time, for an address that has an account already: then nothing changes.
+         * Request membership; an administrator approves it
+         * @description The response and its time are the same for an address that already has an account: then nothing changes.
          */
         post: operations["signup"];
         delete?: never;
@@ -84,7 +84,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Become a member by an invite code, which works once */
+        /** Become a member with an invite code, which works once */
         post: operations["acceptInvite"];
         delete?: never;
         options?: never;
@@ -101,7 +101,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change your own password; every session ends, and a new one is answered */
+        /** Change your own password; all sessions end, and the response has a new one */
         post: operations["changePassword"];
         delete?: never;
         options?: never;
@@ -116,7 +116,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tell whom the credential stands for and what they may do */
+        /** Read the credential's actor and capabilities */
         get: operations["getIdentity"];
         put?: never;
         post?: never;
@@ -154,7 +154,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a member
-         * @description Whoever has the invite code becomes the member, once, until `invite_expires_at`. It is mailed where e-mail delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A sign-up in another workspace with the same address gives way.
+         * @description Anyone with the invite code becomes the member, once, until `invite_expires_at`. It is emailed where emaildelivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. Apending sign-up in another workspace with the same address is dropped.
          */
         post: operations["inviteMember"];
         delete?: never;
@@ -170,24 +170,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a member and what they may do */
+        /** Read a member and their permissions */
         get: operations["getMember"];
         /**
          * Change a member's role, effective at once
-         * @description Takes everything that the member holds before and after. When the member gains something, an invitation gets another code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.
+         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a newcode, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
          */
         put: operations["setRole"];
         post?: never;
         /**
          * Remove a member; their sessions end and their keys are revoked
-         * @description Also withdraws an invitation, and refuses a sign-up.
+         * @description Also withdraws an invitation, and rejects a sign-up.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
          * Change a member's role, effective at once
-         * @description Takes everything that the member holds before and after. When the member gains something, an invitation gets another code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.
+         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a newcode, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
          */
         patch: operations["changeRole"];
         trace?: never;
@@ -200,8 +200,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Tell what a member has done
-         * @description The totals do not fall when runs and audit entries are removed by retention.
+         * Read a member's activity
+         * @description The totals do not decrease when retention removes runs and audit entries.
          */
         get: operations["getMemberStats"];
         put?: never;
@@ -222,7 +222,7 @@ export interface paths {
         get?: never;
         /**
          * Override capabilities of a member's role, effective at once
-         * @description Takes everything that the member holds before and after. When the member gains something, an invitation gets another code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.
+         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a newcode, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
          */
         put: operations["setPermissions"];
         post?: never;
@@ -231,7 +231,7 @@ export interface paths {
         head?: never;
         /**
          * Override capabilities of a member's role, effective at once
-         * @description Takes everything that the member holds before and after. When the member gains something, an invitation gets another code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.
+         * @description Requires everything that the member holds before and after. When the member gains something, an invitation gets a newcode, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.
          */
         patch: operations["changePermissions"];
         trace?: never;
@@ -246,8 +246,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make another invite code for a member who is invited
-         * @description The code before it is void at once. The new one is mailed where e-mail delivery is configured. For a sign-up that was approved and has not chosen a password yet, it is mailed only.
+         * Replace the invite code of an invited member
+         * @description The previous code is invalid at once. The new one is emailed where email delivery is configured. For an approvedsign-up that has not chosen a password yet, it is only emailed.
          */
         post: operations["renewInvite"];
         delete?: never;
@@ -266,8 +266,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let in a member who has signed up
-         * @description Nobody has checked that the e-mail address is theirs. Where e-mail delivery is configured, the password of the sign-up is dropped and a code goes to the address, with which they choose one by `accept-invite`. Elsewhere the password of the sign-up holds: approve only somebody whom you expect.
+         * Approve a member who has signed up
+         * @description The email address is not verified yet. Where email delivery is configured, the password of thesign-up is dropped and a code is sent to the address, to choose a password with `accept-invite`. Otherwisethe password of the sign-up is valid: only approve people whom you expect.
          */
         post: operations["approveMember"];
         delete?: never;
@@ -288,7 +288,7 @@ export interface paths {
         put?: never;
         /**
          * Create a workflow
-         * @description The graph is saved as it is drawn, also when it cannot run yet.
+         * @description The graph is saved as drawn, even if it cannot run yet.
          */
         post: operations["createWorkflow"];
         delete?: never;
@@ -308,13 +308,13 @@ export interface paths {
         get: operations["getWorkflow"];
         /**
          * Change a workflow
-         * @description Changes what the body names. Another graph becomes a new version; runs keep the version they began with. Another graph takes `publish_workflows` as well where the workflow is published, and `run_workflows` where it has a webhook or a schedule that is enabled.
+         * @description Changes the fields in the body. A changed graph becomes a new version; runs keep the version they started with.A changed graph also requires `publish_workflows` where the workflow is published, and `run_workflows` where ithas a webhook or an enabled schedule.
          */
         put: operations["updateWorkflow"];
         post?: never;
         /**
          * Delete a workflow with its versions, runs and schedules
-         * @description Runs that are still live are cancelled.
+         * @description Active runs are cancelled.
          */
         delete: operations["deleteWorkflow"];
         options?: never;
@@ -367,7 +367,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Set the checks that successful runs are scored by */
+        /** Set the checks that score successful runs */
         put: operations["setChecks"];
         post?: never;
         delete?: never;
@@ -388,7 +388,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run of the current version
-         * @description Answers 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the `Idempotency-Key` started it already.
+         * @description Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the`Idempotency-Key` has started it before.
          */
         post: operations["triggerRun"];
         delete?: never;
@@ -440,7 +440,7 @@ export interface paths {
         };
         /**
          * Compare two versions of a workflow
-         * @description Nodes and edges added, removed and changed on the way from one version to the other.
+         * @description Nodes and edges that were added, removed and changed between the two versions.
          */
         get: operations["diffVersions"];
         put?: never;
@@ -480,7 +480,7 @@ export interface paths {
         get: operations["getTemplate"];
         /**
          * Change a template of your own
-         * @description Changes what the body names. Workflows that were made from it stay as they are. Built-in ones are refused.
+         * @description Changes the fields in the body. Workflows created from it do not change. Built-in ones cannot be changed.
          */
         put: operations["updateTemplate"];
         post?: never;
@@ -500,7 +500,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a draft workflow from a template, with its checks */
+        /** Create a draft workflow from a template, with its checks */
         post: operations["instantiateTemplate"];
         delete?: never;
         options?: never;
@@ -550,8 +550,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what the stream of a run has said, oldest first
-         * @description The frames as they were emitted, each with its number and time. To follow a run without a stream, ask again with the greatest `seq` seen as `after`.
+         * List the frames of a run's stream, oldest first
+         * @description The frames as they were emitted, each with its number and time. To follow a run without a stream, pollwith the highest `seq` seen as `after`.
          */
         get: operations["listRunEvents"];
         put?: never;
@@ -573,7 +573,7 @@ export interface paths {
         put?: never;
         /**
          * Approve or reject an open gate
-         * @description A gate can be decided whenever it is open, also while other branches of its run are at work. Without a body the oldest open gate is approved: name the gate where a run may have several. 409 tells what was decided already.
+         * @description A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body theoldest open gate is approved: name the gate where a run may have several. 409 says what was decided before.
          */
         post: operations["decideGate"];
         delete?: never;
@@ -591,7 +591,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Let a failed run go on from its last checkpoint */
+        /** Resume a failed run from its last checkpoint */
         post: operations["resumeRun"];
         delete?: never;
         options?: never;
@@ -609,8 +609,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a run that a budget stopped go on, up to a cap of its own
-         * @description The run is then exempt from block budgets; what it costs is still counted in them. `cap_usd` becomes its cap, without one it has none.
+         * Resume a run that a budget stopped, with its own optional cap
+         * @description The run is then exempt from block budgets; its cost still counts in them. `cap_usd` becomes itscap, without one it has none.
          */
         post: operations["overrideBudget"];
         delete?: never;
@@ -645,18 +645,18 @@ export interface paths {
         };
         /**
          * Read the inbound webhook and its settings
-         * @description The secret in `url` is shown to who may edit and run workflows; for everybody else asterisks stand in its place.
+         * @description The secret in `url` is shown to members who can edit and run workflows; others see asterisks.
          */
         get: operations["getWebhook"];
         put?: never;
         /**
          * Enable the inbound webhook, or give it a new URL
-         * @description Each call makes a new secret; a URL from before answers 404 from then on. Takes `run_workflows` as well, since whoever has the URL can start runs.
+         * @description Each call creates a new secret; the previous URL then returns 404. Also requires `run_workflows`, sinceanyone with the URL can start runs.
          */
         post: operations["enableWebhook"];
         /**
          * Disable the inbound webhook
-         * @description Its URL answers 404 from then on, for good; its settings are kept.
+         * @description Its URL then returns 404 permanently; its settings are kept.
          */
         delete: operations["disableWebhook"];
         options?: never;
@@ -672,7 +672,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Change settings of the inbound webhook; those that are not named stay */
+        /** Change settings of the inbound webhook; absent ones do not change */
         put: operations["configureWebhook"];
         post?: never;
         delete?: never;
@@ -710,7 +710,7 @@ export interface paths {
         put?: never;
         /**
          * Register a custom tool
-         * @description Workflows call it as `custom:<name>`: an HTTP endpoint that is sent the arguments as JSON, or a tool of an MCP server. Where it leads is judged with each call. Registering one under a name that a graph calls already takes `publish_workflows` as well where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or a schedule that is enabled.
+         * @description Workflows call it as `custom:<name>`: an HTTP endpoint that receives the arguments as JSON, or a tool of anMCP server. Its target is checked with each call.Registering one under a name that a graph already calls also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` whereone does that has a webhook or an enabled schedule.
          */
         post: operations["createTool"];
         delete?: never;
@@ -730,13 +730,13 @@ export interface paths {
         get: operations["getTool"];
         /**
          * Change a custom tool
-         * @description Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: a change to another origin is refused until every header is given in full or left out. A change of anything but `label` and `description` takes `publish_workflows` as well where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or a schedule that is enabled.
+         * @description Changes the fields in the body, for the next step that calls the tool. `headers` is replaced as a whole; aheader given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`:a change to another origin is refused until every header is given in full or left out.A change of any other field than `label` and `description` also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` whereone does that has a webhook or an enabled schedule.
          */
         put: operations["updateTool"];
         post?: never;
         /**
          * Remove a custom tool
-         * @description Workflows that call it cannot be triggered any more, and steps of runs that come to it fail. This takes `publish_workflows` as well where a published workflow calls the tool, and `run_workflows` where one does that has a webhook or a schedule that is enabled.
+         * @description Workflows that call it can no longer be triggered, and steps that reach it fail.This also requires `publish_workflows` where a published workflow calls the tool, and `run_workflows` whereone does that has a webhook or an enabled schedule.
          */
         delete: operations["deleteTool"];
         options?: never;
@@ -755,7 +755,7 @@ export interface paths {
         put?: never;
         /**
          * Call a custom tool once
-         * @description A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit the `input_schema` are refused; a tool that fails is an answer with `ok: false`.
+         * @description A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fitthe `input_schema` are refused; a failing tool returns `ok: false`.
          */
         post: operations["testTool"];
         delete?: never;
@@ -775,8 +775,8 @@ export interface paths {
         get: operations["listSchedules"];
         put?: never;
         /**
-         * Have a workflow run at given times
-         * @description A time that is due and cannot have its run (quota, budget, an invalid graph, an earlier run that has not ended) is passed over and told as `last_skip`. An enabled one takes `run_workflows` as well.
+         * Create a schedule for a workflow
+         * @description A time whose run is refused (quota, budget, an invalid graph, an active earlier run)is skipped and shown as `last_skip`. An enabled schedule also requires `run_workflows`.
          */
         post: operations["createSchedule"];
         delete?: never;
@@ -795,12 +795,12 @@ export interface paths {
         /** Read a schedule */
         get: operations["getSchedule"];
         /**
-         * Change a schedule, or switch it on and off
-         * @description What is absent stays. What was due before a change of its times is not caught up with. A change that leaves it enabled takes `run_workflows` as well, unless only the name changes.
+         * Change, enable or disable a schedule
+         * @description Absent fields do not change. Times before a change are not caught up. A change that leavesit enabled also requires `run_workflows`, unless only the name changes.
          */
         put: operations["updateSchedule"];
         post?: never;
-        /** Delete a schedule; runs it has started go on */
+        /** Delete a schedule; runs it has started continue */
         delete: operations["deleteSchedule"];
         options?: never;
         head?: never;
@@ -818,7 +818,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run of a schedule now
-         * @description With its input, also while it is not enabled. Takes `run_workflows` as well. 409 while an earlier run of it has not ended, unless its overlap is `allow`.
+         * @description With its input, also while it is disabled. Also requires `run_workflows`. 409 while an earlier run of it is active, unless itsoverlap is `allow`.
          */
         post: operations["triggerSchedule"];
         delete?: never;
@@ -834,12 +834,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List API keys, newest first, revoked ones among them */
+        /** List API keys, newest first, including revoked ones */
         get: operations["listApiKeys"];
         put?: never;
         /**
-         * Make an API key; its secret is shown this once
-         * @description A key linked to a member may do what the member may do, as it is now; without `member_id` it has what its `role` has by default. Beside `member_id` the `role` is not looked at. Nobody can make a key that may do more than they may.
+         * Create an API key; its secret is shown only this once
+         * @description A key linked to a member has the member's current permissions; without `member_id` it has the defaults of its`role`. With `member_id`, `role` is ignored. Nobody can create a key with more permissionsthan their own.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -860,7 +860,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key; it stays in the list
-         * @description Effective for the next request. A key that is revoked already stays as it is. Nobody can revoke a key that may do more than they may.
+         * @description Effective for the next request. Has no effect on a revoked key. Nobody can revoke a key withmore permissions than their own.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -875,12 +875,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List keys of the data API, newest first, revoked ones among them */
+        /** List keys of the data API, newest first, including revoked ones */
         get: operations["listDataKeys"];
         put?: never;
         /**
-         * Make a key of the data API; its secret is shown this once
-         * @description For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan. Scopes that read or export take `view` as well, `webhooks:write` takes `manage_workspace`.
+         * Create a key of the data API; its secret is shown only this once
+         * @description For `/v1` alone, where it can do what its scopes permit. Its allowances apply in addition to the plan's. Scopes thatread or export also require `view`, `webhooks:write` requires `manage_workspace`.
          */
         post: operations["createDataKey"];
         delete?: never;
@@ -902,7 +902,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke a key of the data API; it stays in the list
-         * @description Effective for the next request. A key that is revoked already stays as it is.
+         * @description Effective for the next request. Has no effect on a revoked key.
          */
         delete: operations["revokeDataKey"];
         options?: never;
@@ -917,7 +917,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what was used of the data API this month, in all and by key */
+        /** Read the use of the data API this month, in total and by key */
         get: operations["getDataUsage"];
         put?: never;
         post?: never;
@@ -970,7 +970,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read how people are told of runs that need them */
+        /** Read the alert channels */
         get: operations["getAlerts"];
         put?: never;
         post?: never;
@@ -990,8 +990,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test over every channel that is configured
-         * @description In the way of all alerts, so it arrives within seconds and is tried again.
+         * Send a test over every configured channel
+         * @description Sent like every alert, so it arrives within seconds and is retried.
          */
         post: operations["testAlerts"];
         delete?: never;
@@ -1007,7 +1007,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what was used of the plan this month */
+        /** Read the use of the plan this month */
         get: operations["getUsage"];
         put?: never;
         post?: never;
@@ -1024,7 +1024,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what runs cost, by workflow, by model and by day */
+        /** Read the cost of runs, by workflow, by model and by day */
         get: operations["getUsageBreakdown"];
         put?: never;
         post?: never;
@@ -1041,7 +1041,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read how the runs went, in all and by day */
+        /** Read the results of runs, in total and by day */
         get: operations["getMetricsOverview"];
         put?: never;
         post?: never;
@@ -1059,8 +1059,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was done, newest first
-         * @description An entry is listed when it passes every filter that is given.
+         * List audit entries, newest first
+         * @description An entry is listed when it matches all filters.
          */
         get: operations["listAudit"];
         put?: never;
@@ -1079,8 +1079,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Check that the log was not tampered with
-         * @description Compares every entry with its seal and every seal with the one before it, as of one moment.
+         * Verify the audit log
+         * @description Compares every entry with its seal and every seal with the previous one, as of one moment.
          */
         get: operations["verifyAudit"];
         put?: never;
@@ -1098,11 +1098,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the prices this workspace sets itself */
+        /** Read the workspace's own prices */
         get: operations["getPrices"];
         /**
-         * Replace the prices this workspace sets itself
-         * @description A model that is not named costs what the built-in table says.
+         * Replace the workspace's own prices
+         * @description Models without a price here use the built-in table.
          */
         put: operations["setPrices"];
         post?: never;
@@ -1124,7 +1124,7 @@ export interface paths {
         put?: never;
         /**
          * Cap what runs may cost in a window
-         * @description A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that much until its run ends; without it only settled spend counts. What the window has seen already counts too.
+         * @description A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves thatmuch until its run ends; without it only settled spend counts. Past spend of the current window counts too.
          */
         post: operations["createBudget"];
         delete?: never;
@@ -1144,11 +1144,11 @@ export interface paths {
         get: operations["getBudget"];
         /**
          * Change the name, limit or estimate of a budget
-         * @description Effective for the next trigger and the next step. Holds that are placed stay as they are.
+         * @description Effective for the next trigger and the next step. Existing holds do not change.
          */
         put: operations["updateBudget"];
         post?: never;
-        /** Delete a budget; runs that hold it go on without */
+        /** Delete a budget; runs that hold it continue without */
         delete: operations["deleteBudget"];
         options?: never;
         head?: never;
@@ -1179,7 +1179,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what a budget's current window has spent, by day */
+        /** Read the spend of a budget's current window, by day */
         get: operations["getBudgetHistory"];
         put?: never;
         post?: never;
@@ -1196,7 +1196,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what policies, budgets and overrides decided, newest first */
+        /** List decisions of policies, budgets and overrides, newest first */
         get: operations["listGovernanceEvents"];
         put?: never;
         post?: never;
@@ -1213,11 +1213,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what agents and tools may do */
+        /** Read the policies for agents and tools */
         get: operations["getPolicies"];
         /**
-         * Replace what agents and tools may do
-         * @description Replaces the whole; what is absent is unrestricted. Holds for every step that begins after the answer, also in runs that are under way.
+         * Replace the policies for agents and tools
+         * @description Replaces all policies; absent ones are unrestricted. Applies to every step that starts after the response, alsoin active runs.
          */
         put: operations["setPolicies"];
         post?: never;
@@ -1234,12 +1234,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List feeds, newest first, archived ones too */
+        /** List feeds, newest first, including archived ones */
         get: operations["listFeeds"];
         put?: never;
         /**
          * Create a feed
-         * @description A stream of records. They are all real or, with `is_demo`, all made up.
+         * @description A stream of records. All are live or, with `is_demo`, all are demo records.
          */
         post: operations["createFeed"];
         delete?: never;
@@ -1259,13 +1259,13 @@ export interface paths {
         get: operations["getFeed"];
         /**
          * Change a feed
-         * @description Changes what the body names. Another status is told to webhooks as `feed.status_changed`. Types that are taken from `entity_types` keep the records they have.
+         * @description Changes the fields in the body. A changed status is sent to webhooks as `feed.status_changed`. Records keeptypes that are removed from `entity_types`.
          */
         put: operations["updateFeed"];
         post?: never;
         /**
          * Delete a feed and all its records
-         * @description Of very many records some may be left when the answer is 503; delete it again.
+         * @description With very many records some may be left when the response is 503; delete it again.
          */
         delete: operations["deleteFeed"];
         options?: never;
@@ -1302,13 +1302,13 @@ export interface paths {
         get: operations["getSource"];
         /**
          * Change a source
-         * @description Changes what the body names.
+         * @description Changes the fields in the body.
          */
         put: operations["updateSource"];
         post?: never;
         /**
          * Delete a source
-         * @description Records that name it as evidence stay as they are.
+         * @description Records that name it as evidence do not change.
          */
         delete: operations["deleteSource"];
         options?: never;
@@ -1326,8 +1326,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say what a look at a source came to
-         * @description Counts as a source check of the month. Three failures in a row make the source `failed`, which is told to webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).
+         * Report the result of a source check
+         * @description Counts as a source check of the month. Three failures in a row make the source `failed`, which is sent towebhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).
          */
         post: operations["reportSource"];
         delete?: never;
@@ -1345,7 +1345,7 @@ export interface paths {
         };
         /**
          * List records, newest first
-         * @description Newest is what was first observed last; with `updated_since`, what was updated last. Costs no credits.
+         * @description Newest is the last first observation; with `updated_since`, the last update. Costs no credits.
          */
         get: operations["listEntities"];
         put?: never;
@@ -1380,7 +1380,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the versions of a record and what each changed, newest first */
+        /** Read the versions of a record and their changes, newest first */
         get: operations["getEntityHistory"];
         put?: never;
         post?: never;
@@ -1397,7 +1397,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what changed in records, attribute by attribute, newest first */
+        /** List changes of records, attribute by attribute, newest first */
         get: operations["listChanges"];
         put?: never;
         post?: never;
@@ -1416,7 +1416,7 @@ export interface paths {
         };
         /**
          * List intelligence events, newest first
-         * @description Marks none of them delivered.
+         * @description Does not mark them as delivered.
          */
         get: operations["listEvents"];
         put?: never;
@@ -1439,7 +1439,7 @@ export interface paths {
         put?: never;
         /**
          * Register a webhook endpoint
-         * @description Answers the secret that deliveries are signed with, this once. There are at most 50 for real records, and as many for made-up ones.
+         * @description Returns the secret that signs deliveries, only this once. At most 50 endpoints for live records, and 50for demo records.
          */
         post: operations["createEndpoint"];
         delete?: never;
@@ -1459,7 +1459,7 @@ export interface paths {
         get: operations["getEndpoint"];
         /**
          * Change the address or the events of a webhook endpoint
-         * @description Changes what the body names. What is pending goes to the new address.
+         * @description Changes the fields in the body. Pending deliveries go to the new address.
          */
         put: operations["updateEndpoint"];
         post?: never;
@@ -1481,7 +1481,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook endpoint; the new one is shown this once
-         * @description For 24 hours deliveries are signed with the one before, too.
+         * @description Deliveries are also signed with the previous secret for 24 hours.
          */
         post: operations["rotateEndpointSecret"];
         delete?: never;
@@ -1498,7 +1498,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was sent to a webhook endpoint, newest first, each with its attempts
+         * List the deliveries of a webhook endpoint, newest first, each with its attempts
          * @description Kept for 30 days.
          */
         get: operations["listDeliveries"];
@@ -1557,8 +1557,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver something once more
-         * @description A delivery that has ended, well or not, begins anew with all its attempts.
+         * Redeliver one delivery
+         * @description A delivery that has ended, delivered or failed, starts again with all its attempts.
          */
         post: operations["redeliverDelivery"];
         delete?: never;
@@ -1576,7 +1576,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deliver dead letters once more, all or those of events since a time, oldest first */
+        /** Redeliver dead letters, all or those of events since a time, oldest first */
         post: operations["redeliverDeadLetters"];
         delete?: never;
         options?: never;
@@ -1593,7 +1593,7 @@ export interface paths {
         };
         /**
          * Follow a run's frames over a WebSocket
-         * @description Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid `token` where one is needed, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the caller, the run, the workspace or the process has too many streams; the reason of the close frame says which.
+         * @description Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid`token` where one is required, 4403 without the `view` permission, 4404 for an unknown run, 1013 when thecaller, the run, the workspace or the process has too many streams; the reason of the close frame says which.
          */
         get: operations["streamRun"];
         put?: never;
@@ -1615,7 +1615,7 @@ export interface paths {
         put?: never;
         /**
          * Call the API as tools of the Model Context Protocol
-         * @description Streamable HTTP without sessions, for protocol versions from 2024-11-05 to 2026-07-28. `tools/list` names the tools; each takes the permission of the act it stands for.
+         * @description Streamable HTTP without sessions, for protocol versions from 2024-11-05 to 2026-07-28. `tools/list` names the tools; each requires the permission of its action.
          */
         post: operations["mcp"];
         delete?: never;
@@ -1634,8 +1634,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Start a run by an event
-         * @description The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content type does not matter.
+         * Start a run with an event
+         * @description The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The contenttype does not matter.
          */
         post: operations["receiveEvent"];
         delete?: never;
@@ -1655,7 +1655,7 @@ export interface paths {
         put?: never;
         /**
          * Send records and events to a feed
-         * @description JSON with at most 1,000 records, or a stream of any length of `application/x-ndjson` with one record per line and `?feed_id=`. A record that is the same as before makes no version and no change; of one that is refused nothing is kept, and the others are. A stream that breaks off leaves what it has sent so far: send all of it again. A change names an attribute as it is, or as `attributes.<name>` where a field of the record has that name.
+         * @description JSON with at most 1,000 records, or a stream of any length of `application/x-ndjson` with one record per line and `?feed_id=`. An unchanged record creates no version and no change; a refused record is notstored, while the others are. An interrupted stream keeps what it has sent so far: sendall of it again. A change names an attribute directly, or as `attributes.<name>` where a field of therecord has that name.
          */
         post: operations["ingestRecords"];
         delete?: never;
@@ -6917,7 +6917,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsonRpcResponse"];
                 };
             };
-            /** @description Taken; there is nothing to answer */
+            /** @description Accepted; there is no response */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -6930,7 +6930,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Names the event; sent again within the window, it starts no second run */
+                /** @description Identifies the event; sent again within the window, it starts no second run */
                 "x-service-event-id"?: string;
                 /** @description Seconds since 1970, when the request was signed */
                 "x-service-timestamp"?: string;

@@ -13,7 +13,7 @@ import { findDatabase } from './running-service.ts';
 /**
  * `npm run workspace:create -- --name <name> --owner-email <e-mail> [--owner-name <name>] [--json]`: another workspace
  * in the database of `DATABASE_URL`, or of the running `npm start`, on the plan `free`, with an owner who can sign in
- * at once and, unless `SEED` is off, the made-up records that test keys of the data API read. The owner's password is generated and printed, this once. Ends with code 1 when it was not made.
+ * at once and, unless `SEED` is off, the made-up records that test keys of the data API read. The owner's password is generated and printed, this once. Ends with code 1 when it was not created.
  */
 const usage = 'Usage: npm run workspace:create -- --name <name> --owner-email <e-mail>';
 
@@ -53,6 +53,6 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  console.error(`The workspace was not made: ${messageOf(error)}`);
+  console.error(`The workspace was not created: ${messageOf(error)}`);
   process.exitCode = 1;
 }

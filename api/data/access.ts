@@ -12,10 +12,10 @@ import type { Meter, RouteContext } from '../deps.ts';
 import type { KeyUses } from '../identity/key-uses.ts';
 import { createMinuteRates } from './key-rates.ts';
 
-/** Ours are a third of this. */
+/** The service's own keys are a third of this length. */
 const MAX_KEY_LENGTH = 200;
 
-/** What answers of the data API say of its allowances, for pages of other origins to read. */
+/** Headers of the data API about its allowances that pages of other origins can read. */
 export const dataHeaders = [
   'x-credits-consumed',
   'x-credits-remaining',
@@ -26,9 +26,9 @@ export const dataHeaders = [
 
 export interface DataAccess {
   /**
-   * Resolves who calls the data API and counts the call, whatever comes of it. Then refuses whoever is too fast, has no
-   * request left, calls from elsewhere than they may or, last, has not this scope. Throws AppError `unauthenticated`,
-   * `rate_limited`, `allowance_exhausted`, `forbidden`.
+   * Identifies the caller of the data API and counts the call, whatever its outcome. Then refuses callers who exceed
+   * their rate, have no requests left, call from a blocked address or lack the scope, in this order. Throws AppError
+   * `unauthenticated`, `rate_limited`, `allowance_exhausted`, `forbidden`.
    */
   admit(request: FastifyRequest, reply: FastifyReply, scope?: DataScope): Promise<void>;
 }
@@ -42,7 +42,7 @@ export function createDataAccess(
   const failures = createMinuteRates(dataKeyFailuresPerMinute);
   return {
     admit: async (request, reply, scope) => {
-      // A valid key is let in whatever else comes from its address: only what fails is counted, once it has failed.
+      // A valid key is accepted however many failures its address has: only failures count, after they happened.
       const secret = secretOf(request.raw);
       const admitted =
         secret === undefined ? undefined : await meter.admit(hashApiKeySecret(secret));
@@ -56,7 +56,7 @@ export function createDataAccess(
       if (seconds !== undefined) throw tooFast(perMinute, seconds);
       requireRequestLeft(account);
       if (ipAllowlist.length > 0 && !createAddressRanges(ipAllowlist)(request.ip)) {
-        throw new AppError('forbidden', 'This key may not be used from this address');
+        throw new AppError('forbidden', 'This key cannot be used from this address');
       }
       if (scope !== undefined && !caller.scopes.includes(scope)) {
         throw new AppError('forbidden', `This action requires the '${scope}' scope`);
@@ -65,7 +65,7 @@ export function createDataAccess(
   };
 }
 
-/** Lets in who has a key with the scope that the route declares, before a byte of the body is read. */
+/** Admits callers whose key has the route's scope, before the body is read. */
 export function guardDataRoutes(
   app: FastifyInstance,
   { dataAccess }: Pick<RouteContext, 'dataAccess'>,
@@ -75,14 +75,14 @@ export function guardDataRoutes(
     if (scope !== undefined) await dataAccess.admit(request, reply, scope);
   });
   app.addHook('onSend', async (request, reply, payload) => {
-    // Public routes have no call. By now it is known what this one has cost.
+    // Public routes have no call. By now its cost is known.
     if ((request.dataAccount as DataAccount | undefined) !== undefined) tellAccount(request, reply);
     return payload;
   });
 }
 
 const missing = () => new AppError('unauthenticated', 'An API key is required');
-/** What a wrong key gets; `seconds` when too many have come from its address, until it may try again. */
+/** The error for an invalid key; `seconds` until the address may try again, when too many have come from it. */
 const invalid = (seconds: number | undefined) =>
   seconds === undefined
     ? new AppError('unauthenticated', 'The API key is invalid, expired or revoked')
@@ -93,8 +93,8 @@ const invalid = (seconds: number | undefined) =>
       );
 
 /**
- * The key in `X-API-Key`, else in `Authorization`; undefined when what is presented cannot be a key of ours. Throws
- * AppError `unauthenticated` when nothing is.
+ * The key in `X-API-Key`, else in `Authorization`; undefined when the credential cannot be a valid key. Throws AppError
+ * `unauthenticated` when there is none.
  */
 function secretOf({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const key = headers['x-api-key'];
@@ -128,14 +128,14 @@ function requireRequestLeft({ plan, month, requests }: DataAccount): void {
 
 const isOver = ({ used, limit }: Allowance): boolean => limit !== null && used > limit;
 
-/** Until the month is over. */
+/** Until the month ends. */
 function secondsLeft(month: string): number {
   const first = new Date(month);
   const end = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1);
   return Math.max(1, Math.ceil((end - Date.now()) / 1000));
 }
 
-/** The allowance of the two that ends first, with what is left of it; undefined where neither has a bound. */
+/** The allowance of the two with the lower remainder; undefined where neither has a limit. */
 function tighter({
   plan,
   key,

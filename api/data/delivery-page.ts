@@ -6,8 +6,8 @@ import { openPage } from './page.ts';
 import type { RouteContext } from '../deps.ts';
 
 /**
- * A page of what was sent to an endpoint, for a key or a member. Throws AppError `not_found`, and `invalid` for a cursor
- * of another list.
+ * A page of an endpoint's deliveries, for a key or a member. Throws AppError `not_found`, and `invalid` for a cursor of
+ * another list.
  */
 export async function deliveryPage(
   { db, dataCursors }: Pick<RouteContext, 'db' | 'dataCursors'>,

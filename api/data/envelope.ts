@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { SCHEMA_VERSION } from '../../shared/contract/data/envelope.ts';
 
-/** The envelope of an answer of `/v1`, with what the call has cost by now. */
+/** The envelope of a `/v1` response, with the cost of the call so far. */
 export function answerData<Data>(
   request: Pick<FastifyRequest, 'id' | 'dataCall'>,
   data: Data,

@@ -7,24 +7,24 @@ import { AppError } from '../../shared/errors.ts';
 import { csvLine } from '../http/csv.ts';
 import { answerData } from './envelope.ts';
 
-/** How long a reader may take for all of an export: its snapshot is kept that long. */
+/** How long a reader may take for a whole export: its snapshot is kept that long. */
 const READ_MS = 120_000;
-/** Until the handler of an export is over. Above the bound of the reader, so that this one is what ends it. */
+/** The timeout of an export's handler. Above the reader's limit, so that the reader's limit ends it. */
 export const EXPORT_MS = READ_MS + 35_000;
-/** At the same time, of one organization in one process. */
+/** Concurrent exports of one organization in one process. */
 const EXPORTS_OF_ONE = 2;
 
-/** Bounds the exports that a process sends at the same time. Each keeps a connection to the database. */
+/** Limits the concurrent exports of a process. Each holds a connection to the database. */
 export function createExportPlaces(poolSize: number) {
   const atMost = Math.max(1, Math.floor(poolSize / 4));
   const taken = new Map<string, number>();
   let all = 0;
   return {
-    /** Returns what gives the place back. Throws AppError `unavailable` when there is none. */
+    /** Returns a function that releases the slot. Throws AppError `unavailable` when there is none. */
     take: (workspaceId: string): (() => void) => {
       const own = taken.get(workspaceId) ?? 0;
       if (all >= atMost || own >= EXPORTS_OF_ONE) {
-        throw new AppError('unavailable', 'Too many exports at the same time; try again');
+        throw new AppError('unavailable', 'Too many concurrent exports; try again');
       }
       all += 1;
       taken.set(workspaceId, own + 1);
@@ -38,7 +38,7 @@ export function createExportPlaces(poolSize: number) {
   };
 }
 
-/** As CSV, a batch at a time. */
+/** As CSV, in batches. */
 export async function* csvOf(kind: ExportKind, set: ExportSet): AsyncGenerator<string> {
   const columns = exportColumns[kind];
   yield csvLine(columns);
@@ -47,7 +47,7 @@ export async function* csvOf(kind: ExportKind, set: ExportSet): AsyncGenerator<s
   }
 }
 
-/** In the envelope, a batch at a time. */
+/** In the envelope, in batches. */
 export async function* jsonOf(
   request: Pick<FastifyRequest, 'id' | 'dataCall'>,
   set: ExportSet,
@@ -63,8 +63,9 @@ export async function* jsonOf(
 }
 
 /**
- * Sends an export and waits until it is taken, so that its snapshot lasts that long and no longer. A reader who is gone
- * or too slow is cut off, and so is one whose rows fail: the answer has begun, there is no other way to tell.
+ * Sends an export and waits until the reader has it, so that its snapshot lasts exactly that long. It closes the
+ * connection when the reader has gone or is too slow, or when reading rows fails: the response has started, so there is
+ * no other way to report an error.
  */
 export async function sendExport(
   reply: FastifyReply,
@@ -74,7 +75,7 @@ export async function sendExport(
     text,
   }: { kind: ExportKind; format: 'json' | 'csv'; text: AsyncGenerator<string> },
 ): Promise<void> {
-  // One batch ahead of the reader, no more.
+  // At most one batch ahead of the reader.
   const stream = Readable.from(text, { highWaterMark: 1 });
   const timer = setTimeout(() => stream.destroy(new Error('export not read in time')), READ_MS);
   if (format === 'json') reply.type('application/json; charset=utf-8');
@@ -86,11 +87,11 @@ export async function sendExport(
     reply.send(stream);
     await finished(stream);
   } catch (error) {
-    reply.log.warn({ err: error }, 'export not sent to its end');
+    reply.log.warn({ err: error }, 'export not sent completely');
     reply.raw.destroy();
   } finally {
     clearTimeout(timer);
-    // Its last statement may still be under way, and has to be over before the transaction is.
+    // Its last statement may still be running, and must end before the transaction.
     await text.return(undefined).catch(() => undefined);
   }
 }

@@ -1,14 +1,14 @@
 const WINDOW_MS = 60_000;
-/** Subjects counted at a time; past that the one whose window began first is forgotten. */
+/** Subjects that are counted at once; above that, the one with the oldest window is dropped. */
 const MAX_SUBJECTS = 10_000;
 
-/** How often each subject (a key, an address) has done something in the minute since it began, in this process. */
+/** How often each subject (a key, an address) has acted in its current minute, in this process. */
 export interface MinuteRates {
-  /** Counts one more. Returns after how many seconds to come back when it is one too many. */
+  /** Counts one more. Returns the seconds to wait when it is one too many. */
   take(subject: string): number | undefined;
 }
 
-/** At most `perMinute` a minute and subject; 0: as many as they like. */
+/** At most `perMinute` per minute and subject; 0: unlimited. */
 export function createMinuteRates(perMinute: number): MinuteRates {
   const windows = new Map<string, { count: number; ends: number }>();
   return {
@@ -18,7 +18,7 @@ export function createMinuteRates(perMinute: number): MinuteRates {
       let window = windows.get(subject);
       if (window === undefined || window.ends <= now) {
         window = { count: 0, ends: now + WINDOW_MS };
-        // Deleted and set again, the subject stands last: a Map forgets in the order of insertion.
+        // Deleted and set again, the subject is last: the oldest entry of a Map is dropped first.
         windows.delete(subject);
         windows.set(subject, window);
         const [oldest = subject] = windows.keys();

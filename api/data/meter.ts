@@ -18,12 +18,12 @@ import { createBatches } from '../load/batcher.ts';
 import type { DataCost, Meter } from '../deps.ts';
 import { createThresholdWatch } from './threshold-watch.ts';
 
-/** So that no request waits for more than the one statement before its own. */
+/** So that a request waits for at most one statement before its own. */
 const MAX_BATCH = 200;
 
 /**
- * Counts requests and takes credits in batches of a key: the rows that all its requests change are locked once for
- * many of them, and are never what a busy key waits for.
+ * Counts requests and takes credits in batches per key: the rows that all its requests change are locked once for many
+ * of them, so a busy key does not queue for them.
  */
 export function createMeter({ db, log }: { db: Pool; log: Logger }): Meter {
   const watch = createThresholdWatch({ db, log });
@@ -70,7 +70,7 @@ export function createMeter({ db, log }: { db: Pool; log: Logger }): Meter {
       const { done, charged } = await db.transaction(async (tx) => {
         const done = await work(tx);
         if (cost.credits === 0) return { done, charged: undefined };
-        // Last, so that others wait for these rows no longer than for the commit.
+        // Last, so that others wait for these rows only during the commit.
         const [charged] = await takeCredits(tx, payer, chargeBatch([chargeOf(request, cost)]));
         if (charged === undefined) throw accountGone();
         requireTaken(charged, cost);
@@ -103,10 +103,10 @@ function note(request: FastifyRequest, cost: DataCost, charged: Charged): void {
   request.dataAccount = { ...request.dataAccount, credits: charged.credits };
 }
 
-/** The admission made them; only a crash of the database server since can have lost them. */
+/** The admission created them; only a later crash of the database server can have lost them. */
 const accountGone = () => new AppError('unavailable', 'The account of this key is being restored');
 
-/** Throws AppError `credits_exhausted`, which names the allowance that is used up. */
+/** Throws AppError `credits_exhausted`, which names the exhausted allowance. */
 function requireTaken({ taken, plan, credits }: Charged, cost: DataCost): void {
   if (taken) return;
   const [allowance, whose] = lacks(credits.plan, cost.credits)

@@ -1,17 +1,17 @@
 import type { ListPosition, DataCursors } from '../../shared/crypto/data-cursors.ts';
 import type { Page, PageRequest, ReaderScope } from '../../shared/db/data/lists.ts';
 
-/** A query of a list of the data API, taken apart. */
+/** A parsed query of a list of the data API. */
 export interface OpenPage<Filter> {
   filter: Filter;
   page: PageRequest;
-  /** The cursor of the page after one that ended there. */
+  /** The cursor of the page after a page that ended there. */
   next: (end: ListPosition | null) => string | null;
 }
 
 /**
  * Reads the cursor of a list and binds the next one to the same list: operation, organization, mode and filters. The
- * limit is free to change. Throws AppError `invalid` for a cursor of another list.
+ * limit can change. Throws AppError `invalid` for a cursor of another list.
  */
 export function openPage<Query extends { limit: number; cursor?: string | undefined }>(
   cursors: DataCursors,
@@ -31,7 +31,7 @@ export function openPage<Query extends { limit: number; cursor?: string | undefi
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
 
-/** A page of a list that is short enough to be read whole, newest first. */
+/** A page of a list that is short enough to be read completely, newest first. */
 export function pageOfWhole<Row extends { id: string; created_at: string }>(
   rows: readonly Row[],
   { limit, after }: PageRequest,
@@ -39,7 +39,7 @@ export function pageOfWhole<Row extends { id: string; created_at: string }>(
   const positioned = rows.map((row) => ({ row, at: Date.parse(row.created_at) * 1000 }));
   const isAfter = ({ row, at }: (typeof positioned)[number]): boolean =>
     after === undefined || at < after.at || (at === after.at && row.id < after.tie);
-  // By milliseconds, as the cursor has them: the rows came by what is finer.
+  // By milliseconds, like the cursor: the rows were sorted with a higher precision.
   const left = positioned
     .sort((a, b) => b.at - a.at || (a.row.id < b.row.id ? 1 : -1))
     .filter(isAfter);

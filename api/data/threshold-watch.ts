@@ -3,13 +3,13 @@ import { type ReachedThresholds, tellThresholds } from '../../shared/db/data/thr
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 
-/** Shares of a plan's allowance at which its workspace is told. */
+/** Shares of a plan's allowance at which its workspace is notified. */
 const PERCENTS = [80, 100];
-/** Tellings remembered at most; past that, one that is looked at again costs a statement and changes nothing. */
+/** Notifications remembered at most; a forgotten one costs a statement and changes nothing. */
 const MAX_TOLD = 10_000;
 
 export interface ThresholdWatch {
-  /** Tells of the shares that are used up and were not told of. Never rejects: the next look will tell then. */
+  /** Records events for the reached thresholds that have none yet. Never rejects: the next check retries. */
   look(
     workspaceId: string,
     month: string,
@@ -18,7 +18,7 @@ export interface ThresholdWatch {
   ): Promise<void>;
 }
 
-/** The database decides what was told; this remembers it, so that it is not asked again with every request. */
+/** The database decides what was sent; this cache avoids a query per request. */
 export function createThresholdWatch({ db, log }: { db: Pool; log: Logger }): ThresholdWatch {
   const told = new Set<string>();
   return {
@@ -31,7 +31,7 @@ export function createThresholdWatch({ db, log }: { db: Pool; log: Logger }): Th
       try {
         await tellThresholds(db, { workspaceId, month, meter, used, limit, percents });
       } catch (error) {
-        log.warn({ err: error, workspaceId, meter }, 'could not tell of a used-up allowance');
+        log.warn({ err: error, workspaceId, meter }, 'could not record a usage threshold event');
         return;
       }
       told.add(telling);

@@ -6,7 +6,7 @@ export const BODY_LIMIT_BYTES = 1_048_576;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** Takes JSON and nothing else. An empty body is no body, whatever its content type says. */
+/** Accepts only JSON. An empty body is no body, whatever its content type is. */
 export function acceptJson(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ headers }) => {
     const { 'content-encoding': encoding = 'identity' } = headers;
@@ -41,7 +41,7 @@ function parseJson(text: string): unknown {
     if (error instanceof AppError) throw error;
     throw new AppError('invalid', `Invalid body: not valid JSON (${messageOf(error)})`);
   }
-  // To the validator null would look the same as no body.
+  // The validator could not distinguish null from no body.
   if (value === null) {
     throw new AppError('invalid', 'Invalid body: must be a JSON object, not null');
   }

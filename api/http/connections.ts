@@ -10,38 +10,38 @@ import { Socket } from 'node:net';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import type { App } from '../deps.ts';
 
-/** What one client may take of the time and the sockets of a process. */
+/** What one client can take of the time and the sockets of a process. */
 export interface ConnectionLimits {
-  /** From the connection, or from the first byte of a further request, until its head is there. */
+  /** From the connection, or the first byte of a further request, until the end of its head. */
   headMs: number;
-  /** Until head and body are there. */
+  /** Until the end of head and body. */
   requestMs: number;
-  /** Until the handler has its answer. */
+  /** Until the handler has its response. */
   handlerMs: number;
-  /** From the head of the request until the last byte of the answer has been taken. */
+  /** From the head of the request until the last byte of the response was read. */
   exchangeMs: number;
-  /** From a request to upgrade until the socket is a WebSocket. */
+  /** From an upgrade request until the socket is a WebSocket. */
   handshakeMs: number;
   /** Without a request. */
   idleMs: number;
-  /** How often head and request are looked at: both may take this much longer. */
+  /** How often head and request are checked: both may take this much longer. */
   checkEveryMs: number;
-  /** How often a WebSocket has to show that it lives; it is dropped at the next look. */
+  /** How often a WebSocket must respond to a ping; otherwise the next check closes it. */
   pingEveryMs: number;
-  /** Open at the same time in one process, WebSockets included. */
+  /** Concurrent connections of one process, including WebSockets. */
   connections: number;
-  /** Sent on one connection, answered or not, until it is closed: the bound of what pipelining can pile up. */
+  /** Requests on one connection until it is closed, answered or not: this limits pipelining. */
   requestsPerConnection: number;
 }
 
 export const connectionLimits: ConnectionLimits = {
   headMs: 15_000,
   requestMs: 30_000,
-  // Just above the database's own statement timeout.
+  // Slightly above the database's own statement timeout.
   handlerMs: 35_000,
   exchangeMs: 180_000,
   handshakeMs: 40_000,
-  // Above the minute after which load balancers usually drop an idle connection, so that they do it first.
+  // Above the minute after which load balancers usually close an idle connection, so that they close it first.
   idleMs: 72_000,
   checkEveryMs: 5_000,
   pingEveryMs: 30_000,
@@ -49,14 +49,14 @@ export const connectionLimits: ConnectionLimits = {
   requestsPerConnection: 1_000,
 };
 
-/** Makes HTTP servers that hold these limits; an application that listens on several addresses has one for each. */
+/** Creates HTTP servers with these limits; an application that listens on several addresses has one for each. */
 export const serverFactory =
   (limits: ConnectionLimits) =>
   (handler: RequestListener): Server => {
     const server = createServer(
       {
         headersTimeout: limits.headMs,
-        // Held by `boundExchanges`, since here there is no exception for one request.
+        // `boundExchanges` enforces this, since a server option has no exception for one request.
         requestTimeout: 0,
         connectionsCheckingInterval: limits.checkEveryMs,
         keepAliveTimeout: limits.idleMs,
@@ -67,7 +67,7 @@ export const serverFactory =
     server.maxConnections = limits.connections;
     server.maxRequestsPerSocket = limits.requestsPerConnection;
     boundExchanges(server, limits);
-    // After a request to upgrade the server does not know the socket any more. A WebSocket clears its timeout.
+    // After an upgrade request the server no longer tracks the socket. A WebSocket clears its timeout.
     server.on('upgrade', (_request, socket) => {
       if (socket instanceof Socket) socket.setTimeout(limits.handshakeMs, () => socket.destroy());
     });
@@ -75,18 +75,18 @@ export const serverFactory =
   };
 
 /**
- * Any other upgrade that a client offers (curl and Java ask for `h2c` by themselves) is ignored, as HTTP lets a server
- * do: the request is answered as if it had not asked.
+ * Any other upgrade that a client offers (curl and Java offer `h2c` by default) is ignored, as HTTP permits: the
+ * request gets a normal response.
  */
 const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
-/** Ends the bounds that a request is held to as a whole. */
+/** Ends the limits of a request as a whole. */
 const liftBounds = new WeakMap<IncomingMessage, () => void>();
 
 /**
- * Lets a request whose body is taken in as it comes last as long as it likes, but not be silent for longer than this.
- * For routes that know who asks. The connection is closed after the answer.
+ * A request whose body is processed as a stream has no total timeout, but an idle timeout. For routes with
+ * authentication. The connection is closed after the response.
  */
 export function boundBySilence(
   request: IncomingMessage,
@@ -94,7 +94,7 @@ export function boundBySilence(
   silenceMs: number,
 ): void {
   const lift = liftBounds.get(request);
-  // Not from a socket: then there is nothing to bound.
+  // Without a socket there is nothing to limit.
   if (lift === undefined) return;
   lift();
   reply.shouldKeepAlive = false;
@@ -118,9 +118,9 @@ function boundExchanges(server: Server, limits: ConnectionLimits): void {
     const { socket } = request;
     const count = (counts.get(socket) ?? 0) + 1;
     counts.set(socket, count);
-    // The server refuses the requests after the last one, and leaves the connection open for more of them.
+    // The server refuses requests above the limit, but leaves the connection open for more of them.
     if (count >= limits.requestsPerConnection) response.shouldKeepAlive = false;
-    // An answer that nobody reads is kept in memory, and nothing else ends it.
+    // An unread response stays in memory, and nothing else ends it.
     const timer = setTimeout(() => socket.destroy(), limits.exchangeMs).unref();
     response.once('close', () => clearTimeout(timer));
     const bodyTimer = boundBody(server, request, limits.requestMs);
@@ -131,7 +131,7 @@ function boundExchanges(server: Server, limits: ConnectionLimits): void {
   });
 }
 
-/** To keep the connection, the rest of a refused body would be read and thrown away, however long it is. */
+/** To keep the connection, the whole rest of a refused body would have to be read and discarded. */
 export function leaveLargeBodies(app: App): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!request.raw.complete && announcedBytes(request.headers) > BODY_LIMIT_BYTES) {

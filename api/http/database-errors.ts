@@ -14,14 +14,14 @@ interface Refusal {
   detail: string;
 }
 
-/** What it means when the database refuses a row. A constraint that is not here is a mistake of ours: 500. */
+/** The errors for constraint violations. A constraint that is not listed here is a bug: 500. */
 const constraints: Record<string, Refusal> = {
-  members_email: { code: 'conflict', detail: 'A member with this e-mail exists already' },
+  members_email: { code: 'conflict', detail: 'A member with this email already exists' },
   data_sources_workspace_id_is_demo_name_key: {
     code: 'conflict',
-    detail: 'A source with this name exists already',
+    detail: 'A source with this name already exists',
   },
-  // The workflow was deleted between the reading of it and the writing of its run.
+  // The workflow was deleted between reading it and writing its run.
   runs_workflow_id_fkey: { code: 'not_found', detail: 'Workflow not found' },
   runs_workflow_id_workflow_version_fkey: { code: 'not_found', detail: 'Workflow not found' },
 };
@@ -32,9 +32,9 @@ const unreachable: Refusal = {
 };
 const busy: Refusal = { code: 'unavailable', detail: 'The database is busy; try again' };
 
-/** Postgres is shutting down or starting, takes no more connections, or has become a standby. */
+/** Postgres is shutting down or starting, has no free connections, or has become a standby. */
 const unreachableStates = /^(08\w{3}|57P0[1-5]|53300|53400|25006)$/;
-/** Two transactions met; one of them may simply be sent again. */
+/** A serialization conflict of two transactions; one of them can be repeated. */
 const retryStates = /^(40001|40P01|55P03)$/;
 const networkCodes = new Set([
   'ECONNREFUSED',
@@ -48,7 +48,7 @@ const networkCodes = new Set([
   'ENOENT',
 ]);
 
-/** What a failed statement means to the caller, or undefined when it is no concern of theirs. */
+/** The caller's error for a failed statement, or undefined for an internal error. */
 export function databaseProblem(error: unknown): Refusal | undefined {
   for (
     let at = error, depth = 0;
@@ -61,7 +61,7 @@ export function databaseProblem(error: unknown): Refusal | undefined {
   return undefined;
 }
 
-/** An error of any realm. `context` is where an event emitter puts one that is not of its own realm. */
+/** An error of any realm. `context` is where an event emitter puts one of another realm. */
 interface Failure {
   message: string;
   code?: unknown;

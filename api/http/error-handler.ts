@@ -13,9 +13,9 @@ import type { MethodsOf } from './methods.ts';
 import { countUnrouted } from './rate-limit.ts';
 import { isHandshake, prepareAnswer, securityHeaders } from './security-headers.ts';
 
-/** When a caller told "not now" should come back. */
+/** When a caller should retry after a temporary refusal. */
 const RETRY_AFTER_SECONDS = 2;
-/** How long a refused socket may take to read why. */
+/** How long a refused socket may take to read the reason. */
 const GOODBYE_MS = 1_000;
 
 interface Refusal {
@@ -23,7 +23,7 @@ interface Refusal {
   detail: string;
 }
 
-/** What the framework refuses by itself, in our words. */
+/** Messages for the framework's own refusals. */
 const frameworkRefusals: Record<string, Refusal> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'too_large', detail: 'The body is larger than 1 MB' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
@@ -43,7 +43,7 @@ const frameworkRefusals: Record<string, Refusal> = {
   FST_ERR_HANDLER_TIMEOUT: { code: 'unavailable', detail: 'The request took too long' },
 };
 
-/** One place turns whatever was thrown into an answer. */
+/** Converts every thrown value to a response. */
 export function answerErrors(
   app: FastifyInstance,
   context: Pick<RouteContext, 'authenticator' | 'dataAccess'>,
@@ -52,7 +52,7 @@ export function answerErrors(
   app.setErrorHandler(answer);
   app.setNotFoundHandler(async (request, reply) => {
     if (console?.isPage(request) === true) return console.sendPage(reply);
-    // Who may not call the API does not learn either which of its addresses exist. Webhooks ask nobody who they are.
+    // Callers without access must not learn which addresses exist. Webhooks have no authentication.
     if (request.url.startsWith('/api/') && !request.url.startsWith(HOOK_PREFIX)) {
       await context.authenticator.identify(request.raw);
     } else if (request.url.startsWith('/v1/')) await context.dataAccess.admit(request, reply);
@@ -66,7 +66,7 @@ export function answerErrors(
   });
 }
 
-/** What the framework refuses before a route is looked for. No hook runs, so what they do is done here. */
+/** The framework refuses these before routing. No hook runs, so their work is done here. */
 export function answerFrameworkError(
   error: FastifyError,
   request: FastifyRequest,
@@ -83,11 +83,11 @@ export function answerFrameworkError(
 function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refusal = inWordsOf(request, classify(error));
   if (refusal.code === 'internal') {
-    // The pattern: what was asked for may hold a secret or a token.
+    // The route pattern: the path may contain a secret or a token.
     const route = request.routeOptions.url ?? 'unknown';
     request.log.error({ err: error, method: request.method, route }, 'request failed');
   } else if (refusal.code === 'unavailable') request.log.warn({ err: error }, 'request refused');
-  // A limit knows better than we do when it ends.
+  // A limit knows when it ends.
   if (errorTable[refusal.code].retryable && !reply.hasHeader('retry-after')) {
     const { retryAfterSeconds } = error as Partial<AppError>;
     reply.header('retry-after', String(retryAfterSeconds ?? RETRY_AFTER_SECONDS));
@@ -100,7 +100,7 @@ function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): F
     .send({ detail: refusal.detail });
 }
 
-/** The data API tells a body that is wrong (422) from a query that is (400). All that refuses a body begins alike. */
+/** The data API distinguishes an invalid body (422) from an invalid query (400). All body errors start the same way. */
 function inWordsOf(request: FastifyRequest, refusal: Refusal): Refusal {
   const isBody = refusal.code === 'invalid' && refusal.detail.startsWith('Invalid body');
   return isBody && request.routeOptions.config.scope !== undefined
@@ -108,16 +108,16 @@ function inWordsOf(request: FastifyRequest, refusal: Refusal): Refusal {
     : refusal;
 }
 
-/** An act of this request holds, and only the reading of its answer failed. */
+/** The request has committed its change, and only reading the response failed. */
 const WRITTEN =
-  'The change was written, but the database cannot be reached to read the answer: look the record up instead of repeating the request';
+  'The change was saved, but the database cannot be reached to read the result: read the record instead of repeating the request';
 
-/** The code and the detail that stand for whatever was thrown. Nothing of an unknown error is told. */
+/** The code and the detail for a thrown value. An unknown error reveals nothing. */
 export function classify(error: unknown): Refusal {
   if (error instanceof AppError) return { code: error.code, detail: error.message };
   const { validation, validationContext, code, statusCode } = error as Partial<FastifyError>;
   if (validation !== undefined) {
-    // `/api/workflows/` names no workflow: there is nothing at that address.
+    // `/api/workflows/` names no workflow, so that address does not exist.
     if (
       validationContext === 'params' &&
       validation.every(({ keyword }) => keyword === 'too_small')
@@ -138,7 +138,7 @@ export function classify(error: unknown): Refusal {
   return { code: 'internal', detail: 'Internal error' };
 }
 
-/** Bytes that are no HTTP request never reach a route: they are answered on the bare socket. */
+/** Bytes that are not HTTP never reach a route: the response goes to the bare socket. */
 export function answerSocketError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
@@ -149,7 +149,7 @@ export function answerSocketError(error: Error & { code?: string }, socket: Sock
   answerOnSocket(socket, status, STATUS_CODES[status] ?? 'Bad Request');
 }
 
-/** A request to upgrade that is no sound WebSocket handshake. */
+/** An upgrade request that is not a valid WebSocket handshake. */
 export function answerHandshakeError(error: Error, socket: Duplex): void {
   answerOnSocket(socket, 400, error.message);
 }
@@ -168,7 +168,7 @@ function answerOnSocket(socket: Duplex, status: number, detail: string): void {
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-  // The other side need not ever close its half.
+  // The client might never close its half.
   const timer = setTimeout(() => socket.destroy(), GOODBYE_MS).unref();
   socket.once('close', () => clearTimeout(timer));
 }

@@ -1,17 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../shared/errors.ts';
 
-/** Deeper JSON would overflow the stack of whoever serialises it, here or in the database. */
+/** Deeper JSON would overflow the stack of its serializer, here or in the database. */
 const MAX_DEPTH = 100;
 
 /**
- * Refuses what JSON can say and the database or a JSON writer cannot keep, and keys that reach a prototype wherever
- * careless code copies them.
+ * Refuses values that are valid JSON but cannot be stored by the database or written by a JSON writer, and keys that
+ * reach a prototype where code copies them carelessly.
  */
 export function refuseUnsafeInput(app: FastifyInstance): void {
   app.addHook('preValidation', async (request) => {
     refuseUnsafe('path', request.params);
-    // A stream refuses with close codes; its query is a token, which is compared and not kept.
+    // A stream refuses with close codes; its query is a token, which is compared and not stored.
     if (!request.ws) {
       refuseRepeated(request.query as Record<string, unknown>);
       refuseUnsafe('query', request.query);
@@ -20,7 +20,7 @@ export function refuseUnsafeInput(app: FastifyInstance): void {
   });
 }
 
-/** No parameter of ours is a list, and which of two values counts is nothing to guess. */
+/** No parameter is a list, and a repeated value would be ambiguous. */
 function refuseRepeated(query: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(query)) {
     if (!Array.isArray(value)) continue;
@@ -38,8 +38,8 @@ interface Place {
   parent: Place | undefined;
 }
 
-/** Throws AppError `invalid`, with the part of the request and the place in it. */
-// A stack of its own instead of recursion: the depth is the caller's to choose.
+/** Throws AppError `invalid`, with the part of the request and the path in it. */
+// An explicit stack instead of recursion: the caller controls the depth.
 export function refuseUnsafe(part: string, root: unknown): void {
   if (root === undefined || root === null) return;
   const open: Place[] = [{ value: root, depth: 0, key: part, parent: undefined }];

@@ -1,6 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js';
 
-/** How many of its problems an answer spells out. */
+/** How many problems a response lists in full. */
 const MAX_PROBLEMS = 5;
 
 const partNames: Record<string, string> = {
@@ -19,13 +19,13 @@ interface Issue {
   errors?: readonly (readonly Issue[])[];
 }
 
-/** What is wrong with a request, each problem with the field it is about. */
+/** The problems of a request, each with its field. */
 export function describeInvalid(
   part: string | undefined,
   problems: readonly FastifySchemaValidationError[],
 ): string {
   const issues = problems.map(toIssue);
-  // The framework hands over null where no body came; one that says null was refused before.
+  // The framework passes null where there is no body; a body of null was refused before.
   if (part === 'body' && issues.some(isNothing)) return 'Invalid body: a JSON object is required';
   return describeIssues(partNames[part ?? ''] ?? 'request', issues);
 }
@@ -33,7 +33,7 @@ export function describeInvalid(
 const isNothing = ({ path, message }: Issue): boolean =>
   path.length === 0 && /, received (null|undefined)$/.test(message);
 
-/** `Invalid <part>: ...`, with each problem and the field it is about. */
+/** `Invalid <part>: ...`, with each problem and its field. */
 export function describeIssues(part: string, issues: readonly Issue[]): string {
   const problems = issues.flatMap((issue) => flatten(issue, []));
   const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
@@ -50,7 +50,7 @@ function toIssue(problem: FastifySchemaValidationError): Issue {
   };
 }
 
-/** The issue's problems as text; of a union the branch that came closest. */
+/** The issue's problems as text; for a union, those of the closest branch. */
 function flatten(issue: Issue, above: readonly PropertyKey[]): string[] {
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
@@ -66,7 +66,7 @@ function flatten(issue: Issue, above: readonly PropertyKey[]): string[] {
   return [field === '' ? message : `${field} ${message}`];
 }
 
-// A branch that failed deeper down understood the value better than one that refused its type outright.
+// A branch that failed deeper matched the value better than one with another type.
 const rank = (branch: readonly Issue[]): number =>
   branch.length - (branch[0]?.path.length ?? 0) * 10;
 
@@ -85,7 +85,7 @@ function wording(message: string): string {
     : `must be ${article(nouns[type[1] ?? ''] ?? type[1] ?? '')}, not ${type[2]}`;
 }
 
-/** `Too small: expected string to have >=1 characters` as people say it. Undefined for other messages. */
+/** `Too small: expected string to have >=1 characters` in plain English. Undefined for other messages. */
 function boundWording(message: string): string | undefined {
   const found =
     /^Too (?:small|big): expected \w+ to (?:have|be) ([<>])(=?)(-?[\d.e+]+)(?: (\w+))?$/.exec(

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The methods that an address takes, none when there is no such address. */
+/** The methods of an address; empty when there is no such address. */
 export type MethodsOf = (path: string) => string[];
 
-/** Learns which methods each address takes from the routes that are registered from now on. */
+/** Collects the methods of each address from the routes that are registered from now on. */
 export function learnMethods(app: FastifyInstance): MethodsOf {
   const byPattern = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -14,7 +14,7 @@ export function learnMethods(app: FastifyInstance): MethodsOf {
   let routes: { pattern: RegExp; methods: Set<string> }[] | undefined;
   return (path) => {
     routes ??= [...byPattern]
-      // What answers every address of a kind is no address by itself.
+      // A catch-all route is not an address.
       .filter(([url]) => !url.includes('*'))
       .map(([url, methods]) => ({ pattern: patternOf(url), methods }));
     const found = routes.filter(({ pattern }) => pattern.test(path));

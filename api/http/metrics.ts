@@ -10,22 +10,22 @@ import {
 import { isRebound } from '../../shared/platform/egress/known-host.ts';
 import type { ApiDeps, App, DataCall, HookRequest } from '../deps.ts';
 
-/** Counts and times requests by route, and serves what was counted to whoever may see it. */
+/** Counts and times requests by route, and serves the metrics to callers with access. */
 export function measureRequests(app: App, deps: ApiDeps): void {
   const registry = deps.metrics ?? new Registry();
   const durations = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request line to the last byte of the answer',
+    help: 'Time from the request line to the last byte of the response',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
   app.addHook('onResponse', async (request, reply) => {
-    // The pattern, never the path: ids would make a series each.
+    // The pattern, never the path: ids would create a series each.
     const route = request.routeOptions.url ?? 'unknown';
     const seconds = reply.elapsedTime / 1000;
     durations.observe({ method: request.method, route, status: reply.statusCode }, seconds);
-    // Reads are many and say little; what changes something or fails is worth a line.
+    // Reads are frequent and not logged; changes and failures are.
     const level = request.method === 'GET' && reply.statusCode < 500 ? 'debug' : 'info';
     if (!deps.log.isLevelEnabled(level)) return;
     request.log[level](
@@ -62,7 +62,7 @@ const subjects: Record<string, string> = {
   hooks: 'workflowId',
 };
 
-/** Whose and what the request was about, under the keys that all logs use. */
+/** The workspace and the subject of the request, under the keys that all logs use. */
 function subjectOf(request: FastifyRequest): Record<string, string> {
   const hook = request.hook as HookRequest | undefined;
   const { id = hook?.workflowId } = (request.params ?? {}) as { id?: string };
@@ -76,7 +76,7 @@ function subjectOf(request: FastifyRequest): Record<string, string> {
   };
 }
 
-// A request that came through a proxy we do not trust looks as if it came from the proxy: it is refused.
+// Behind an untrusted proxy, a request seems to come from the proxy: it is refused.
 function maySeeMetrics(
   request: FastifyRequest,
   isAllowed: AddressRanges,

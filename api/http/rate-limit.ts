@@ -5,18 +5,18 @@ import { clientNetwork } from './client-address.ts';
 import type { App } from '../deps.ts';
 
 const WINDOW_MS = 60_000;
-/** Addresses remembered at a time, the least recently seen go first. */
+/** Addresses that are counted at once; the least recently seen are dropped first. */
 const MAX_ADDRESSES = 10_000;
-/** A probe must not be told that the service is down because it asks. */
+/** A probe must not be refused because it asks often. */
 const probes: ReadonlySet<string> = new Set(['/api/health', '/api/ready']);
 export const isProbe = (url: string): boolean => probes.has(url);
 
-/** What a limited answer says of the limit, for pages of other origins to read. */
+/** Headers of a limited response that pages of other origins can read. */
 export const rateLimitHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
 /**
- * Lets each address send so many requests in a minute, WebSocket handshakes and unknown paths included, and refuses
- * the others with `rate_limited` before anything else is known of them. Each process counts for itself. 0: no limit.
+ * Limits the requests of each address per minute, including WebSocket handshakes and unknown paths, and refuses the
+ * others with `rate_limited` before any other check. Each process counts separately. 0: no limit.
  */
 export function limitRate(app: App, perMinute: number): void {
   if (perMinute === 0) return;
@@ -36,7 +36,7 @@ export function limitRate(app: App, perMinute: number): void {
     });
 }
 
-/** Counts a request that the framework refuses before any hook has seen it. Throws AppError `rate_limited`. */
+/** Counts a request that the framework refuses before any hook. Throws AppError `rate_limited`. */
 export async function countUnrouted(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { server } = request;
   if (server.hasDecorator('rateLimit')) await server.rateLimit().call(server, request, reply);
@@ -45,7 +45,7 @@ export async function countUnrouted(request: FastifyRequest, reply: FastifyReply
 const refusal = (max: number, seconds: number): string =>
   `Too many requests: at most ${max} a minute. Try again in ${seconds} s`;
 
-// By the route that was found, never by the path: it can be written in many ways.
+// By the matched route, never by the path: a path can be written in many ways.
 function isLimited({ routeOptions: { url } }: FastifyRequest): boolean {
   return url === undefined || (url.startsWith('/api/') && !isProbe(url));
 }

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { errorBody } from '../../shared/contract/common.ts';
 import { type ErrorCode, errorTable } from '../../shared/errors.ts';
 
-/** An answer whose media type depends on the request. */
+/** A response whose media type depends on the request. */
 interface InSeveralForms {
   description: string;
   content: Record<string, { schema: z.ZodType }>;
 }
 
 /**
- * The answers of a route: those that succeed, and the codes it refuses with beside those that follow from what it
- * declares (see `openapi/answers.ts`). Errors are typed away, since only the error handler sends them.
+ * The responses of a route: its successes, and the error codes that do not follow from its other declarations (see
+ * `openapi/responses.ts`). Errors are excluded by type, since only the error handler sends them.
  */
 export function answers<Success extends Record<number, z.ZodType | InSeveralForms>>(
   success: Success,
@@ -20,7 +20,7 @@ export function answers<Success extends Record<number, z.ZodType | InSeveralForm
   return { ...Object.fromEntries(statuses.map((status) => [status, errorBody])), ...success };
 }
 
-/** The answer of a route that has nothing to say. */
+/** The response of a route without content. */
 export const nothing = z.undefined().meta({ description: 'Done' });
 
 export const workflowParams = z.strictObject({ id: z.string().min(1) });

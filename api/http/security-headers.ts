@@ -2,27 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 
 /**
- * What every answer tells browsers, whoever sends it: a route, the framework, or the bare socket. HSTS is not among
- * them: whoever terminates TLS in front of us decides about it.
+ * Headers for browsers on every response, whether a route, the framework or the bare socket sends it. HSTS is not
+ * included: the operator of the TLS proxy decides about it.
  */
 export const securityHeaders = {
-  // Answers are data; only the reference page is a document, and it brings a policy of its own.
+  // Responses are data; only the reference page is a document, and it has its own policy.
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // Answers are private; the few that are not say so themselves.
+  // Responses are private; the few public ones set their own header.
   'cache-control': 'no-store',
 } as const;
 
-/** Heads of an answer whose request no hook has seen yet. */
+/** Headers of a response to a request that no hook has seen. */
 export function prepareAnswer(reply: FastifyReply): void {
   reply.headers(securityHeaders).header('x-request-id', reply.request.id);
   if (isHandshake(reply.request.raw)) reply.header('connection', 'close');
 }
 
-/** Whether its connection was handed over for an upgrade. Nobody reads requests from it any more, whatever the answer. */
+/** Whether its connection was handed over for an upgrade. No further request is read from it. */
 export const isHandshake = (request: IncomingMessage & { upgrade?: boolean }): boolean =>
   request.upgrade === true;

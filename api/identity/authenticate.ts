@@ -11,12 +11,12 @@ import type { Session, SessionTokens } from '../../shared/platform/secrets/sessi
 import type { ApiDeps, RouteContext } from '../deps.ts';
 import type { KeyUses } from './key-uses.ts';
 
-/** How long the owner is remembered: open mode asks for it on every request, and it hardly ever changes. */
+/** How long the owner is cached: open mode reads it on every request, and it rarely changes. */
 const OWNER_TTL_MS = 1_000;
-/** Ours are a quarter of this. */
+/** The service's own tokens are a quarter of this length. */
 const MAX_KEY_LENGTH = 200;
 
-/** What a request was let in by. */
+/** The credential of a request. */
 export type Credential =
   | { kind: 'none' }
   | { kind: 'session'; session: Session }
@@ -28,26 +28,26 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** Who stands behind a request. Throws AppError `unauthenticated`. */
+  /** The actor of a request. Throws AppError `unauthenticated`. */
   identify(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): Promise<Caller>;
-  /** Who stands behind a session token. Throws AppError `unauthenticated`. */
+  /** The actor of a session token. Throws AppError `unauthenticated`. */
   identifySession(token: string): Promise<Caller>;
-  /** Whom requests without any credential act as. Throws AppError `unauthenticated` where they may not. */
+  /** The actor of requests without a credential. Throws AppError `unauthenticated` where they are not allowed. */
   identifyNobody(): Promise<Caller>;
 }
 
 const required = () => new AppError('unauthenticated', 'Authentication required');
 const invalid = () => new AppError('unauthenticated', 'The credential is invalid or revoked');
 
-/** Resolves who asks, and refuses who may not, before a byte of the body is read. */
+/** Authenticates and authorizes a request before its body is read. */
 export function authenticate(app: FastifyInstance, context: RouteContext): void {
   app.decorateRequest('actor');
   app.decorateRequest('credential');
-  // Nearly all who ask use the same name: it is taken apart once.
+  // Nearly all requests use the same host name: it is parsed once.
   let knownHost: string | undefined;
   app.addHook('onRequest', async (request) => {
     const { capability, also = [] } = request.routeOptions.config;
-    // A stream is refused with a close code, so its route judges for itself.
+    // A stream is refused with a close code, so its route decides.
     if (capability === undefined || capability === 'public' || request.ws) return;
     refuseForeignOrigin(request.headers, context);
     const { actor, credential } = await context.authenticator.identify(request.raw);
@@ -63,9 +63,9 @@ export function authenticate(app: FastifyInstance, context: RouteContext): void 
 }
 
 /**
- * Tells who asks: the holder of the key in `X-API-Key`, else of the session token in `Authorization`, else, in open
- * mode, the owner. A credential that is presented and not valid is refused in both modes, and so is one that is
- * presented twice: which of the two counts would depend on who reads them.
+ * Authenticates the caller: the holder of the key in `X-API-Key`, else of the session token in `Authorization`, else,
+ * in open mode, the owner. An invalid credential is refused in both modes, and so is a repeated header: it is ambiguous
+ * which of the two counts.
  */
 export function createAuthenticator(
   deps: Pick<ApiDeps, 'db' | 'config'> & { tokens: SessionTokens; keyUses: KeyUses },
@@ -119,7 +119,7 @@ export function createAuthenticator(
   };
 }
 
-/** Whether a header came twice. Node keeps the first of two such headers and drops the other without a word. */
+/** Whether a header was sent twice. Node keeps the first of the two and silently drops the other. */
 export function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   let seen = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -135,14 +135,14 @@ async function findOwner({ db }: Pick<ApiDeps, 'db'>): Promise<Actor> {
 }
 
 /**
- * In open mode the network position is the credential, and a browser lends it to any page. Pages of other origins
- * are kept from acting by this; CORS alone lets requests without a body through.
+ * In open mode, network access is the credential, and a browser lends it to any page. This refuses pages of other
+ * origins; CORS alone would let requests without a body through.
  */
 function refuseForeignOrigin(headers: IncomingHttpHeaders, deps: Pick<ApiDeps, 'config'>): void {
   if (deps.config.auth.mode === 'open') requireKnownOrigin(headers, deps);
 }
 
-/** Throws AppError `forbidden` for a host name that somebody else may own: see `isKnownHost`. */
+/** Throws AppError `forbidden` for a host name that another party may own: see `isKnownHost`. */
 function requireKnownHost(
   { host }: IncomingHttpHeaders,
   { config }: Pick<ApiDeps, 'config'>,
@@ -154,7 +154,7 @@ function requireKnownHost(
   );
 }
 
-/** Throws AppError `forbidden` for a page of an origin that is neither ours nor in `CORS_ORIGINS`. */
+/** Throws AppError `forbidden` for a page whose origin is neither the service's own nor in `CORS_ORIGINS`. */
 export function requireKnownOrigin(
   { origin, host }: IncomingHttpHeaders,
   { config }: Pick<ApiDeps, 'config'>,
@@ -164,7 +164,7 @@ export function requireKnownOrigin(
   if (corsOrigins.includes(origin) || origin === new URL(publicUrl).origin) return;
   if (URL.canParse(origin)) {
     const page = new URL(origin);
-    // Where no credential is needed, a page whose name its owner points at this machine would pass for one of ours.
+    // Without a credential, a page whose DNS name points at this machine would count as the service's own.
     const isOurs = config.auth.mode === 'required' || isAddress(page.hostname);
     if (page.host === host && isOurs) return;
   }

@@ -2,7 +2,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import { isConsoleAsset } from '../console.ts';
 import { isReferencePage } from '../http/reference.ts';
 
-/** A route that does not say who may call it keeps the app from starting. */
+/** The app does not start with a route that does not declare who may call it. */
 export function refuseUndeclaredRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (isPreflight(route)) return;
@@ -19,10 +19,10 @@ export function refuseUndeclaredRoutes(app: FastifyInstance): void {
   });
 }
 
-/** What the route asks of its callers, in the words of its surface: those of the other nobody would look at. */
+/** The permission or scope that the route requires, as its API names it. */
 const accessOf = ({ url, config }: RouteOptions): string | undefined =>
   url.startsWith('/v1/') && config?.capability !== 'public' ? config?.scope : config?.capability;
 
-/** The one route that the CORS plugin adds: it answers what a browser asks before it sends the real request. */
+/** The one route that the CORS plugin adds: it answers preflight requests. */
 const isPreflight = (route: RouteOptions): boolean =>
   route.method === 'OPTIONS' && route.url === '*';

@@ -4,27 +4,27 @@ import type { Logger } from '../../shared/platform/logger.ts';
 
 /** How long a use may wait to be written. */
 const WRITE_EVERY_MS = 2_000;
-/** Keys that wait at most; past that the one whose use is longest ago is forgotten. */
+/** Keys that wait at most; above that, the one with the oldest use is dropped. */
 const MAX_WAITING = 10_000;
 
 export interface KeyUses {
-  /** Notes that a key was used now. Costs no statement. */
+  /** Records that a key was used now, without a statement. */
   note(keyId: string): void;
-  /** When a key was last used as far as this process knows and the database does not yet. */
+  /** The last use of a key that this process has not written yet. */
   latest(keyId: string): Date | undefined;
-  /** Writes what waits; resolves also when that fails. What is noted from now on is not written. */
+  /** Writes the waiting uses; resolves also when that fails. Later uses are not written. */
   stop(): Promise<void>;
 }
 
 /**
- * When keys were last used. A write per request would cost more than most requests do, so uses wait here and one
- * statement writes them all; what could not be written waits for the next one. `record` is that statement.
+ * The last uses of keys. A write per request would cost more than most requests, so uses wait here and one statement
+ * writes them all; after a failure they wait for the next one. `record` is that statement.
  */
 export function createKeyUses(
   { db, log }: { db: Db; log: Logger },
   record: typeof recordKeyUses = recordKeyUses,
 ): KeyUses {
-  // In the order of use: a key that is used again stands last.
+  // In the order of use: a key that is used again is last.
   const waiting = new Map<string, Date>();
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
@@ -72,7 +72,7 @@ export function createKeyUses(
   };
 }
 
-/** Uses are written a moment after they happen; those this process knows of are shown at once. */
+/** Uses are written with a delay; unwritten uses of this process are included at once. */
 export function withLatestUse<Key extends { id: string; last_used_at: string | null }>(
   key: Key,
   keyUses: KeyUses,

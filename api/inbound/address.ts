@@ -1,8 +1,8 @@
-/** What the address of every inbound webhook begins with. */
+/** The prefix of every inbound webhook's address. */
 export const HOOK_PREFIX = '/api/hooks/';
 
 const ADDRESS = /^\/api\/hooks\/(wf_[0-9a-z]{1,64})\/([0-9a-f]{32})$/;
-/** An address of the right route that names nothing. */
+/** An address that matches the route but no webhook. */
 const NOWHERE = `${HOOK_PREFIX}-/-`;
 
 export interface HookAddress {
@@ -10,21 +10,21 @@ export interface HookAddress {
   secret: string;
 }
 
-/** What stands in place of the secret where it is not shown. No secret has this form. */
+/** Replaces the secret where it is hidden. No secret has this form. */
 const MASK = '*'.repeat(32);
 
-/** The same without the secret, for who must not start runs by it. */
+/** The same without the secret, for members who must not start runs with it. */
 export const maskedHookUrl = (publicUrl: string, workflowId: string): string =>
   hookUrl(publicUrl, { workflowId, secret: MASK });
 
-/** What a webhook is reached at, under the public URL of the service. */
+/** The webhook's address, under the public URL of the service. */
 export const hookUrl = (publicUrl: string, { workflowId, secret }: HookAddress): string =>
   `${publicUrl}${HOOK_PREFIX}${workflowId}/${secret}`;
 
 /**
- * The target a request is routed by: its own, except below `/api/hooks/`. There the query goes, and what is not
- * written exactly like an address of a webhook becomes one that names nothing: with a slash too many, an escape or a
- * byte that is no URL, it is refused by the same route, in the same words, as a wrong secret.
+ * The target that routes a request: its own, except below `/api/hooks/`. There the query is removed, and a target that
+ * is not written exactly like a webhook's address becomes one that matches none: an extra slash, an escape or an
+ * invalid byte gets the same refusal from the same route as a wrong secret.
  */
 export function routedUrl(url: string): string {
   if (!url.startsWith(HOOK_PREFIX)) return url;
@@ -32,7 +32,7 @@ export function routedUrl(url: string): string {
   return ADDRESS.test(path) ? path : NOWHERE;
 }
 
-/** Workflow and secret of a target as it was routed; undefined when it is not one of a webhook. */
+/** Workflow and secret of a routed target; undefined when it is no webhook address. */
 export function parseHookAddress(url: string): HookAddress | undefined {
   const [, workflowId, secret] = ADDRESS.exec(url) ?? [];
   return workflowId === undefined || secret === undefined ? undefined : { workflowId, secret };

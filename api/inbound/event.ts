@@ -4,10 +4,10 @@ import { parseExactJson } from '../../shared/exact-json.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import { refuseUnsafe } from '../http/input-guard.ts';
 
-// A byte order mark is kept, and is no JSON: a sender that adds one is told so before somebody relies on it.
+// A byte order mark is kept and is invalid JSON: a sender that adds one gets an error early.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The input of a run; nothing but white space is not nothing, and no JSON. Throws AppError `invalid`. */
+/** The input of a run; white space alone is neither empty nor JSON. Throws AppError `invalid`. */
 export function inputOf(body: Buffer): JsonObject {
   if (body.length === 0) return {};
   let value: Json;
@@ -24,12 +24,12 @@ export function inputOf(body: Buffer): JsonObject {
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What an id may have at most to be kept as it is. */
+/** The longest id that is stored unchanged. */
 const MAX_EVENT_ID_LENGTH = 255;
 
 /**
- * What names the event: the header, else the field of the input that the webhook is set to, else `id`. At most 255
- * characters; of a longer name it is a hash.
+ * The id of the event: the header, else the input field that the webhook is set to, else `id`. At most 255 characters;
+ * a longer id is hashed.
  */
 export function eventIdOf(
   header: string | undefined,
@@ -40,7 +40,7 @@ export function eventIdOf(
   return kept(named.find((each) => each !== undefined && each !== ''));
 }
 
-/** The event that a header names, which nothing in the body can overrule. */
+/** The event id from a header, which the body cannot override. */
 export const eventIdOfHeader = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' && header !== '' ? kept(header) : undefined;
 
@@ -52,7 +52,7 @@ function kept(id: string | undefined): string | undefined {
 const ownValue = (input: JsonObject, key: string): Json | undefined =>
   Object.hasOwn(input, key) ? input[key] : undefined;
 
-// A fraction names nothing.
+// A fraction is no event id.
 function nameOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;

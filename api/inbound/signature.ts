@@ -8,15 +8,15 @@ const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
 const refused = (detail: string) => new AppError('unauthenticated', detail);
 
-/** Texts of the same length, compared in a time that tells nothing of where they differ. */
+/** Compares texts of the same length in constant time. */
 export const isSameSecret = (given: string, kept: string): boolean =>
   timingSafeEqual(Buffer.from(given), Buffer.from(kept));
 
 /**
  * Throws AppError `unauthenticated` unless `X-Service-Signature` is `sha256=` and the HMAC-SHA256, in 64 lower-case
  * hexadecimal digits, of `<timestamp>.` and the body, byte for byte, and `X-Service-Timestamp` is within the tolerance
- * of `now`, both in seconds since 1970. Of a header that is sent twice nobody could say which one was signed: two are
- * joined by a comma when they get here, which no pattern lets pass.
+ * of `now`, both in seconds since 1970. It is ambiguous which value of a repeated header was signed: Node joins the two
+ * with a comma, which no pattern accepts.
  */
 export function checkSignature(
   headers: IncomingHttpHeaders,
@@ -40,7 +40,7 @@ export function checkSignature(
   }
 }
 
-/** What a signature is remembered by, whether it is valid or not; undefined when the headers hold none. */
+/** The mark that identifies a signature, valid or not; undefined when the headers hold none. */
 export function markOf(headers: IncomingHttpHeaders): SignatureMark | undefined {
   const timestamp = String(headers['x-service-timestamp']);
   const signature = SIGNATURE.exec(String(headers['x-service-signature']))?.[1];

@@ -1,9 +1,9 @@
 /**
- * Work that costs little more for many than for one. Per key one batch is under way at a time, and whoever comes
- * meanwhile goes with the next: what is done for them begins after they came, and the busier a key, the cheaper each.
+ * Work that costs little more for many items than for one. One batch per key is in progress at a time, and items that
+ * arrive meanwhile form the next one: their work starts after they arrived, and a busier key costs less per item.
  */
 export interface Batches<Item, Result> {
-  /** What the work gives for this item; rejects with what its batch failed of. */
+  /** The result of the work for this item; rejects with the error of its batch. */
   add(key: string, item: Item): Promise<Result>;
 }
 
@@ -13,7 +13,7 @@ interface Waiter<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** `work` gives a result for each of its items, of which there are `limit` at most, in their order. */
+/** `work` returns a result for each of its items (at most `limit`), in their order. */
 export function createBatches<Item, Result>(
   limit: number,
   work: (items: readonly Item[]) => Promise<readonly Result[]>,

@@ -1,12 +1,12 @@
 /**
- * What this process has committed and is telling Temporal. An answer need not wait for that: it is promised in the
- * database and carried out later if this process dies. But when Temporal is slower than the callers, they have to
- * wait for it, or what is under way would grow without bound.
+ * The calls to Temporal in flight for committed changes. A response need not wait for them: the outbox holds them, and
+ * they run later if this process dies. But when Temporal is slower than the callers, the callers must wait, or the
+ * calls in flight would grow without bound.
  */
 export interface Untold {
-  /** Resolves at once while there is room, else when `told` has. `told` never rejects. */
+  /** Resolves at once while there is room, else when `dispatched` does. `dispatched` never rejects. */
   add(told: Promise<unknown>): Promise<void>;
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   told(): Promise<void>;
 }
 

@@ -1,12 +1,12 @@
 import type { Triggered } from '../../shared/operations/runs/runs.ts';
 
 /**
- * Events that this process is admitting at the moment. Impatient senders send copies of an event at once. The database
- * tells them apart whatever happens here, but each copy would cost it an admission; so copies wait for the first. When
- * that one is refused, each is admitted or refused by itself.
+ * Events that this process is admitting now. Senders may send copies of an event at once. The database deduplicates
+ * them in any case, but each copy would cost an admission; so copies wait for the first. If the first is refused, each
+ * copy is admitted or refused separately.
  */
 export interface EventFlights {
-  /** What `admit` comes to, or the run of the same event that was being admitted already. */
+  /** The result of `admit`, or the run of the same event that is already being admitted. */
   board(event: string, admit: () => Promise<Triggered>): Promise<Triggered>;
 }
 

@@ -10,11 +10,11 @@ const failure = z.looseObject({
 });
 
 /**
- * The text of an answer, with invalid params told as such. The library tells them as internal errors (-32603) whose
- * message is the list of issues that its schemas found; JSON-RPC has -32602 for what the caller did wrong.
+ * The text of a response, with invalid params reported as such. The library reports them as internal errors (-32603)
+ * with the list of schema issues as the message; JSON-RPC has -32602 for errors of the caller.
  */
 export function withParamErrors(text: string): string {
-  // Nearly all answers: taking each of them apart would cost as much as making it did.
+  // Nearly all responses: parsing each would cost as much as creating it.
   if (!text.includes(`"code":${INTERNAL_ERROR}`)) return text;
   const answer = JSON.parse(text) as unknown;
   return JSON.stringify(Array.isArray(answer) ? answer.map(correct) : correct(answer));
@@ -30,7 +30,7 @@ function correct(answer: unknown): unknown {
   };
 }
 
-/** Undefined when the message is in words. */
+/** Undefined when the message is not a list of issues. */
 function issuesIn(message: string): z.infer<typeof issues> | undefined {
   if (!message.startsWith('[')) return undefined;
   try {

@@ -17,8 +17,8 @@ const ANY_ANSWER = 'application/json, text/event-stream';
 
 /**
  * `/api/mcp`: the API as tools of the Model Context Protocol, over streamable HTTP without sessions. Both generations
- * of the protocol are served by the same tools; each request gets a server and a transport of its own. There is no route
- * for GET and DELETE: without sessions no stream can be opened or closed, and the protocol wants 405.
+ * of the protocol are served by the same tools; each request gets its own server and transport. There is no route for
+ * GET and DELETE: without sessions no stream can be opened or closed, and the protocol requires 405.
  */
 export function mcpRoutes(app: App, context: RouteContext): void {
   const acts = createRunActs(context);
@@ -42,11 +42,11 @@ export function mcpRoutes(app: App, context: RouteContext): void {
       summary: 'Call the API as tools of the Model Context Protocol',
       description:
         'Streamable HTTP without sessions, for protocol versions from 2024-11-05 to 2026-07-28. `tools/list` names ' +
-        'the tools; each takes the permission of the act it stands for.',
+        'the tools; each requires the permission of its action.',
       body: mcpRequest,
       response: answers({
         ...mcpAnswers,
-        202: nothing.meta({ description: 'Taken; there is nothing to answer' }),
+        202: nothing.meta({ description: 'Accepted; there is no response' }),
       }),
     },
     config: { capability: 'view' },
@@ -54,38 +54,40 @@ export function mcpRoutes(app: App, context: RouteContext): void {
   });
 }
 
-/** One message, or a batch of an earlier protocol, to its answer. No answer is a stream: no tool tells of progress. */
+/**
+ * One message, or a batch of an earlier protocol, to its response. No response is a stream: no tool reports progress.
+ */
 async function exchange(server: McpServer, request: Request, body: unknown): Promise<Response> {
   if (request.method === 'POST' && (await isLegacyRequest(request, body))) {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
-    // Once the answer is out, which need not wait for it.
+    // The response does not wait for this.
     request.signal.addEventListener('abort', () => void server.close(), { once: true });
     return transport.handleRequest(request, { parsedBody: body });
   }
-  // Nothing here ever changes while it runs, so there is nothing to subscribe to.
+  // Tools never change while the process runs, so there is nothing to subscribe to.
   return createMcpHandler(() => server, { maxSubscriptions: 0 }).fetch(request, {
     parsedBody: body,
   });
 }
 
-/** Aborted when the answer is out, or will not be: Fastify's own signal is as soon as the body was read. */
+/** Aborted when the response is sent, or will not be: Fastify's own signal aborts as soon as the body was read. */
 function hangUp(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  // With a reason: making up one of its own, with a stack, costs more than all of the rest here.
+  // With a reason: creating a default one, with a stack, costs more than the rest of this function.
   reply.raw.once('close', () => gone.abort('closed'));
   return gone.signal;
 }
 
-/** The request as the library takes it. */
+/** The request in the library's format. */
 function asWebRequest({ method, raw }: FastifyRequest, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(raw.headers)) {
     if (value !== undefined) headers.set(name, String(value));
   }
-  // Who does not say what they take, takes anything.
+  // Without an Accept header, anything is accepted.
   const accept = headers.get('accept');
   if (accept === null || accept === '*/*') headers.set('accept', ANY_ANSWER);
-  // All that is looked at, since the body was read already. A whole one takes as long to make as the tool's answer.
+  // Only what the library reads, since the body is already parsed. A full request costs as much as the tool call.
   return { method, headers, signal } as Request;
 }

@@ -13,12 +13,12 @@ import { restOf } from './run-watch.ts';
 import { defineTool } from './tool.ts';
 import { scopeOf, workflowArgument } from './workflow-tools.ts';
 
-/** Below what a request may take, so that the answer still leaves. */
+/** Below the request timeout, so that the response can still be sent. */
 const MAX_WAIT_SECONDS = 25;
 
 const runId = z.string().min(1).max(100).meta({ description: 'Id of the run (run_...)' });
 
-/** What an act made of a run. Its payloads and steps would fill a model's memory unasked; get_run has them. */
+/** A run after an action. Its payloads and steps would fill a model's context; get_run has them. */
 const runAfter = runSchema.omit({
   workspace_id: true,
   input: true,
@@ -36,13 +36,13 @@ export const runTools = [
     name: 'run_workflow',
     title: 'Run a workflow',
     description:
-      'Starts a run of the current version of a workflow. It goes on by itself, whether or not anybody waits. Pass ' +
-      `wait_seconds to get short runs with their output, else look with get_run later. ${next} Pass the same ` +
+      'Starts a run of the current version of a workflow. It continues by itself, whether or not anyone waits. Pass' +
+      `wait_seconds to get short runs with their output, else call get_run later. ${next} Pass the same` +
       'idempotency_key when you repeat a call, so that it starts one run only.',
     capability: 'run_workflows',
     annotations: {
       readOnlyHint: false,
-      // What a run does is up to its graph, which may write to systems outside.
+      // The effects depend on the graph, which may write to external systems.
       destructiveHint: true,
       idempotentHint: false,
       openWorldHint: true,
@@ -51,7 +51,7 @@ export const runTools = [
       workflow: workflowArgument,
       input: jsonObject
         .optional()
-        .meta({ description: 'Input of the run; what belongs in it says the description' }),
+        .meta({ description: "Input of the run; the workflow's description says what it needs" }),
       idempotency_key: idempotencyKeySchema.optional(),
       wait_seconds: z
         .number()
@@ -63,7 +63,7 @@ export const runTools = [
     output: runAfter.extend({
       replayed: z
         .boolean()
-        .meta({ description: 'An earlier call with this idempotency_key had started it' }),
+        .meta({ description: 'An earlier call with this idempotency_key started it' }),
     }),
     handle: async (call, args) => {
       const { actor, acts, context, signal } = call;
@@ -103,7 +103,7 @@ export const runTools = [
       workflow: workflowArgument.optional(),
       ...runListQuery.pick({ status: true, trigger: true, since: true }).shape,
       limit: z.int().min(1).max(50).default(20),
-      cursor: runListQuery.shape.cursor.meta({ description: '`next_cursor` of the call before' }),
+      cursor: runListQuery.shape.cursor.meta({ description: '`next_cursor` of the previous call' }),
     }),
     output: runListSchema,
     handle: async (call, { workflow, ...filter }) =>
@@ -118,7 +118,7 @@ export const runTools = [
     name: 'approve_run',
     title: 'Approve or reject a gate',
     description:
-      'Answers an open gate of a run on behalf of a person. Only call it when a person has decided: ask them ' +
+      'Decides an open gate of a run on behalf of a person. Only call it when a person has decided: ask them' +
       'with the prompt in pending_gates first. With approved false the gate is rejected.',
     capability: 'approve_gates',
     annotations: {
@@ -140,7 +140,7 @@ export const runTools = [
       step_key: decisionStepKey.optional(),
       reason: decisionReason
         .optional()
-        .meta({ description: 'Why the person decided so, in their words' }),
+        .meta({ description: "The person's reason, in their words" }),
     }),
     output: runAfter,
     handle: async ({ acts, actor }, { run_id, node_id: nodeId, step_key: stepKey, ...decision }) =>
@@ -150,7 +150,7 @@ export const runTools = [
     name: 'resume_run',
     title: 'Resume a failed run',
     description:
-      'Lets a failed run go on from its last checkpoint: only what had not completed is executed again.',
+      'Continues a failed run from its last checkpoint: only steps that had not completed run again.',
     capability: 'cancel_resume',
     annotations: {
       readOnlyHint: false,
@@ -170,7 +170,7 @@ export const runTools = [
     annotations: {
       readOnlyHint: false,
       destructiveHint: true,
-      // A second call changes nothing more: it is refused.
+      // A second call is refused and changes nothing.
       idempotentHint: true,
       openWorldHint: false,
     },

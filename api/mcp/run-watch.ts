@@ -5,14 +5,14 @@ import { readRunStatus } from '../../shared/db/runs/runs.ts';
 
 const FIRST_LOOK_MS = 40;
 const LAST_LOOK_MS = 500;
-/** Callers that wait at the same time; the next ones are answered at once. */
+/** Callers that wait at once; further ones get their response immediately. */
 const MAX_WAITING = 100;
 
 let waiting = 0;
 
 /**
- * Resolves when the run has ended or waits at a gate, when `waitMs` are over, when too many wait already, or when
- * the signal is aborted: whoever asked reads the run then.
+ * Resolves when the run has ended or waits at a gate, when `waitMs` have passed, when too many callers wait, or when
+ * the signal is aborted: the caller then reads the run.
  */
 export async function restOf(
   db: Db,

@@ -15,19 +15,19 @@ import { lengthOf, shortened } from './shortened.ts';
 import type { McpTool, ToolCall } from './tool.ts';
 import { workflowTools } from './workflow-tools.ts';
 
-/** Characters of a result: about what a model's client takes in one piece. It goes out twice, as text and as data. */
+/** Characters of a result: about what a model's client accepts at once. It is sent twice, as text and as data. */
 const MAX_RESULT = 60_000;
 
 const instructions =
   'Durable workflows of agents, tools and human gates. Find one with list_workflows, start it with run_workflow, ' +
-  'follow it with get_run. A paused run waits for a person, who decides; approve_run passes the decision on.';
+  'follow it with get_run. A paused run waits for a person, who decides; approve_run submits the decision.';
 
-/** Every tool there is. Each names the capability it takes; the gateway itself takes `view`. */
+/** All tools. Each names the capability it requires; the gateway itself requires `view`. */
 export const tools: readonly McpTool[] = [...workflowTools, ...runTools];
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 const listed = tools.map((tool) => tool.listed);
 
-/** A server for one request of one caller. The SDK's own registry would be filled anew for each. */
+/** A server for one request of one caller. The SDK's own registry would be filled again for each. */
 export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
   const mcp = new McpServer(
     { name: packageJson.name, title: 'Durable workflows', version: packageJson.version },
@@ -65,13 +65,13 @@ function answer(result: JsonObject): CallToolResult {
   if (length > MAX_RESULT) {
     content.push({
       type: 'text',
-      text: `Shortened from ${length} characters: long texts are cut and long lists end early. The HTTP API has all of it.`,
+      text: `Shortened from ${length} characters: long texts are cut and long lists end early. The HTTP API returns everything.`,
     });
   }
   return { content, structuredContent: told };
 }
 
-/** What the HTTP API would answer as a status and a detail, a model reads as the tool's error. */
+/** An error that the HTTP API reports as a status and a detail; a model reads it as the tool's error. */
 function refuse(
   tool: McpTool,
   { context }: Pick<ToolCall, 'context'>,

@@ -5,12 +5,12 @@ import type { Capability } from '../../shared/capabilities.ts';
 import type { RouteContext } from '../deps.ts';
 import type { RunActs } from '../run-actions.ts';
 
-/** What a tool may use, and for whom. */
+/** The dependencies and the caller of a tool. */
 export interface ToolCall {
   context: RouteContext;
   acts: RunActs;
   actor: Actor;
-  /** Aborted when the caller hangs up. */
+  /** Aborted when the caller disconnects. */
   signal: AbortSignal;
 }
 
@@ -19,7 +19,7 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   title: string;
   /** For a model: what it does, when to use it, what to do next. */
   description: string;
-  /** Who may. */
+  /** Who may call it. */
   capability: Capability;
   annotations: ToolAnnotations;
   input: Input;
@@ -29,11 +29,11 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
 }
 
 export interface McpTool extends Definition<z.ZodObject, z.ZodObject> {
-  /** As `tools/list` shows it. */
+  /** The tool in the format of `tools/list`. */
   listed: Tool;
 }
 
-/** A tool, with its schemas written down once for all requests. */
+/** A tool, with its schemas generated once for all requests. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: Definition<Input, Output>,
 ): McpTool {
@@ -46,7 +46,7 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
       description,
       annotations: { title, ...annotations },
       inputSchema: asJsonSchema(input, 'input') as Tool['inputSchema'],
-      // A schema with a name of its own would be no more than a reference to it; clients want an object.
+      // A named schema would only be a reference; clients need an object.
       outputSchema: asJsonSchema(z.object(output.shape), 'output') as Tool['outputSchema'],
     },
   };
@@ -55,10 +55,10 @@ export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject
 const asJsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): unknown =>
   z.toJSONSchema(schema, {
     io,
-    // Payloads are any JSON: described, not taken apart.
+    // Payloads are any JSON: described, not parsed.
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // The range of integers that JSON can carry holds for all of them and only clutters each.
+      // The range of integers that JSON can carry applies to all of them and only adds noise.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === 'output') delete jsonSchema.examples;

@@ -13,14 +13,14 @@ import { validateWorkflow } from '../../shared/operations/validate-workflow.ts';
 import { isIdOf } from '../../shared/crypto/ids.ts';
 import { defineTool, type ToolCall } from './tool.ts';
 
-/** A workflow as a caller names it. */
+/** How a caller names a workflow. */
 export const workflowArgument = z.string().min(1).max(200).meta({
   description: 'Id (wf_...) or exact name of the workflow',
 });
 
 /**
- * The workflow meant. What has the form of an id is taken for one, there or not. Throws AppError `not_found` for a name
- * that none has, and `conflict` for one that several have.
+ * The named workflow. A value in the form of an id is always an id. Throws AppError `not_found` for an unknown name,
+ * and `conflict` for a name that several workflows have.
  */
 export async function scopeOf({ context, actor }: ToolCall, workflow: string) {
   const { workspaceId } = actor;
@@ -32,7 +32,7 @@ export async function scopeOf({ context, actor }: ToolCall, workflow: string) {
 
 const looksOnly = { readOnlyHint: true, openWorldHint: false };
 
-/** The API's own record without what only its documents can explain. */
+/** The API's own record, without metadata that only its documents use. */
 const listedWorkflow = workflowSchema.omit({
   workspace_id: true,
   graph: true,
@@ -45,8 +45,8 @@ export const workflowTools = [
     name: 'list_workflows',
     title: 'List workflows',
     description:
-      'Lists the workflows of the workspace, newest first, with what each is for and how its runs went. Descriptions ' +
-      'say what the input is made of. Use it to find what to pass to run_workflow or get_workflow.',
+      'Lists the workflows of the workspace, newest first, with what each is for and how its runs ended. Descriptions' +
+      'say what the input contains. Use it to find what to pass to run_workflow or get_workflow.',
     capability: 'view',
     annotations: looksOnly,
     input: z.strictObject({
@@ -73,7 +73,7 @@ export const workflowTools = [
     name: 'get_workflow',
     title: 'Read a workflow',
     description:
-      'Reads one workflow: its graph of nodes and edges, the checks its runs are scored by, and how they went.',
+      'Reads one workflow: its graph of nodes and edges, the checks that score its runs, and how they ended.',
     capability: 'view',
     annotations: looksOnly,
     input: z.strictObject({ workflow: workflowArgument }),
@@ -87,8 +87,8 @@ export const workflowTools = [
     name: 'validate_workflow',
     title: 'Validate a workflow',
     description:
-      'Checks whether the saved graph can run and reports every error and warning at once, with the node each is ' +
-      'about. A workflow with errors cannot be run.',
+      'Checks whether the saved graph can run and reports every error and warning at once, with the node of each' +
+      '. A workflow with errors cannot be run.',
     capability: 'view',
     annotations: looksOnly,
     input: z.strictObject({ workflow: workflowArgument }),
@@ -98,7 +98,7 @@ export const workflowTools = [
   }),
   defineTool({
     name: 'get_usage',
-    title: 'Read the usage of the month',
+    title: 'Read the usage of this month',
     description:
       'Reads how many runs of the monthly quota are used and what the runs of this month cost in US dollars.',
     capability: 'view',

@@ -6,12 +6,12 @@ import { SCHEMA_VERSION } from '../../shared/contract/data/envelope.ts';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import {
-  type Answer,
+  type RouteResponse,
   commonRefusals,
-  completeAnswers,
+  completeResponses,
   factsOf,
   type RouteFacts,
-} from './answers.ts';
+} from './responses.ts';
 import { headers } from './headers.ts';
 import {
   addDiscriminators,
@@ -36,8 +36,8 @@ interface RequestBody {
 interface Operation {
   operationId: string;
   requestBody?: RequestBody;
-  responses: Record<string, Answer>;
-  /** Said by `transform` to `finish`, and to nobody else. */
+  responses: Record<string, RouteResponse>;
+  /** Passed from `transform` to `finish` only. */
   'x-facts'?: RouteFacts;
 }
 
@@ -53,7 +53,7 @@ Times are ISO 8601 in UTC, money is in US dollars, durations are in milliseconds
 
 const license = { name: 'MIT', identifier: 'MIT' };
 
-/** How long a copy of the document may be kept. */
+/** How long a copy of the document can be cached. */
 const TTL_SECONDS = 60;
 
 const operationsApi: OpenAPIV3_1.Document = {
@@ -61,14 +61,14 @@ const operationsApi: OpenAPIV3_1.Document = {
   info: { title: 'Operations API', version: packageJson.version, description, license },
   tags: [
     { name: 'Workflows', description: 'Graphs, their versions and their checks' },
-    { name: 'Templates', description: 'Graphs to begin with, built in or your own' },
-    { name: 'Runs', description: 'Executions, the gates they wait at and the frames they send' },
+    { name: 'Templates', description: 'Graphs to start from, built in or your own' },
+    { name: 'Runs', description: 'Executions, their gates and their frames' },
     {
       name: 'Tools',
       description: 'Tools of the workspace, called from workflows as `custom:<name>`',
     },
-    { name: 'Webhooks', description: 'Events from elsewhere that start runs' },
-    { name: 'Schedules', description: 'Runs that begin by themselves at given times' },
+    { name: 'Webhooks', description: 'Inbound events that start runs' },
+    { name: 'Schedules', description: 'Runs that start automatically at given times' },
     { name: 'Sign-in', description: 'Sessions, and how to become a member' },
     { name: 'API keys', description: 'Credentials of programs' },
     {
@@ -76,15 +76,15 @@ const operationsApi: OpenAPIV3_1.Document = {
       description:
         'Feeds of records, their sources and how records come in; who may read them by the data API, and what that cost',
     },
-    { name: 'Members', description: 'Who belongs to the workspace, and what each may do' },
-    { name: 'Workspace', description: 'Settings of the workspace, its plan and its figures' },
-    { name: 'Audit', description: 'What was done, by whom, and whether the record is whole' },
+    { name: 'Members', description: 'Who belongs to the workspace, and what each member can do' },
+    { name: 'Workspace', description: 'Settings of the workspace, its plan and its usage' },
+    { name: 'Audit', description: 'What was done, by whom, and whether the log is intact' },
     { name: 'Budgets', description: 'Caps on what runs may cost in a window' },
-    { name: 'Governance', description: 'What policies, budgets and overrides decided' },
-    { name: 'MCP', description: 'The same acts as tools for models' },
-    { name: 'Health', description: 'How the service is' },
+    { name: 'Governance', description: 'Decisions of policies, budgets and overrides' },
+    { name: 'MCP', description: 'The same actions as tools for models' },
+    { name: 'Health', description: 'The state of the service' },
   ],
-  // Either one, or none where the service runs open.
+  // Either one, or none in open mode.
   security: [{ apiKey: [] }, { session: [] }, {}],
   paths: {},
   components: {
@@ -109,10 +109,10 @@ const dataApi: OpenAPIV3_1.Document = {
     { name: 'Feeds', description: 'Streams of records, and what each collects' },
     { name: 'Entities', description: 'Records, their versions and their changes' },
     { name: 'Events', description: 'What happened to records' },
-    { name: 'Sources', description: 'Where records come from, and how that is' },
+    { name: 'Sources', description: 'Where records come from, and their health' },
     { name: 'Exports', description: 'Many records at once, as JSON or CSV' },
-    { name: 'Webhooks', description: 'Endpoints of yours that are told of what happens' },
-    { name: 'Usage', description: 'What was used of the allowances' },
+    { name: 'Webhooks', description: 'Your endpoints that receive events' },
+    { name: 'Usage', description: 'The use of the allowances' },
   ],
   security: [{ bearer: [] }, { apiKey: [] }],
   paths: {},
@@ -124,7 +124,7 @@ const dataApi: OpenAPIV3_1.Document = {
   },
 };
 
-/** The two surfaces, each with a document of its own that the other's routes are not in. */
+/** The two APIs, each with its own document that excludes the other's routes. */
 export const surfaces = {
   operations: { url: '/api/openapi.json', document: operationsApi, decorator: 'swagger' },
   data: { url: '/v1/openapi.json', document: dataApi, decorator: 'dataSwagger' },
@@ -134,8 +134,8 @@ const isOf = (surface: keyof typeof surfaces, url: string): boolean =>
   url.startsWith('/v1/') === (surface === 'data');
 
 /**
- * Collects the routes of a surface that follow and serves them as one OpenAPI document. `server` is the URL that its
- * paths are under, or `/` for where the document itself is served.
+ * Collects the routes of an API that are registered next and serves them as one OpenAPI document. `server` is the URL
+ * that its paths are under, or `/` for where the document itself is served.
  */
 export function documentRoutes(
   app: FastifyInstance,
@@ -174,7 +174,7 @@ export function documentRoutes(
 const operationsOf = ({ paths }: Document): Operation[] =>
   Object.values(paths).flatMap((path) => Object.values(path));
 
-/** Says what the generator leaves open, and leaves out what says nothing. */
+/** Adds what the generator omits, and removes what has no meaning. */
 function finish(generated: Document): Document {
   const document = JSON.parse(JSON.stringify(generated), describeInteger) as Document;
   const operations = operationsOf(document);
@@ -187,7 +187,7 @@ function finish(generated: Document): Document {
   for (const operation of operations) {
     if (operation.requestBody !== undefined) allowNoBody(operation.requestBody);
     const { 'x-facts': facts } = operation;
-    if (facts !== undefined) operation.responses = completeAnswers(operation.responses, facts);
+    if (facts !== undefined) operation.responses = completeResponses(operation.responses, facts);
     delete operation['x-facts'];
   }
   dropUnused(document);
@@ -197,7 +197,7 @@ function finish(generated: Document): Document {
   return finished;
 }
 
-// A body that may be left out is declared nullable; as text, null is refused.
+// An optional body is declared nullable; as text, null is refused.
 function allowNoBody(requestBody: RequestBody): void {
   const media = requestBody.content?.['application/json'];
   const branches = media?.schema?.anyOf;
@@ -207,8 +207,8 @@ function allowNoBody(requestBody: RequestBody): void {
   requestBody.required = false;
 }
 
-// The range of integers that JSON can carry holds for all of them and only clutters each. The default of one in a query
-// is declared as the text that it stands for.
+// The range of integers that JSON can carry applies to all of them and only adds noise. The default of an integer in a
+// query is declared as its text.
 function describeInteger(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const schema = value as {

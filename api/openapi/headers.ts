@@ -16,29 +16,29 @@ const text = (description: string, rest: { required?: boolean; example?: string 
   };
 };
 
-/** Every header of our answers that a program may want to read, by its name. */
+/** Every response header that a program may want to read, by its name. */
 export const headers = {
-  'X-Request-Id': text('Names the request in the logs: the one that was sent, or a new one', {
+  'X-Request-Id': text('Identifies the request in the logs: the id that was sent, or a new one', {
     required: true,
     example: 'req_01jc0000000000000000000000',
   }),
-  'X-RateLimit-Limit': count('Requests a minute that an address may send, where there is a limit'),
+  'X-RateLimit-Limit': count('Requests per minute for an address, where there is a limit'),
   'X-RateLimit-Remaining': count('Requests left in this minute'),
-  'X-RateLimit-Reset': count('Seconds until the count starts again'),
-  'RateLimit-Limit': count('Requests a month, by the plan or the key, where there is a limit'),
+  'X-RateLimit-Reset': count('Seconds until the count resets'),
+  'RateLimit-Limit': count('Requests per month, by the plan or the key, where there is a limit'),
   'RateLimit-Remaining': count('Requests left in this month'),
-  'RateLimit-Reset': count('Seconds until the month is over'),
+  'RateLimit-Reset': count('Seconds until the month ends'),
   'X-Credits-Consumed': count('Credits that this call cost'),
   'X-Credits-Remaining': count('Credits left in this month, where there is a limit'),
   'Retry-After': {
-    ...count('Seconds to wait before the request is sent again'),
+    ...count('Seconds to wait before a retry'),
     required: true,
   },
   'WWW-Authenticate': text('The scheme of the credential', { required: true, example: 'Bearer' }),
-  Allow: text('The methods that the address takes', { required: true, example: 'GET, HEAD' }),
+  Allow: text('The methods that the address supports', { required: true, example: 'GET, HEAD' }),
   Location: text('Path of the resource', { required: true }),
   'Idempotent-Replayed': text('`true` when an earlier request with this key started the run'),
-  'Content-Disposition': text('A file name to save CSV under', {
+  'Content-Disposition': text("The CSV file's name", {
     example: 'attachment; filename="entities.csv"',
   }),
   'X-Export-Truncated': text('`true` when there are more rows than were exported'),
@@ -46,14 +46,14 @@ export const headers = {
 
 export type HeaderName = keyof typeof headers;
 
-/** Of answers to a limited address. */
+/** On responses of limited addresses. */
 export const rateHeaders: readonly HeaderName[] = [
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
 ];
 
-/** Of answers to whoever has a key of the data API. */
+/** On responses to keys of the data API. */
 export const allowanceHeaders: readonly HeaderName[] = [
   'X-Credits-Consumed',
   'X-Credits-Remaining',
@@ -62,7 +62,7 @@ export const allowanceHeaders: readonly HeaderName[] = [
   'RateLimit-Reset',
 ];
 
-/** Of refusals, by their status. */
+/** On errors, by their status. */
 export const refusalHeaders: Readonly<Record<number, HeaderName>> = {
   401: 'WWW-Authenticate',
   405: 'Allow',
@@ -70,7 +70,7 @@ export const refusalHeaders: Readonly<Record<number, HeaderName>> = {
   503: 'Retry-After',
 };
 
-/** References to these headers, as an answer lists them. */
+/** References to these headers, as a response lists them. */
 export const referTo = (
   names: readonly HeaderName[],
 ): Record<string, OpenAPIV3_1.ReferenceObject> =>

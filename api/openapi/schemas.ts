@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** The schemas of a document, made so that generators of clients have a name for each. */
+/** The schemas of a document, arranged so that client generators have a name for each. */
 
 export interface Schema {
   $ref?: string;
@@ -32,11 +32,11 @@ export interface Operation {
   responses: Record<string, Content>;
 }
 
-/** The end of the names of schemas that are sent, where the generator tells them from those that are answered. */
+/** The suffix of the generator for schemas of requests, where they differ from those of responses. */
 const SENT = 'Input';
 const refTo = (name: string): string => `#/components/schemas/${name}`;
 
-/** Takes out what nothing refers to: each noun is generated both as it is sent and as it is answered. */
+/** Removes unreferenced schemas: each noun is generated both for requests and for responses. */
 export function dropUnused(document: { components: Components }): void {
   const { components } = document;
   for (;;) {
@@ -51,7 +51,9 @@ export function dropUnused(document: { components: Components }): void {
   }
 }
 
-/** The document with one schema, without a suffix, of each noun that is sent only, or just as it is answered. */
+/**
+ * The document with one schema, without a suffix, for each noun that only occurs in requests or is the same in both.
+ */
 export function dropSuffixes<Document extends { components: Components }>(
   document: Document,
 ): Document {
@@ -64,7 +66,7 @@ export function dropSuffixes<Document extends { components: Components }>(
         typeof each === 'string' && each.startsWith(refTo('')) && each.slice(refTo('').length);
       return name && renamed.has(name) ? refTo(bare(name)) : each;
     }) as T;
-  // Two that differ keep their names, which may make others differ that refer to them.
+  // Two that differ keep their names, so other schemas that refer to them may differ too.
   for (let before = -1; before !== renamed.size;) {
     before = renamed.size;
     for (const name of renamed) {
@@ -84,9 +86,9 @@ export function dropSuffixes<Document extends { components: Components }>(
 }
 
 /**
- * Moves every object that stands inside another schema, a body or an answer to the components, named by where it stands:
- * `RunTemporal` is `temporal` of `Run`. Throws where two different ones would get one name, or where variants have none:
- * such a schema needs an `id` in the contract.
+ * Moves every object inside another schema, a body or a response to the components, named by its position:
+ * `RunTemporal` is `temporal` of `Run`. Throws where two different ones would get one name, or where variants have
+ * none: such a schema needs an `id` in the contract.
  */
 export function nameInline(
   schemas: Record<string, Schema>,
@@ -139,7 +141,7 @@ export function nameInline(
   }
 }
 
-/** Says of every choice between named schemas which property tells them apart, and how. */
+/** Adds the discriminator of every choice between named schemas. */
 export function addDiscriminators(schemas: Record<string, Schema>): void {
   for (const schema of Object.values(schemas)) {
     const variants = (schema.oneOf ?? []).map(({ $ref = '' }) => ({

@@ -4,29 +4,29 @@ import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { type Listener, listenForFrames } from './listener.ts';
 
-/** How often every run with sockets is looked at, whether or not anybody was woken for it. */
+/** How often every run with sockets is checked, even without a notification. */
 const LOOK_EVERY_MS = 1_000;
-/** Runs asked for in one statement, and the rows one statement answers. */
+/** Runs per statement, and the rows that one statement returns. */
 const RUNS_PER_LOOK = 500;
 const ROWS_PER_LOOK = 1_000;
 
 interface Subscription {
   runId: string;
-  /** Frames up to this number are behind the subscriber already. */
+  /** The subscriber already has the frames up to this number. */
   after: number;
   deliver: (frame: StreamFrame) => void;
 }
 
 export interface FrameBus {
-  /** Begins to deliver; the function returned ends it. */
+  /** Starts to deliver; the returned function ends it. */
   subscribe(subscription: Subscription): () => void;
   stop(): Promise<void>;
 }
 
 /**
- * Carries frames from the database to the sockets of this process. Each subscriber has a cursor of its own and
- * frames of a run are numbered in commit order, so it misses none, gets none twice and none out of order, however
- * often or late this wakes. The database is listened to from the first subscriber on.
+ * Carries frames from the database to the sockets of this process. Each subscriber has its own cursor and frames of a
+ * run are numbered in commit order, so it misses none, gets none twice and none out of order, however often or late
+ * this wakes. The database is listened to from the first subscriber on.
  */
 export function createFrameBus(deps: {
   db: Db;
@@ -55,7 +55,7 @@ export function createFrameBus(deps: {
         await readAndDeliver(runIds);
       }
     } catch (error) {
-      // The runs are looked at again within a second.
+      // The runs are checked again within a second.
       log.warn({ err: error }, 'could not read frames');
     } finally {
       looking = false;

@@ -3,8 +3,8 @@ import type { App } from '../deps.ts';
 import { MAX_BEHIND_BYTES } from './route.ts';
 
 /**
- * Asks every WebSocket for a sign of life and drops those that gave none since the last time: a peer that is gone
- * without a word would hold its socket for ever.
+ * Pings every WebSocket and closes those that did not respond since the last ping: the socket of a peer that vanished
+ * would stay open forever.
  */
 export function dropDeadSockets(app: App, everyMs: number): void {
   const asked = new WeakSet<WebSocket>();
@@ -29,7 +29,7 @@ export function dropDeadSockets(app: App, everyMs: number): void {
   app.addHook('onClose', async () => clearInterval(timer));
 }
 
-// By hand, since answers to pings nobody reads pile up like frames do.
+// Checked here, since unread pongs pile up like frames do.
 function answerPing(socket: WebSocket, data: Buffer): void {
   if (socket.bufferedAmount > MAX_BEHIND_BYTES) socket.terminate();
   else socket.pong(data);

@@ -11,8 +11,8 @@ export interface Listener {
 }
 
 /**
- * One connection that listens for new frames for as long as the process lives, and connects again with growing
- * pauses when it is lost. `onNews` gets run ids; `undefined` means that anything may have happened.
+ * One connection that listens for new frames while the process lives, and reconnects with growing delays. `onNews` gets
+ * run ids; `undefined` means that anything may have happened.
  */
 export function listenForFrames(
   url: string,

@@ -2,7 +2,7 @@ import type { Config } from '../../shared/platform/config.ts';
 
 export type SocketLimits = Config['api']['streamSockets'];
 
-/** Who takes a place, and at which run. `caller` is a member, or in open mode an address. */
+/** Who opens a socket, and on which run. `caller` is a member, or in open mode an address. */
 export interface PlaceTaker {
   runId: string;
   workspaceId: string;
@@ -10,13 +10,13 @@ export interface PlaceTaker {
 }
 
 export interface SocketPlaces {
-  /** Takes a place, or says in one sentence why there is none. `release` may be called more than once. */
+  /** Takes a slot, or returns a one-sentence refusal. `release` may be called more than once. */
   take(taker: PlaceTaker): { release: () => void } | { refusal: string };
 }
 
 /**
- * The places for sockets in this process. Taken before the handshake, so that any number of handshakes at once stay
- * within the limits, and counted for each of those who could take more than their share.
+ * The slots for sockets in this process. Taken before the handshake, so that concurrent handshakes stay within the
+ * limits, and counted for each party that could take more than its share.
  */
 export function createSocketPlaces(limits: SocketLimits): SocketPlaces {
   const taken = new Map<string, number>();
@@ -46,7 +46,7 @@ export function createSocketPlaces(limits: SocketLimits): SocketPlaces {
 interface Share {
   key: string;
   limit: number;
-  /** The beginning of a refusal; with the number, at most the 123 bytes that a close frame has room for. */
+  /** The start of a refusal; with the number, at most the 123 bytes that fit in a close frame. */
   whose: string;
 }
 

@@ -16,9 +16,9 @@ import { createSocketPlaces, type SocketPlaces } from './places.ts';
 import { createSessionWatch } from './session-watch.ts';
 
 const MAX_INBOUND_BYTES = 64 * 1024;
-/** A reader this far behind is dropped; it can connect again and read the run anew. */
+/** A reader this far behind is disconnected; it can reconnect and read the run again. */
 export const MAX_BEHIND_BYTES = 1024 * 1024;
-/** How long a socket may take to say goodbye when the process stops. */
+/** How long a socket may take to close when the process stops. */
 const GOODBYE_MS = 200;
 
 export const socketOptions: WebsocketPluginOptions = {
@@ -26,7 +26,7 @@ export const socketOptions: WebsocketPluginOptions = {
     maxPayload: MAX_INBOUND_BYTES,
     perMessageDeflate: false,
     autoPong: false,
-    // The stream speaks none, and naming one would say that it does.
+    // The stream uses no subprotocol, and naming one would say that it does.
     handleProtocols: () => false,
   },
   errorHandler: (error, socket, request) => {
@@ -44,19 +44,19 @@ export const socketOptions: WebsocketPluginOptions = {
   },
 };
 
-/** Answers a handshake at any address but that of a stream in plain HTTP, once it is known who asks. */
+/** Answers a handshake at any address but a stream's with plain HTTP, after authentication. */
 export function refuseOtherSockets(app: FastifyInstance): void {
   app.addHook('preHandler', async (request) => {
     const { ws, is404, routeOptions } = request;
     if (!ws || is404 || routeOptions.config.stream === true) return;
     throw new AppError(
       'invalid',
-      'This address is no WebSocket; send a plain HTTP request, or connect to /api/runs/{id}/stream',
+      'This address is not a WebSocket; send a plain HTTP request, or connect to /api/runs/{id}/stream',
     );
   });
 }
 
-/** `WS /api/runs/{id}/stream`. Frames go out; what comes in is ignored. */
+/** `WS /api/runs/{id}/stream`. Sends frames; ignores what it receives. */
 export function streamRoutes(app: App, context: RouteContext): void {
   const { db, log, config } = context;
   const bus = createFrameBus({ db, log, databaseUrl: config.database.url });
@@ -76,12 +76,12 @@ export function streamRoutes(app: App, context: RouteContext): void {
       operationId: 'streamRun',
       summary: "Follow a run's frames over a WebSocket",
       description:
-        'Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid ' +
-        '`token` where one is needed, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the ' +
+        'Frames of events after the connection, each with `run_id` and `type`. Closed with 4401 without a valid' +
+        '`token` where one is required, 4403 without the `view` permission, 4404 for an unknown run, 1013 when the' +
         'caller, the run, the workspace or the process has too many streams; the reason of the close frame says which.',
       params: runParams,
       querystring: z.looseObject({
-        // Given twice it is no token, and that is told by the close code.
+        // A repeated token is invalid, and the close code says so.
         token: z
           .unknown()
           .transform((given) => (typeof given === 'string' ? given : ''))
@@ -91,7 +91,7 @@ export function streamRoutes(app: App, context: RouteContext): void {
       response: answers({ 101: z.undefined().meta({ description: 'Switching to WebSocket' }) }),
     },
     config: { capability: 'view', stream: true },
-    // Before the handshake: nothing that happens once the caller sees an open socket is missed.
+    // Before the handshake: no frame after the caller sees an open socket is missed.
     preHandler: async (request) => {
       if (!request.ws) return;
       const { params, query, headers } = request;
@@ -101,7 +101,7 @@ export function streamRoutes(app: App, context: RouteContext): void {
         token: query.token,
         network: clientNetwork(request),
       });
-      // The connection closes whether or not the handshake comes to its end.
+      // The connection closes even if the handshake does not complete.
       if ('release' in request.admission) {
         const { release } = request.admission;
         if (request.raw.socket.destroyed) release();
@@ -132,7 +132,7 @@ async function admit(
   }: { runId: string; headers: IncomingHttpHeaders; token: string | undefined; network: string },
 ): Promise<StreamAdmission> {
   try {
-    // In both modes: CORS, which keeps pages from reading answers, does not hold for sockets.
+    // In both modes: CORS, which keeps pages from reading responses, does not apply to sockets.
     requireKnownOrigin(headers, context);
     const { actor, credential } = await identify(context, headers, token);
     requireCapability(actor, 'view');
@@ -153,14 +153,14 @@ async function admit(
   }
 }
 
-/** A token in the query is the one credential of a stream; in headers, where browsers cannot put it, it is none. */
+/** A token in the query is the only credential of a stream; headers, which browsers cannot set, are refused. */
 async function identify(
   { authenticator }: RouteContext,
   headers: IncomingHttpHeaders,
   token: string | undefined,
 ): Promise<Caller> {
   if (headers['x-api-key'] !== undefined || headers.authorization !== undefined) {
-    throw new AppError('unauthenticated', 'A stream takes a session token in its query only');
+    throw new AppError('unauthenticated', 'A stream only accepts a session token in its query');
   }
   return token === undefined
     ? authenticator.identifyNobody()

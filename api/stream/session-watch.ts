@@ -6,17 +6,17 @@ import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import type { Session } from '../../shared/platform/secrets/session-tokens.ts';
 
-/** How often the sessions of all sockets are looked at; a socket outlives its session by this at most. */
+/** How often the sessions of all sockets are checked; a socket outlives its session by at most this. */
 const LOOK_EVERY_MS = 2_000;
 
 export interface SessionWatch {
-  /** Closes the socket when the session it was opened with ends or may no longer view runs. */
+  /** Closes the socket when its session ends or loses the permission to view runs. */
   add(socket: WebSocket, session: Session): void;
   stop(): void;
 }
 
 /**
- * A socket is authorised once, when it opens; this asks again while it is open, in one statement for all sockets of
+ * A socket is authorized once, when it opens; this checks again while it is open, in one statement for all sockets of
  * the process. Expiry, removal and a new password close it with 4401, the loss of `view` with 4403.
  */
 export function createSessionWatch({ db, log }: { db: Db; log: Logger }): SessionWatch {
@@ -40,8 +40,8 @@ export function createSessionWatch({ db, log }: { db: Db; log: Logger }): Sessio
         }
       }
     } catch (error) {
-      // While the database cannot be asked no frames come from it either.
-      log.warn({ err: error }, 'could not look at the sessions of streams');
+      // While the database is unavailable, it sends no frames either.
+      log.warn({ err: error }, 'could not check the sessions of streams');
     } finally {
       looking = false;
     }

@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * List records, newest first
-         * @description One credit per record. Newest is what was first observed last; with `updated_since`, what was updated last.
+         * @description One credit per record. Newest is the last first observation; with `updated_since`, the last update.
          */
         get: operations["listEntities"];
         put?: never;
@@ -69,8 +69,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a record, with its history where asked for
-         * @description 5 credits; with the history 20 in all.
+         * Read a record, optionally with its history
+         * @description 5 credits; with the history 20 in total.
          */
         get: operations["readEntity"];
         put?: never;
@@ -89,7 +89,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what changed in records, attribute by attribute, newest first
+         * List changes of records, attribute by attribute, newest first
          * @description One credit per change.
          */
         get: operations["listChanges"];
@@ -110,7 +110,7 @@ export interface paths {
         };
         /**
          * List intelligence events, newest first
-         * @description 3 credits per event, 10 where it is `human_reviewed` or `multi_source_verified`. Events are marked delivered by the first page that holds them, and stay listed.
+         * @description 3 credits per event, 10 if it is `human_reviewed` or `multi_source_verified`. Events are marked as deliveredby the first page that contains them, and stay listed.
          */
         get: operations["listEvents"];
         put?: never;
@@ -129,7 +129,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read an event with its evidence and why it matched
+         * Read an event with its evidence and its match reasons
          * @description Costs no credits.
          */
         get: operations["readEvent"];
@@ -149,7 +149,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List where records come from and how those sources are, newest first
+         * List the sources of records and their health, newest first
          * @description Costs no credits.
          */
         get: operations["listSources"];
@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Export records or events as JSON or CSV
-         * @description The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header `X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values as JSON, and a `'` before what a spreadsheet would take for a formula.
+         * @description The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header `X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested valuesas JSON, and a `'` before anything a spreadsheet would read as a formula.
          */
         post: operations["createExport"];
         delete?: never;
@@ -188,7 +188,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read what was used this month, by the organization and by this key */
+        /** Read the use of this month, by the organization and by this key */
         get: operations["getUsage"];
         put?: never;
         post?: never;
@@ -213,7 +213,7 @@ export interface paths {
         put?: never;
         /**
          * Register a webhook endpoint
-         * @description Answers the secret that deliveries are signed with, this once. Endpoints of test keys hear of made-up records only, those of live keys of real ones. There are at most 50 of each.
+         * @description Returns the secret that signs deliveries, only this once. Endpoints of test keys receive events about demorecords only, those of live keys about live ones. There are at most 50 of each.
          */
         post: operations["createWebhookEndpoint"];
         delete?: never;
@@ -234,7 +234,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook endpoint
-         * @description Its pending deliveries go with it.
+         * @description Its pending deliveries are deleted too.
          */
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
@@ -253,7 +253,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook endpoint
-         * @description Answers the new secret, this once. For 24 hours deliveries are signed with the one before, too; a further rotation ends that at once.
+         * @description Returns the new secret, only this once. For 24 hours deliveries are also signed with the previous one; anotherrotation ends that at once.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -290,7 +290,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was sent to a webhook endpoint
+         * List the deliveries of a webhook endpoint
          * @description Newest first, each with its attempts. Kept for 30 days.
          */
         get: operations["listWebhookDeliveries"];
@@ -312,8 +312,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver something once more
-         * @description A delivery that has ended, well or not, begins anew with all its attempts, under the same ids.
+         * Redeliver one delivery
+         * @description A delivery that has ended, delivered or failed, starts again with all its attempts, under the same ids.
          */
         post: operations["redeliverWebhookDelivery"];
         delete?: never;
@@ -332,7 +332,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver dead letters once more
+         * Redeliver dead letters
          * @description All dead letters, or those of events since a time, oldest first.
          */
         post: operations["redeliverDeadWebhookDeliveries"];
@@ -1075,7 +1075,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The rows, as the `format` of the request says */
+            /** @description The rows, in the `format` of the request */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -101,7 +101,7 @@ describe('registering an endpoint', () => {
       const { status, body } = await keyless.call('POST', '', good);
       expect([status, body.detail]).toEqual([
         422,
-        'Invalid body: a secret cannot be kept, since ENCRYPTION_KEY is not set on this service',
+        'Invalid body: a secret cannot be stored, since ENCRYPTION_KEY is not set on this service',
       ]);
     } finally {
       await keyless.close();

@@ -154,7 +154,7 @@ describe('a schedule', () => {
     const { id } = (await create({})).body;
     const change = { workflow_id: 'wf_other' };
     expect((await api.call('PUT', `/api/schedules/${id}`, change)).body).toEqual({
-      detail: 'workflow_id: cannot be changed; make another schedule',
+      detail: 'workflow_id: cannot be changed; create another schedule',
     });
     const same = { workflow_id: workflowId, overlap: 'allow' };
     expect((await api.call('PUT', `/api/schedules/${id}`, same)).body.overlap).toBe('allow');

@@ -108,7 +108,7 @@ describe.each(builtInTemplates)('the built-in template "$name"', (template) => {
       );
       expect([status, body.detail]).toEqual([
         409,
-        `The template '${template.name}' comes with the service and cannot be changed; save a copy of your own`,
+        `The template '${template.name}' is built in and cannot be changed; save a copy of your own`,
       ]);
     }
     expect((await call('GET', `/api/templates/${template.id}`)).body).toMatchObject({

@@ -74,7 +74,7 @@ describe('registering a tool', () => {
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
       const refused = answers.find(({ status }) => status === 409);
-      expect(refused?.body.detail).toBe(`A tool named 'race-${round}' exists already`);
+      expect(refused?.body.detail).toBe(`A tool named 'race-${round}' already exists`);
     }
   });
 
@@ -193,7 +193,7 @@ describe('headers', () => {
     const refused = await api.call('PUT', `/api/tools/${body.id}`, { headers: { 'X-Go': '***' } });
     expect([refused.status, refused.body.detail]).toEqual([
       400,
-      'Invalid body: headers.X-Go has no value that could be kept',
+      'Invalid body: headers.X-Go has no stored value',
     ]);
     await api.call('PUT', `/api/tools/${body.id}`, {
       endpoint_url: `${server.url}/kept`,
@@ -208,7 +208,7 @@ describe('headers', () => {
     const refused = await keyless.call('POST', '/api/tools', { ...tool, headers: { 'X-A': 'a' } });
     expect([refused.status, refused.body.detail]).toEqual([
       400,
-      'Invalid body: headers cannot be kept secret, since ENCRYPTION_KEY is not set on this service',
+      'Invalid body: headers cannot be stored, since ENCRYPTION_KEY is not set on this service',
     ]);
     expect((await keyless.call('POST', '/api/tools', tool)).status).toBe(201);
   });

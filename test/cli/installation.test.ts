@@ -291,7 +291,7 @@ describe('the rest of the workspace', () => {
     const { stdout } = await ops(['alerts', 'list']);
     expect(stdout).toMatch(/chat +no +failed, paused +Set CHAT_WEBHOOK_URL/);
     const { code, stderr } = await ops(['alerts', 'test']);
-    expect([code, stderr]).toEqual([1, 'ops: No channel for alerts is configured (409)\n']);
+    expect([code, stderr]).toEqual([1, 'ops: No alert channel is configured (409)\n']);
   });
 
   test('has keys, whose secrets no list shows', async () => {

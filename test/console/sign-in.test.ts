@@ -78,7 +78,7 @@ describeConsole(
     test('tells a wrong password and keeps what was typed', async () => {
       const { page } = await stage().open('/approvals');
       await fillIn(page, OWNER, 'not the password');
-      await page.getByRole('alert').getByText('Wrong e-mail or password').waitFor();
+      await page.getByRole('alert').getByText('Wrong email or password').waitFor();
       expect(await page.getByLabel('Email').inputValue()).toBe(OWNER);
       await fillIn(page, OWNER, PASSWORD);
       await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor();

@@ -200,7 +200,7 @@ describe('a gate that is open when its run ends', () => {
     await cancelRun(engine.db, { actor: engine.actor, runId, alerts: false });
     await resumeRun(engine.db, { actor: engine.actor, runId });
     await expect(decide(runId, 'g1')).rejects.toMatchObject({
-      message: "Gate 'g1' is not open: the resumed run has not come to it yet",
+      message: "Gate 'g1' is not open: the resumed run has not reached it yet",
     });
     await supersede(engine.db, { runId, execution: 'e1', n: 1 });
     expect(await ask(runId, [opening('g1')], 'e2')).toEqual([]);

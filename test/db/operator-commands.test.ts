@@ -83,7 +83,7 @@ describe('npm run workspace:create', () => {
   test.each([
     [
       ['--name', 'X', '--owner-email', 'OWNER@localhost'],
-      'A member with this e-mail exists already',
+      'A member with this email already exists',
     ],
     [['--name', 'X'], '--owner-email has to be an e-mail address'],
     [['--name', 'X', '--owner-email', 'nobody'], '--owner-email has to be an e-mail address'],
@@ -93,7 +93,7 @@ describe('npm run workspace:create', () => {
   ])('refuses %j in one line, and makes nothing', async (args, reason) => {
     const { code, output, errors } = await run('workspace-create', args);
     expect([code, output]).toEqual([1, '']);
-    expect(errors).toMatch(/^The workspace was not made: [^\n]+$/);
+    expect(errors).toMatch(/^The workspace was not created: [^\n]+$/);
     expect(errors).toContain(reason);
     expect((await login('x@example.com', 'whatever it was')).status).toBe(401);
   });

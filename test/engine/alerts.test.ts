@@ -479,7 +479,7 @@ describe('a test of alerts', () => {
     const engine = await engineWith({}, false);
     const before = (await callOn(engine, 'GET', '/api/audit')).body.total;
     const { status, body } = await callOn(engine, 'POST', '/api/workspace/alerts/test');
-    expect([status, body]).toEqual([409, { detail: 'No channel for alerts is configured' }]);
+    expect([status, body]).toEqual([409, { detail: 'No alert channel is configured' }]);
     expect(await queued(engine, engine.actor.workspaceId)).toEqual([]);
     expect((await callOn(engine, 'GET', '/api/audit')).body.total).toBe(before);
   }, 60_000);

@@ -418,7 +418,7 @@ describe('Temporal', () => {
     const { id, workflowId } = await schedule({ cron: '* * * * *' });
     await deleteWorkflow(engine.db, engine.actor, workflowId);
     expect(await runTick(engine.deps, call(id, thisMinute()))).toEqual({
-      skipped: 'the schedule is gone',
+      skipped: 'the schedule was deleted',
     });
     expect(await there(id)).toBe(false);
   });

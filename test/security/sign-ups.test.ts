@@ -43,7 +43,7 @@ test.each([
   const refused = await signUp(near, { 'x-forwarded-for': far });
   expect([refused.status, refused.body.detail]).toEqual([
     429,
-    'Too many sign-ups from this network wait for approval; try again when an administrator has looked at them',
+    'Too many sign-ups from this network wait for approval; try again after an administrator has reviewed them',
   ]);
   expect((await signUp(far)).status).toBeLessThan(300);
   await run(sql.fragment`DELETE FROM members WHERE id = 'mem_w7'`);

@@ -13,7 +13,7 @@ export function alertRoutes(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'getAlerts',
-      summary: 'Read how people are told of runs that need them',
+      summary: 'Read the alert channels',
       response: answers({ 200: alertSettingsSchema }),
     },
     config: { capability: 'view' },
@@ -26,8 +26,8 @@ export function alertRoutes(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'testAlerts',
-      summary: 'Send a test over every channel that is configured',
-      description: 'In the way of all alerts, so it arrives within seconds and is tried again.',
+      summary: 'Send a test over every configured channel',
+      description: 'Sent like every alert, so it arrives within seconds and is retried.',
       body: emptyBody,
       response: answers({ 202: alertTestSchema }, 'conflict'),
     },

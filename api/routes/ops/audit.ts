@@ -18,8 +18,8 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'listAudit',
-      summary: 'List what was done, newest first',
-      description: 'An entry is listed when it passes every filter that is given.',
+      summary: 'List audit entries, newest first',
+      description: 'An entry is listed when it matches all filters.',
       querystring: auditQuery,
       response: answers({ 200: auditListSchema }),
     },
@@ -27,7 +27,7 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
     handler: async (request) => listAudit(db, request.actor.workspaceId, request.query),
   });
 
-  // A check reads the whole log: whoever asks during one gets its answer.
+  // A check reads the whole log: concurrent requests share its response.
   const underWay = new Map<string, Promise<AuditVerification>>();
   const verify = (workspaceId: string): Promise<AuditVerification> => {
     const running = underWay.get(workspaceId);
@@ -43,9 +43,9 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'verifyAudit',
-      summary: 'Check that the log was not tampered with',
+      summary: 'Verify the audit log',
       description:
-        'Compares every entry with its seal and every seal with the one before it, as of one moment.',
+        'Compares every entry with its seal and every seal with the previous one, as of one moment.',
       response: answers({ 200: auditVerificationSchema }),
     },
     config: { capability: 'view' },

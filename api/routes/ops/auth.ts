@@ -49,9 +49,9 @@ function signInAndUp(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'login',
-      summary: 'Sign in with e-mail and password',
+      summary: 'Sign in with email and password',
       description:
-        'Answers 401 alike for an unknown e-mail and a wrong password, 403 while the account waits for approval, ' +
+        'Returns the same 401 for an unknown email and a wrong password, 403 while the account waits for approval,' +
         '429 after too many failures of the account or the address.',
       security: [],
       body: loginInput,
@@ -68,9 +68,9 @@ function signInAndUp(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'signup',
-      summary: 'Ask to become a member; an administrator approves it',
+      summary: 'Request membership; an administrator approves it',
       description:
-        'Answered alike, and after the same time, for an address that has an account already: then nothing changes.',
+        'The response and its time are the same for an address that already has an account: then nothing changes.',
       security: [],
       body: signupInput,
       response: answers({ 201: memberSchema }),
@@ -88,7 +88,7 @@ function signInAndUp(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'acceptInvite',
-      summary: 'Become a member by an invite code, which works once',
+      summary: 'Become a member with an invite code, which works once',
       security: [],
       body: acceptInviteInput,
       response: session,
@@ -107,14 +107,17 @@ function ownAccount(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'changePassword',
-      summary: 'Change your own password; every session ends, and a new one is answered',
+      summary: 'Change your own password; all sessions end, and the response has a new one',
       body: passwordChange,
       response: session,
     },
     config: { capability: 'authenticated' },
     handler: async ({ body, credential }) => {
       if (credential.kind !== 'session') {
-        throw new AppError('forbidden', 'A password is changed in a session of its member');
+        throw new AppError(
+          'forbidden',
+          'A password can only be changed in a session of its member',
+        );
       }
       const given = { current: body.current_password, next: body.new_password };
       return openSession(context, await replacePassword(db, credential.session, given));
@@ -127,7 +130,7 @@ function ownAccount(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'getIdentity',
-      summary: 'Tell whom the credential stands for and what they may do',
+      summary: "Read the credential's actor and capabilities",
       response: answers({ 200: identitySchema }),
     },
     config: { capability: 'authenticated' },

@@ -50,8 +50,8 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       operationId: 'createBudget',
       summary: 'Cap what runs may cost in a window',
       description:
-        'A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that ' +
-        'much until its run ends; without it only settled spend counts. What the window has seen already counts too.',
+        'A trigger that does not fit is refused with 402. With `reservation_estimate_usd` each trigger reserves that' +
+        'much until its run ends; without it only settled spend counts. Past spend of the current window counts too.',
       body: budgetInput,
       response: answers({ 201: budgetSchema }, 'not_found', 'conflict'),
     },
@@ -105,7 +105,7 @@ function readBudgets(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'getBudgetHistory',
-      summary: "Read what a budget's current window has spent, by day",
+      summary: "Read the spend of a budget's current window, by day",
       params: budgetParams,
       response: answers({ 200: budgetHistorySchema }),
     },
@@ -124,7 +124,7 @@ function changeBudgets(app: App, { db }: RouteContext): void {
       operationId: 'updateBudget',
       summary: 'Change the name, limit or estimate of a budget',
       description:
-        'Effective for the next trigger and the next step. Holds that are placed stay as they are.',
+        'Effective for the next trigger and the next step. Existing holds do not change.',
       params: budgetParams,
       body: budgetUpdate,
       response: answers({ 200: budgetSchema }),
@@ -144,7 +144,7 @@ function changeBudgets(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'deleteBudget',
-      summary: 'Delete a budget; runs that hold it go on without',
+      summary: 'Delete a budget; runs that hold it continue without',
       params: budgetParams,
       response: answers({ 204: nothing }),
     },

@@ -34,7 +34,7 @@ import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Data'];
 
-/** The endpoints of `/v1/webhooks` and what was sent to them, for members, who see those of both modes. */
+/** The endpoints of `/v1/webhooks` and their deliveries, for members, who see those of both modes. */
 export function dataEndpointRoutes(app: App, context: RouteContext): void {
   readEndpoints(app, context);
   createAndChange(app, context);
@@ -82,8 +82,8 @@ function createAndChange(app: App, context: RouteContext): void {
       operationId: 'createEndpoint',
       summary: 'Register a webhook endpoint',
       description:
-        'Answers the secret that deliveries are signed with, this once. There are at most 50 for real records, and as ' +
-        'many for made-up ones.',
+        'Returns the secret that signs deliveries, only this once. At most 50 endpoints for live records, and 50' +
+        'for demo records.',
       body: dataEndpointInput,
       response: answers({ 201: newDataEndpointSchema }, 'conflict'),
     },
@@ -102,7 +102,7 @@ function createAndChange(app: App, context: RouteContext): void {
       tags,
       operationId: 'updateEndpoint',
       summary: 'Change the address or the events of a webhook endpoint',
-      description: 'Changes what the body names. What is pending goes to the new address.',
+      description: 'Changes the fields in the body. Pending deliveries go to the new address.',
       params: endpointParams,
       body: endpointUpdate,
       response: answers({ 200: dataEndpointSchema }),
@@ -139,7 +139,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
       tags,
       operationId: 'rotateEndpointSecret',
       summary: 'Replace the secret of a webhook endpoint; the new one is shown this once',
-      description: 'For 24 hours deliveries are signed with the one before, too.',
+      description: 'Deliveries are also signed with the previous secret for 24 hours.',
       params: endpointParams,
       body: emptyBody,
       response: answers({ 200: rotatedSecretSchema }),
@@ -156,7 +156,7 @@ function readDeliveries(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'listDeliveries',
-      summary: 'List what was sent to a webhook endpoint, newest first, each with its attempts',
+      summary: 'List the deliveries of a webhook endpoint, newest first, each with its attempts',
       description: 'Kept for 30 days.',
       params: endpointParams,
       querystring: dataDeliveryQuery,
@@ -206,8 +206,9 @@ function deliver(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'redeliverDelivery',
-      summary: 'Deliver something once more',
-      description: 'A delivery that has ended, well or not, begins anew with all its attempts.',
+      summary: 'Redeliver one delivery',
+      description:
+        'A delivery that has ended, delivered or failed, starts again with all its attempts.',
       params: deliveryParams,
       body: emptyBody,
       response: answers({ 200: deliverySchema }, 'conflict'),
@@ -223,7 +224,7 @@ function deliver(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'redeliverDeadLetters',
-      summary: 'Deliver dead letters once more, all or those of events since a time, oldest first',
+      summary: 'Redeliver dead letters, all or those of events since a time, oldest first',
       params: endpointParams,
       body: redeliverInput,
       response: answers({ 200: redeliveredSchema }),

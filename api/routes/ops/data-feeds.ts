@@ -31,7 +31,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'listFeeds',
-      summary: 'List feeds, newest first, archived ones too',
+      summary: 'List feeds, newest first, including archived ones',
       querystring: offsetQuery,
       response: answers({ 200: z.array(feedSchema) }),
     },
@@ -48,7 +48,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'createFeed',
       summary: 'Create a feed',
-      description: 'A stream of records. They are all real or, with `is_demo`, all made up.',
+      description: 'A stream of records. All are live or, with `is_demo`, all are demo records.',
       body: feedInput,
       response: answers({ 201: feedDetailSchema }, 'conflict'),
     },
@@ -84,8 +84,8 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'updateFeed',
       summary: 'Change a feed',
       description:
-        'Changes what the body names. Another status is told to webhooks as `feed.status_changed`. Types that are ' +
-        'taken from `entity_types` keep the records they have.',
+        'Changes the fields in the body. A changed status is sent to webhooks as `feed.status_changed`. Records keep' +
+        'types that are removed from `entity_types`.',
       params: feedParams,
       body: feedUpdate,
       response: answers({ 200: feedDetailSchema }),
@@ -101,7 +101,8 @@ function readAndChange(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'deleteFeed',
       summary: 'Delete a feed and all its records',
-      description: 'Of very many records some may be left when the answer is 503; delete it again.',
+      description:
+        'With very many records some may be left when the response is 503; delete it again.',
       params: feedParams,
       response: answers({ 204: nothing }),
     },

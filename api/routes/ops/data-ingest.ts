@@ -12,15 +12,15 @@ import type { App, RouteContext } from '../../deps.ts';
 import { readNdjson } from '../../http/ndjson.ts';
 
 const STREAM = 'application/x-ndjson';
-/** A stream is as long as it likes, and no timer can be set to more than this. */
+/** A stream has no length limit; this is the maximum of a timer. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
-/** A batch at work is silent, too; it has no longer than a statement may take. */
+/** A batch being written is silent, too; it takes at most a statement timeout. */
 const SILENCE_MS = 60_000;
 
 export function dataIngestRoutes(app: App, { db }: RouteContext): void {
   app.register(async (plugin) => {
     const scope = plugin.withTypeProvider<ZodTypeProvider>();
-    // Left unread: the handler reads it as it comes.
+    // Not parsed: the handler reads the stream.
     scope.addContentTypeParser(STREAM, async () => undefined);
     scope.route({
       method: 'POST',
@@ -32,9 +32,9 @@ export function dataIngestRoutes(app: App, { db }: RouteContext): void {
         summary: 'Send records and events to a feed',
         description:
           'JSON with at most 1,000 records, or a stream of any length of `application/x-ndjson` with one record per ' +
-          'line and `?feed_id=`. A record that is the same as before makes no version and no change; of one that is ' +
-          'refused nothing is kept, and the others are. A stream that breaks off leaves what it has sent so far: send ' +
-          'all of it again. A change names an attribute as it is, or as `attributes.<name>` where a field of the ' +
+          'line and `?feed_id=`. An unchanged record creates no version and no change; a refused record is not' +
+          'stored, while the others are. An interrupted stream keeps what it has sent so far: send' +
+          'all of it again. A change names an attribute directly, or as `attributes.<name>` where a field of the' +
           'record has that name.',
         querystring: ingestQuery,
         body: ingestBody,
@@ -43,11 +43,12 @@ export function dataIngestRoutes(app: App, { db }: RouteContext): void {
       config: { capability: 'manage_workspace' },
       handler: async ({ actor, query, body, mediaType, raw }, reply) => {
         if (mediaType === STREAM) {
-          if (query.feed_id === undefined) throw invalid('query: feed_id is needed with a stream');
+          if (query.feed_id === undefined)
+            throw invalid('query: feed_id is required with a stream');
           boundBySilence(raw, reply.raw, SILENCE_MS);
           return ingestStream(db, actor, query.feed_id, readNdjson(raw));
         }
-        if (body == null) throw invalid('body: feed_id and records are needed');
+        if (body == null) throw invalid('body: feed_id and records are required');
         const sent = body.records.map((value, index) => ({ line: index + 1, value }));
         return ingestRecords(db, actor, body.feed_id, sent);
       },

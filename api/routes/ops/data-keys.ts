@@ -21,7 +21,7 @@ import type { App, RouteContext } from '../../deps.ts';
 import { withLatestUse } from '../../identity/key-uses.ts';
 
 const tags = ['Data'];
-/** What a member needs for what a scope lets a key do: nobody gives more than they hold. */
+/** The member capability for each scope of a key: no member can grant more than they hold. */
 const capabilityBehind = (scope: DataScope): Capability =>
   scope === 'webhooks:write' ? 'manage_workspace' : 'view';
 
@@ -39,7 +39,7 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
     schema: {
       tags,
       operationId: 'listDataKeys',
-      summary: 'List keys of the data API, newest first, revoked ones among them',
+      summary: 'List keys of the data API, newest first, including revoked ones',
       querystring: offsetQuery,
       response: answers({ 200: z.array(dataKeySchema) }),
     },
@@ -56,10 +56,10 @@ function listAndCreate(app: App, { db, dataKeyUses }: RouteContext): void {
     schema: {
       tags,
       operationId: 'createDataKey',
-      summary: 'Make a key of the data API; its secret is shown this once',
+      summary: 'Create a key of the data API; its secret is shown only this once',
       description:
-        'For `/v1` alone, where it may do what its scopes say. Its allowances hold beside those of the plan. Scopes that ' +
-        'read or export take `view` as well, `webhooks:write` takes `manage_workspace`.',
+        "For `/v1` alone, where it can do what its scopes permit. Its allowances apply in addition to the plan's. Scopes that" +
+        'read or export also require `view`, `webhooks:write` requires `manage_workspace`.',
       body: dataKeyInput,
       response: answers({ 201: createdDataKeySchema }, 'conflict'),
     },
@@ -96,7 +96,7 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
       tags,
       operationId: 'revokeDataKey',
       summary: 'Revoke a key of the data API; it stays in the list',
-      description: 'Effective for the next request. A key that is revoked already stays as it is.',
+      description: 'Effective for the next request. Has no effect on a revoked key.',
       params,
       response: answers({ 204: nothing }),
     },
@@ -113,7 +113,7 @@ function readAndRevoke(app: App, { db, dataKeyUses }: RouteContext): void {
     schema: {
       tags,
       operationId: 'getDataUsage',
-      summary: 'Read what was used of the data API this month, in all and by key',
+      summary: 'Read the use of the data API this month, in total and by key',
       response: answers({ 200: workspaceDataUsageSchema }),
     },
     config: { capability: 'view' },

@@ -20,7 +20,7 @@ import type { App, RouteContext } from '../../deps.ts';
 const tags = ['Data'];
 const recordParams = z.strictObject({ id: z.string().min(1) });
 
-/** What `/v1` answers to keys, for members: of both modes, and neither counted, charged nor marked as delivered. */
+/** The reads of `/v1`, for members: in both modes, without counting, charging or marking as delivered. */
 export function dataRecordRoutes(app: App, context: RouteContext): void {
   readEntities(app, context);
   readChangesAndEvents(app, context);
@@ -35,7 +35,7 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
       operationId: 'listEntities',
       summary: 'List records, newest first',
       description:
-        'Newest is what was first observed last; with `updated_since`, what was updated last. Costs no credits.',
+        'Newest is the last first observation; with `updated_since`, the last update. Costs no credits.',
       querystring: recordListQuery,
       response: answers({ 200: recordListSchema }),
     },
@@ -68,7 +68,7 @@ function readEntities(app: App, { db, dataCursors }: RouteContext): void {
     schema: {
       tags,
       operationId: 'getEntityHistory',
-      summary: 'Read the versions of a record and what each changed, newest first',
+      summary: 'Read the versions of a record and their changes, newest first',
       params: recordParams,
       querystring: recordHistoryQuery,
       response: answers({ 200: recordHistorySchema }),
@@ -89,7 +89,7 @@ function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void
     schema: {
       tags,
       operationId: 'listChanges',
-      summary: 'List what changed in records, attribute by attribute, newest first',
+      summary: 'List changes of records, attribute by attribute, newest first',
       querystring: recordChangeQuery,
       response: answers({ 200: recordChangesSchema }),
     },
@@ -113,7 +113,7 @@ function readChangesAndEvents(app: App, { db, dataCursors }: RouteContext): void
       tags,
       operationId: 'listEvents',
       summary: 'List intelligence events, newest first',
-      description: 'Marks none of them delivered.',
+      description: 'Does not mark them as delivered.',
       querystring: recordEventQuery,
       response: answers({ 200: recordEventsSchema }),
     },

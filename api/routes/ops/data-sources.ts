@@ -84,7 +84,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'updateSource',
       summary: 'Change a source',
-      description: 'Changes what the body names.',
+      description: 'Changes the fields in the body.',
       params: sourceParams,
       body: sourceUpdate,
       response: answers({ 200: sourceDetailSchema }, 'conflict'),
@@ -100,7 +100,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'deleteSource',
       summary: 'Delete a source',
-      description: 'Records that name it as evidence stay as they are.',
+      description: 'Records that name it as evidence do not change.',
       params: sourceParams,
       response: answers({ 204: nothing }),
     },
@@ -119,9 +119,9 @@ function reportFailures(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'reportSource',
-      summary: 'Say what a look at a source came to',
+      summary: 'Report the result of a source check',
       description:
-        'Counts as a source check of the month. Three failures in a row make the source `failed`, which is told to ' +
+        'Counts as a source check of the month. Three failures in a row make the source `failed`, which is sent to' +
         'webhooks as `source.failed`; the next success makes it `healthy` (`source.recovered`).',
       params: sourceParams,
       body: sourceReport,

@@ -13,7 +13,7 @@ export function governanceRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags: ['Governance'],
       operationId: 'listGovernanceEvents',
-      summary: 'List what policies, budgets and overrides decided, newest first',
+      summary: 'List decisions of policies, budgets and overrides, newest first',
       querystring: governanceEventListQuery,
       response: answers({ 200: governanceEventListSchema }),
     },

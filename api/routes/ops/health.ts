@@ -6,7 +6,7 @@ import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Health'];
 
-/** Nobody has to sign in to ask, so asking often must not cost more than asking now and then. */
+/** Public, so frequent requests must not cost more than rare ones. */
 const CACHE_MS = 500;
 const DATABASE_PATIENCE_MS = 2_000;
 
@@ -19,7 +19,7 @@ export function healthRoutes(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'getHealth',
-      summary: 'Tell how the service is, always with 200',
+      summary: 'Read the state of the service, always with 200',
       response: { 200: healthSchema },
     },
     config: { capability: 'public' },
@@ -32,7 +32,7 @@ export function healthRoutes(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'getReadiness',
-      summary: 'Tell whether runs can be taken and executed; 503 until they can',
+      summary: 'Read whether the service can accept and execute runs; 503 until it can',
       response: { 200: healthSchema, 503: healthSchema },
     },
     config: { capability: 'public' },
@@ -77,7 +77,7 @@ async function takePulse({ db, temporal }: RouteContext): Promise<Health> {
   };
 }
 
-/** Undefined when the database does not answer. */
+/** Undefined when the database does not respond. */
 async function askDatabase(db: Db): Promise<{ migrated: boolean } | undefined> {
   try {
     await ping(db);

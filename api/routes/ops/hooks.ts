@@ -26,7 +26,7 @@ const hookParams = z.strictObject({
 });
 const hookHeaders = z.object({
   'x-service-event-id': z.string().optional().meta({
-    description: 'Names the event; sent again within the window, it starts no second run',
+    description: 'Identifies the event; sent again within the window, it starts no second run',
   }),
   'x-service-timestamp': z.string().optional().meta({
     description: 'Seconds since 1970, when the request was signed',
@@ -41,7 +41,7 @@ const hookHeaders = z.object({
     }),
 });
 
-/** Starts runs for whoever knows the URL of a webhook. */
+/** Starts runs for anyone who has the URL of a webhook. */
 export function hookRoutes(app: App, context: RouteContext): void {
   const flights = createEventFlights();
   const reads = createSharedReads<EnabledWebhook | undefined>();
@@ -54,9 +54,9 @@ export function hookRoutes(app: App, context: RouteContext): void {
       schema: {
         tags: ['Webhooks'],
         operationId: 'receiveEvent',
-        summary: 'Start a run by an event',
+        summary: 'Start a run with an event',
         description:
-          'The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content ' +
+          'The URL is the credential. A wrong id, a wrong secret and a disabled webhook get the same 404. The content' +
           'type does not matter.',
         security: [],
         params: hookParams,
@@ -67,7 +67,7 @@ export function hookRoutes(app: App, context: RouteContext): void {
       config: { capability: 'public', anyMediaType: true },
       onRequest: async (request) => {
         request.hook = await findHook({ db: context.db, reads }, request);
-        // What a body says of itself plays no part: no content type is refused, nor is any parsed in another way.
+        // The declared content type is ignored: none is refused or parsed differently.
         delete request.raw.headers['content-type'];
         delete request.raw.headers['content-encoding'];
       },
@@ -84,7 +84,7 @@ export function hookRoutes(app: App, context: RouteContext): void {
   });
 }
 
-/** Keeps the bytes of a body as they came, which is what a signature is made over. */
+/** Keeps the raw bytes of a body, which the signature covers. */
 function readBytes(scope: FastifyInstance): void {
   scope.decorateRequest('hook');
   scope.removeAllContentTypeParsers();
@@ -101,7 +101,7 @@ const nowhere = () => new AppError('not_found', 'Not found');
 /** Compared when there is no secret, so that this takes as long; equals none. */
 const NO_SECRET = '-'.repeat(32);
 
-/** The webhook that is reached at this address, before a byte of the body is read. Throws AppError `not_found`. */
+/** The webhook at this address, before the body is read. Throws AppError `not_found`. */
 async function findHook(
   { db, reads }: { db: Db; reads: SharedReads<EnabledWebhook | undefined> },
   { url, headers }: Pick<FastifyRequest, 'url' | 'headers'>,
@@ -120,8 +120,8 @@ async function findHook(
 }
 
 /**
- * The input of a run and the event it is started by. The order of the steps is part of the contract: the first that
- * fails is what the sender is told. Throws AppError `unauthenticated`, `invalid`.
+ * The input of a run and the event that starts it. The order of the steps is part of the contract: the sender gets the
+ * first error. Throws AppError `unauthenticated`, `invalid`.
  */
 function readEvent(
   { webhook, body }: HookRequest,
@@ -141,14 +141,14 @@ function readEvent(
   };
 }
 
-/** Starts the run of an event, or finds the one that a copy has started. Throws AppError as `triggerRun` does. */
+/** Starts the run of an event, or finds the run that a copy has started. Throws AppError as `triggerRun` does. */
 async function admitEvent(
   { context, flights }: { context: RouteContext; flights: EventFlights },
   { workflowId, webhook }: HookRequest,
   event: ReturnType<typeof readEvent>,
 ): Promise<Triggered> {
   const { signature } = event;
-  // A signature is good for one run, also where its sender, or somebody who saw it, names another event.
+  // A signature starts one run, even if it is sent with another event id.
   if (signature !== undefined && webhook.signed_run_id !== null) return seen(webhook.signed_run_id);
   const run =
     webhook.seen_run_id === null
@@ -162,7 +162,7 @@ async function admitEvent(
 
 const seen = (runId: string): Triggered => ({ runId, told: Promise.resolve(true) });
 
-/** Admits an event; of copies at the same moment, the first is admitted and the others get its run. */
+/** Admits an event; of concurrent copies, the first is admitted and the others get its run. */
 async function admitOnce(
   { context, flights }: { context: RouteContext; flights: EventFlights },
   { workflowId, webhook }: Pick<HookRequest, 'workflowId' | 'webhook'>,
@@ -188,7 +188,7 @@ async function admitOnce(
   return copies === undefined ? admit() : flights.board(`${workflowId}/${copies}`, admit);
 }
 
-/** A workflow that is deleted at this moment is not there either. */
+/** A workflow that is being deleted is not found either. */
 function asNowhere(error: unknown): never {
   throw error instanceof AppError && error.code === 'not_found' ? nowhere() : error;
 }

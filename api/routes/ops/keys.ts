@@ -19,7 +19,7 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
     schema: {
       tags,
       operationId: 'listApiKeys',
-      summary: 'List API keys, newest first, revoked ones among them',
+      summary: 'List API keys, newest first, including revoked ones',
       querystring: offsetQuery,
       response: answers({ 200: z.array(apiKeySchema) }),
     },
@@ -36,11 +36,11 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
     schema: {
       tags,
       operationId: 'createApiKey',
-      summary: 'Make an API key; its secret is shown this once',
+      summary: 'Create an API key; its secret is shown only this once',
       description:
-        'A key linked to a member may do what the member may do, as it is now; without `member_id` it has what its ' +
-        '`role` has by default. Beside `member_id` the `role` is not looked at. Nobody can make a key that may do more ' +
-        'than they may.',
+        "A key linked to a member has the member's current permissions; without `member_id` it has the defaults of its" +
+        '`role`. With `member_id`, `role` is ignored. Nobody can create a key with more permissions' +
+        'than their own.',
       body: apiKeyInput,
       response: answers({ 201: createdApiKeySchema }, 'conflict', 'not_found'),
     },
@@ -57,8 +57,8 @@ export function keyRoutes(app: App, { db, keyUses }: RouteContext): void {
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key; it stays in the list',
       description:
-        'Effective for the next request. A key that is revoked already stays as it is. Nobody can revoke a key that may ' +
-        'do more than they may.',
+        'Effective for the next request. Has no effect on a revoked key. Nobody can revoke a key with' +
+        'more permissions than their own.',
       params: z.strictObject({ id: z.string().min(1) }),
       response: answers({ 204: nothing }),
     },

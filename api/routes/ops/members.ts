@@ -33,8 +33,8 @@ const detail = answers(
 );
 
 const gainText =
-  'Takes everything that the member holds before and after. When the member gains something, an invitation gets another ' +
-  'code, and keys linked to the member are revoked whose makers lack what is gained, unless `keep_keys` is true.';
+  'Requires everything that the member holds before and after. When the member gains something, an invitation gets a new' +
+  'code, and linked keys whose makers lack the gained permissions are revoked, unless `keep_keys` is true.';
 
 export function memberRoutes(app: App, context: RouteContext): void {
   const rules = inviteRules(context.config);
@@ -67,9 +67,9 @@ function listAndInvite(app: App, { db }: RouteContext, rules: InviteRules): void
       operationId: 'inviteMember',
       summary: 'Invite a member',
       description:
-        'Whoever has the invite code becomes the member, once, until `invite_expires_at`. It is mailed where e-mail ' +
-        'delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A ' +
-        'sign-up in another workspace with the same address gives way.',
+        'Anyone with the invite code becomes the member, once, until `invite_expires_at`. It is emailed where email' +
+        'delivery is configured, and shown in the listing until then. Nobody can invite to more than they hold. A' +
+        'pending sign-up in another workspace with the same address is dropped.',
       body: inviteInput,
       response: answers({ 201: memberSchema }, 'conflict'),
     },
@@ -88,7 +88,7 @@ function readMembers(app: App, { db }: RouteContext, rules: InviteRules): void {
     schema: {
       tags,
       operationId: 'getMember',
-      summary: 'Read a member and what they may do',
+      summary: 'Read a member and their permissions',
       params: memberParams,
       response: answers({ 200: memberDetailSchema }),
     },
@@ -102,8 +102,8 @@ function readMembers(app: App, { db }: RouteContext, rules: InviteRules): void {
     schema: {
       tags,
       operationId: 'getMemberStats',
-      summary: 'Tell what a member has done',
-      description: 'The totals do not fall when runs and audit entries are removed by retention.',
+      summary: "Read a member's activity",
+      description: 'The totals do not decrease when retention removes runs and audit entries.',
       params: memberParams,
       response: answers({ 200: memberStatsSchema }),
     },
@@ -165,10 +165,10 @@ function admitAndRemove(app: App, { db }: RouteContext, rules: InviteRules): voi
     schema: {
       tags,
       operationId: 'renewInvite',
-      summary: 'Make another invite code for a member who is invited',
+      summary: 'Replace the invite code of an invited member',
       description:
-        'The code before it is void at once. The new one is mailed where e-mail delivery is configured. For a sign-up ' +
-        'that was approved and has not chosen a password yet, it is mailed only.',
+        'The previous code is invalid at once. The new one is emailed where email delivery is configured. For an approved' +
+        'sign-up that has not chosen a password yet, it is only emailed.',
       params: memberParams,
       body: emptyBody,
       response: detail,
@@ -183,11 +183,11 @@ function admitAndRemove(app: App, { db }: RouteContext, rules: InviteRules): voi
     schema: {
       tags,
       operationId: 'approveMember',
-      summary: 'Let in a member who has signed up',
+      summary: 'Approve a member who has signed up',
       description:
-        'Nobody has checked that the e-mail address is theirs. Where e-mail delivery is configured, the password of the ' +
-        'sign-up is dropped and a code goes to the address, with which they choose one by `accept-invite`. Elsewhere ' +
-        'the password of the sign-up holds: approve only somebody whom you expect.',
+        'The email address is not verified yet. Where email delivery is configured, the password of the' +
+        'sign-up is dropped and a code is sent to the address, to choose a password with `accept-invite`. Otherwise' +
+        'the password of the sign-up is valid: only approve people whom you expect.',
       params: memberParams,
       body: emptyBody,
       response: detail,
@@ -203,7 +203,7 @@ function admitAndRemove(app: App, { db }: RouteContext, rules: InviteRules): voi
       tags,
       operationId: 'removeMember',
       summary: 'Remove a member; their sessions end and their keys are revoked',
-      description: 'Also withdraws an invitation, and refuses a sign-up.',
+      description: 'Also withdraws an invitation, and rejects a sign-up.',
       params: memberParams,
       response: answers({ 204: nothing }),
     },

@@ -13,7 +13,7 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'getPolicies',
-      summary: 'Read what agents and tools may do',
+      summary: 'Read the policies for agents and tools',
       response: answers({ 200: policiesSchema }),
     },
     config: { capability: 'view' },
@@ -26,10 +26,10 @@ export function policyRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'setPolicies',
-      summary: 'Replace what agents and tools may do',
+      summary: 'Replace the policies for agents and tools',
       description:
-        'Replaces the whole; what is absent is unrestricted. Holds for every step that begins after the answer, also ' +
-        'in runs that are under way.',
+        'Replaces all policies; absent ones are unrestricted. Applies to every step that starts after the response, also' +
+        'in active runs.',
       body: policiesInput.meta({
         examples: [
           {

@@ -12,7 +12,7 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'getPrices',
-      summary: 'Read the prices this workspace sets itself',
+      summary: "Read the workspace's own prices",
       response: answers({ 200: priceListSchema }),
     },
     config: { capability: 'view' },
@@ -27,8 +27,8 @@ export function priceRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'setPrices',
-      summary: 'Replace the prices this workspace sets itself',
-      description: 'A model that is not named costs what the built-in table says.',
+      summary: "Replace the workspace's own prices",
+      description: 'Models without a price here use the built-in table.',
       body: priceListInput.meta({
         examples: [
           {

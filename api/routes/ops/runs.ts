@@ -28,6 +28,7 @@ const triggerHeaders = z.object({
 
 export function runRoutes(app: App, context: RouteContext): void {
   const acts = createRunActs(context);
+  // Everyone who watches a run reads it again with each frame, at the same moment.
   startRuns(app, acts);
   readRuns(app, context, acts);
   decideGates(app, acts);
@@ -43,8 +44,8 @@ function startRuns(app: App, acts: RunActs): void {
       operationId: 'triggerRun',
       summary: 'Start a run of the current version',
       description:
-        'Answers 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the ' +
-        '`Idempotency-Key` started it already.',
+        'Returns 201 with the new run, or 200 with the earlier one and `Idempotent-Replayed: true` when the' +
+        '`Idempotency-Key` has started it before.',
       params: workflowParams,
       headers: triggerHeaders,
       body: runInputBody,
@@ -109,8 +110,8 @@ function readRuns(app: App, { db }: RouteContext, acts: RunActs): void {
       response: answers({ 200: runSchema }),
     },
     config: { capability: 'view' },
-    // The record is made field by field, as the tests of every run hold against the schema. To check it here would
-    // copy every step once more, which cost as much as all else that the answer takes.
+    // The record is built field by field, and the tests check every run against the schema. Checking it here would copy
+    // every step again, which costs as much as the rest of the response.
     serializerCompiler: () => (run) => JSON.stringify(run),
     handler: async ({ actor, params: { id } }) =>
       watched.get(`${actor.workspaceId}/${id}`, () => acts.read(actor, id)),
@@ -122,10 +123,10 @@ function readRuns(app: App, { db }: RouteContext, acts: RunActs): void {
     schema: {
       tags,
       operationId: 'listRunEvents',
-      summary: 'List what the stream of a run has said, oldest first',
+      summary: "List the frames of a run's stream, oldest first",
       description:
-        'The frames as they were emitted, each with its number and time. To follow a run without a stream, ask again ' +
-        'with the greatest `seq` seen as `after`.',
+        'The frames as they were emitted, each with its number and time. To follow a run without a stream, poll' +
+        'with the highest `seq` seen as `after`.',
       params: runParams,
       querystring: runEventQuery,
       response: answers({ 200: runEventListSchema }),
@@ -149,8 +150,8 @@ function decideGates(app: App, acts: RunActs): void {
       operationId: 'decideGate',
       summary: 'Approve or reject an open gate',
       description:
-        'A gate can be decided whenever it is open, also while other branches of its run are at work. Without a body the ' +
-        'oldest open gate is approved: name the gate where a run may have several. 409 tells what was decided already.',
+        'A gate can be decided whenever it is open, also while other branches of its run are in progress. Without a body the' +
+        'oldest open gate is approved: name the gate where a run may have several. 409 says what was decided before.',
       params: runParams,
       body: decisionBody,
       response: answers({ 200: runSchema }, 'conflict'),
@@ -172,7 +173,7 @@ function resumeAndCancel(app: App, acts: RunActs): void {
     schema: {
       tags,
       operationId: 'resumeRun',
-      summary: 'Let a failed run go on from its last checkpoint',
+      summary: 'Resume a failed run from its last checkpoint',
       params: runParams,
       body: emptyBody,
       response: answers({ 200: runSchema }, 'budget_exceeded', 'conflict'),
@@ -187,9 +188,9 @@ function resumeAndCancel(app: App, acts: RunActs): void {
     schema: {
       tags,
       operationId: 'overrideBudget',
-      summary: 'Let a run that a budget stopped go on, up to a cap of its own',
+      summary: 'Resume a run that a budget stopped, with its own optional cap',
       description:
-        'The run is then exempt from block budgets; what it costs is still counted in them. `cap_usd` becomes its ' +
+        'The run is then exempt from block budgets; its cost still counts in them. `cap_usd` becomes its' +
         'cap, without one it has none.',
       params: runParams,
       body: overrideBody,

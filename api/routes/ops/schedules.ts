@@ -49,10 +49,10 @@ function listAndCreate(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'createSchedule',
-      summary: 'Have a workflow run at given times',
+      summary: 'Create a schedule for a workflow',
       description:
-        'A time that is due and cannot have its run (quota, budget, an invalid graph, an earlier run that has not ' +
-        'ended) is passed over and told as `last_skip`. An enabled one takes `run_workflows` as well.',
+        'A time whose run is refused (quota, budget, an invalid graph, an active earlier run)' +
+        'is skipped and shown as `last_skip`. An enabled schedule also requires `run_workflows`.',
       body: scheduleInput,
       response: answers({ 201: scheduleSchema }, 'conflict', 'not_found'),
     },
@@ -90,10 +90,10 @@ function readAndUpdate(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'updateSchedule',
-      summary: 'Change a schedule, or switch it on and off',
+      summary: 'Change, enable or disable a schedule',
       description:
-        'What is absent stays. What was due before a change of its times is not caught up with. A change that leaves ' +
-        'it enabled takes `run_workflows` as well, unless only the name changes.',
+        'Absent fields do not change. Times before a change are not caught up. A change that leaves' +
+        'it enabled also requires `run_workflows`, unless only the name changes.',
       params: scheduleParams,
       body: scheduleUpdate,
       response: answers({ 200: scheduleSchema }),
@@ -116,7 +116,7 @@ function removeAndTrigger(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'deleteSchedule',
-      summary: 'Delete a schedule; runs it has started go on',
+      summary: 'Delete a schedule; runs it has started continue',
       params: scheduleParams,
       response: answers({ 204: nothing }),
     },
@@ -136,7 +136,7 @@ function removeAndTrigger(app: App, context: RouteContext): void {
       operationId: 'triggerSchedule',
       summary: 'Start a run of a schedule now',
       description:
-        'With its input, also while it is not enabled. Takes `run_workflows` as well. 409 while an earlier run of it has not ended, unless its ' +
+        'With its input, also while it is disabled. Also requires `run_workflows`. 409 while an earlier run of it is active, unless its' +
         'overlap is `allow`.',
       params: scheduleParams,
       body: emptyBody,

@@ -81,7 +81,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'updateTemplate',
       summary: 'Change a template of your own',
       description:
-        'Changes what the body names. Workflows that were made from it stay as they are. Built-in ones are refused.',
+        'Changes the fields in the body. Workflows created from it do not change. Built-in ones cannot be changed.',
       params: templateParams,
       body: templateUpdateBody,
       response: answers({ 200: templateSchema }, 'conflict'),
@@ -119,7 +119,7 @@ function instantiate(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'instantiateTemplate',
-      summary: 'Make a draft workflow from a template, with its checks',
+      summary: 'Create a draft workflow from a template, with its checks',
       params: templateParams,
       body: instantiateBody,
       response: answers({ 201: workflowSchema }, 'conflict'),

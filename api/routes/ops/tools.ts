@@ -20,10 +20,10 @@ import type { App, RouteContext } from '../../deps.ts';
 const tags = ['Tools'];
 const toolParams = z.strictObject({ id: z.string().min(1) });
 
-/** What changes what graphs do takes the same as changing these graphs. */
+/** Changing a tool requires the same as changing the graphs that use it. */
 const takenByGraphs = (act: string): string =>
-  `${act} takes \`publish_workflows\` as well where a published workflow calls the tool, and \`run_workflows\` where ` +
-  'one does that has a webhook or a schedule that is enabled.';
+  `${act} also requires \`publish_workflows\` where a published workflow calls the tool, and \`run_workflows\` where` +
+  'one does that has a webhook or an enabled schedule.';
 
 export function toolRoutes(app: App, context: RouteContext): void {
   listAndCreate(app, context);
@@ -59,9 +59,9 @@ function listAndCreate(app: App, context: RouteContext): void {
       operationId: 'createTool',
       summary: 'Register a custom tool',
       description:
-        'Workflows call it as `custom:<name>`: an HTTP endpoint that is sent the arguments as JSON, or a tool of an ' +
-        'MCP server. Where it leads is judged with each call. ' +
-        takenByGraphs('Registering one under a name that a graph calls already'),
+        'Workflows call it as `custom:<name>`: an HTTP endpoint that receives the arguments as JSON, or a tool of an' +
+        'MCP server. Its target is checked with each call.' +
+        takenByGraphs('Registering one under a name that a graph already calls'),
       body: customToolInput,
       response: answers({ 201: customToolSchema }, 'conflict'),
     },
@@ -99,10 +99,10 @@ function readAndChange(app: App, context: RouteContext): void {
       operationId: 'updateTool',
       summary: 'Change a custom tool',
       description:
-        'Changes what the body names, for the next step that calls the tool. `headers` is replaced as a whole; a ' +
-        'header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`: ' +
-        'a change to another origin is refused until every header is given in full or left out. ' +
-        takenByGraphs('A change of anything but `label` and `description`'),
+        'Changes the fields in the body, for the next step that calls the tool. `headers` is replaced as a whole; a' +
+        'header given as `***` keeps its value. Values belong to the origin (scheme, host, port) of `endpoint_url`:' +
+        'a change to another origin is refused until every header is given in full or left out.' +
+        takenByGraphs('A change of any other field than `label` and `description`'),
       params: toolParams,
       body: customToolUpdate,
       response: answers({ 200: customToolSchema }),
@@ -119,7 +119,7 @@ function readAndChange(app: App, context: RouteContext): void {
       operationId: 'deleteTool',
       summary: 'Remove a custom tool',
       description:
-        'Workflows that call it cannot be triggered any more, and steps of runs that come to it fail. ' +
+        'Workflows that call it can no longer be triggered, and steps that reach it fail.' +
         takenByGraphs('This'),
       params: toolParams,
       response: answers({ 204: nothing }),
@@ -141,8 +141,8 @@ function tryTool(app: App, context: RouteContext): void {
       operationId: 'testTool',
       summary: 'Call a custom tool once',
       description:
-        'A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit ' +
-        'the `input_schema` are refused; a tool that fails is an answer with `ok: false`.',
+        'A real call, with the stored headers, without retries and for at most 25 seconds. Arguments that do not fit' +
+        'the `input_schema` are refused; a failing tool returns `ok: false`.',
       params: toolParams,
       body: toolTestInput,
       response: answers({ 200: toolTestSchema }),

@@ -14,7 +14,7 @@ import { createSharedReads } from '../../load/coalesced-reads.ts';
 const tags = ['Workspace'];
 
 export function usageRoutes(app: App, { db }: RouteContext): void {
-  // It reads as many rows as there are runs, so a page that everybody looks at is read once for all of them.
+  // It reads as many rows as there are runs, so concurrent requests share one read.
   const breakdowns = createSharedReads<UsageBreakdown>();
 
   app.route({
@@ -23,7 +23,7 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'getUsage',
-      summary: 'Read what was used of the plan this month',
+      summary: 'Read the use of the plan this month',
       response: answers({ 200: usageSchema }),
     },
     config: { capability: 'view' },
@@ -36,7 +36,7 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'getUsageBreakdown',
-      summary: 'Read what runs cost, by workflow, by model and by day',
+      summary: 'Read the cost of runs, by workflow, by model and by day',
       querystring: breakdownQuery,
       response: answers({ 200: usageBreakdownSchema }),
     },
@@ -51,7 +51,7 @@ export function usageRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'getMetricsOverview',
-      summary: 'Read how the runs went, in all and by day',
+      summary: 'Read the results of runs, in total and by day',
       response: answers({ 200: metricsOverviewSchema }),
     },
     config: { capability: 'view' },

@@ -86,8 +86,7 @@ function compareVersions(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'diffVersions',
       summary: 'Compare two versions of a workflow',
-      description:
-        'Nodes and edges added, removed and changed on the way from one version to the other.',
+      description: 'Nodes and edges that were added, removed and changed between the two versions.',
       params: workflowParams,
       querystring: diffQuery,
       response: answers({ 200: diffSchema }),
@@ -107,7 +106,7 @@ function compareVersions(app: App, { db }: RouteContext): void {
   });
 }
 
-/** The page after goes on below this version. */
+/** The next page continues below this version. */
 const writeCursor = (below: number): string => Buffer.from(`v${below}`).toString('base64url');
 
 function readCursor(cursor: string | undefined): number | undefined {

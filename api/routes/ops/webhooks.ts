@@ -20,7 +20,7 @@ import { hookUrl, maskedHookUrl } from '../../inbound/address.ts';
 
 const tags = ['Webhooks'];
 
-/** Whoever has the URL can start runs, for as long as it is not changed: it is for who may do so anyway. */
+/** Anyone with the URL can start runs until it changes, so it is only for members who may do so anyway. */
 const maySeeSecret = ({ role, overrides }: Actor): boolean =>
   (['create_edit_workflows', 'run_workflows'] as const).every((name) =>
     holds(role, overrides, name),
@@ -54,8 +54,8 @@ function enableAndRead(app: App, { db, config }: RouteContext): void {
       operationId: 'enableWebhook',
       summary: 'Enable the inbound webhook, or give it a new URL',
       description:
-        'Each call makes a new secret; a URL from before answers 404 from then on. Takes `run_workflows` as well, since ' +
-        'whoever has the URL can start runs.',
+        'Each call creates a new secret; the previous URL then returns 404. Also requires `run_workflows`, since' +
+        'anyone with the URL can start runs.',
       params: workflowParams,
       body: emptyBody,
       response: answers({ 200: enabledWebhookSchema }),
@@ -78,7 +78,7 @@ function enableAndRead(app: App, { db, config }: RouteContext): void {
       operationId: 'getWebhook',
       summary: 'Read the inbound webhook and its settings',
       description:
-        'The secret in `url` is shown to who may edit and run workflows; for everybody else asterisks stand in its place.',
+        'The secret in `url` is shown to members who can edit and run workflows; others see asterisks.',
       params: workflowParams,
       response: answers({ 200: webhookSchema }),
     },
@@ -98,7 +98,7 @@ function disableAndConfigure(app: App, { db, config }: RouteContext): void {
       tags,
       operationId: 'disableWebhook',
       summary: 'Disable the inbound webhook',
-      description: 'Its URL answers 404 from then on, for good; its settings are kept.',
+      description: 'Its URL then returns 404 permanently; its settings are kept.',
       params: workflowParams,
       response: answers({ 204: nothing }),
     },
@@ -115,7 +115,7 @@ function disableAndConfigure(app: App, { db, config }: RouteContext): void {
     schema: {
       tags,
       operationId: 'configureWebhook',
-      summary: 'Change settings of the inbound webhook; those that are not named stay',
+      summary: 'Change settings of the inbound webhook; absent ones do not change',
       params: workflowParams,
       body: webhookConfigInput,
       response: answers({ 200: webhookSchema }),

@@ -19,7 +19,7 @@ import type { App, RouteContext } from '../../deps.ts';
 
 const tags = ['Workflows'];
 
-/** How many executions a deletion ends before it answers; the reconciler ends the others. */
+/** How many executions a deletion ends before it responds; the reconciler ends the others. */
 const MAX_ENDED_AT_ONCE = 20;
 
 export function workflowRoutes(app: App, context: RouteContext): void {
@@ -52,7 +52,7 @@ function listAndCreate(app: App, { db }: RouteContext): void {
       tags,
       operationId: 'createWorkflow',
       summary: 'Create a workflow',
-      description: 'The graph is saved as it is drawn, also when it cannot run yet.',
+      description: 'The graph is saved as drawn, even if it cannot run yet.',
       body: workflowCreateBody,
       response: answers({ 201: workflowSchema }, 'conflict'),
     },
@@ -92,9 +92,9 @@ function readAndChange(app: App, { db }: RouteContext): void {
       operationId: 'updateWorkflow',
       summary: 'Change a workflow',
       description:
-        'Changes what the body names. Another graph becomes a new version; runs keep the version they began with. ' +
-        'Another graph takes `publish_workflows` as well where the workflow is published, and `run_workflows` where it ' +
-        'has a webhook or a schedule that is enabled.',
+        'Changes the fields in the body. A changed graph becomes a new version; runs keep the version they started with.' +
+        'A changed graph also requires `publish_workflows` where the workflow is published, and `run_workflows` where it' +
+        'has a webhook or an enabled schedule.',
       params: workflowParams,
       body: workflowUpdateBody,
       response: answers({ 200: workflowSchema }),
@@ -118,7 +118,7 @@ function removeWorkflow(app: App, context: RouteContext): void {
       tags,
       operationId: 'deleteWorkflow',
       summary: 'Delete a workflow with its versions, runs and schedules',
-      description: 'Runs that are still live are cancelled.',
+      description: 'Active runs are cancelled.',
       params: workflowParams,
       response: answers({ 204: nothing }),
     },
@@ -188,7 +188,7 @@ function setChecksAndListRuns(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'setChecks',
-      summary: 'Set the checks that successful runs are scored by',
+      summary: 'Set the checks that score successful runs',
       params: workflowParams,
       body: checksBody,
       response: answers({ 200: workflowSchema }),

@@ -14,7 +14,7 @@ export function dataChangeRoutes(app: App, { db, meter, dataCursors }: RouteCont
     schema: {
       tags: ['Entities'],
       operationId: 'listChanges',
-      summary: 'List what changed in records, attribute by attribute, newest first',
+      summary: 'List changes of records, attribute by attribute, newest first',
       description: 'One credit per change.',
       querystring: changeListQuery,
       response: answers({ 200: envelopeOf(z.array(changeSchema)) }, 'credits_exhausted'),

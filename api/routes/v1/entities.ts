@@ -31,7 +31,7 @@ export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteCont
       operationId: 'listEntities',
       summary: 'List records, newest first',
       description:
-        'One credit per record. Newest is what was first observed last; with `updated_since`, what was updated last.',
+        'One credit per record. Newest is the last first observation; with `updated_since`, the last update.',
       querystring: entityListQuery,
       response: answers({ 200: envelopeOf(z.array(entitySchema)) }, 'credits_exhausted'),
     },
@@ -52,8 +52,8 @@ export function dataEntityRoutes(app: App, { db, meter, dataCursors }: RouteCont
     schema: {
       tags,
       operationId: 'readEntity',
-      summary: 'Read a record, with its history where asked for',
-      description: `${ENTITY_CREDITS} credits; with the history ${HISTORY_CREDITS} in all.`,
+      summary: 'Read a record, optionally with its history',
+      description: `${ENTITY_CREDITS} credits; with the history ${HISTORY_CREDITS} in total.`,
       params: z.strictObject({ id: z.string().min(1) }),
       querystring: entityReadQuery,
       response: answers({ 200: envelopeOf(entityDetailSchema) }, 'credits_exhausted'),

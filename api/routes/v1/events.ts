@@ -22,8 +22,8 @@ export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteConte
       operationId: 'listEvents',
       summary: 'List intelligence events, newest first',
       description:
-        '3 credits per event, 10 where it is `human_reviewed` or `multi_source_verified`. Events are marked delivered ' +
-        'by the first page that holds them, and stay listed.',
+        '3 credits per event, 10 if it is `human_reviewed` or `multi_source_verified`. Events are marked as delivered' +
+        'by the first page that contains them, and stay listed.',
       querystring: eventListQuery,
       response: answers({ 200: envelopeOf(z.array(intelligenceEventSchema)) }, 'credits_exhausted'),
     },
@@ -47,7 +47,7 @@ export function dataEventRoutes(app: App, { db, meter, dataCursors }: RouteConte
     schema: {
       tags,
       operationId: 'readEvent',
-      summary: 'Read an event with its evidence and why it matched',
+      summary: 'Read an event with its evidence and its match reasons',
       description: 'Costs no credits.',
       params: z.strictObject({ id: z.string().min(1) }),
       querystring: z.strictObject({}),

@@ -38,13 +38,13 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
       summary: 'Export records or events as JSON or CSV',
       description:
         'The newest 10,000 rows at most, one credit each, all taken before the first is sent. The header ' +
-        '`X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values ' +
-        "as JSON, and a `'` before what a spreadsheet would take for a formula.",
+        '`X-Export-Truncated: true` says that there were more. CSV comes as an attachment: a header row, nested values' +
+        "as JSON, and a `'` before anything a spreadsheet would read as a formula.",
       body: exportRequest,
       response: answers(
         {
           200: {
-            description: 'The rows, as the `format` of the request says',
+            description: 'The rows, in the `format` of the request',
             content: {
               'application/json': { schema: exportedSchema },
               'text/csv': { schema: csvText },
@@ -73,7 +73,8 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
           await sendExport(reply, { kind, format, text });
         });
       } catch (error) {
-        // Once the answer has begun nothing else can be answered; the end of the snapshot is no concern of the reader.
+        // The response has started, so an error can no longer be returned; the end of the snapshot does not affect the
+        // reader.
         if (!reply.raw.headersSent) throw error;
         request.log.error({ err: error }, 'export not ended');
         reply.raw.destroy();
@@ -85,7 +86,7 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
   });
 }
 
-/** What is told of an export, together with its charge. */
+/** The record of an export, together with its charge. */
 async function tellOf(
   tx: Tx,
   { workspaceId, keyName, isDemo }: DataCaller,

@@ -14,7 +14,7 @@ export function sourceReadRoutes(app: App, { db, dataCursors }: RouteContext): v
     schema: {
       tags: ['Sources'],
       operationId: 'listSources',
-      summary: 'List where records come from and how those sources are, newest first',
+      summary: 'List the sources of records and their health, newest first',
       description: 'Costs no credits.',
       querystring: dataPageQuery,
       response: answers({ 200: envelopeOf(z.array(sourceSchema)) }),

@@ -13,7 +13,7 @@ export function dataUsageRoutes(app: App, { db }: RouteContext): void {
     schema: {
       tags: ['Usage'],
       operationId: 'getUsage',
-      summary: 'Read what was used this month, by the organization and by this key',
+      summary: 'Read the use of this month, by the organization and by this key',
       querystring: z.strictObject({}),
       response: answers({ 200: envelopeOf(dataUsageSchema) }),
     },

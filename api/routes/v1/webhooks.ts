@@ -33,7 +33,7 @@ import type { App, DataCall, RouteContext } from '../../deps.ts';
 
 const tags = ['Webhooks'];
 
-/** Endpoints of customers that are told of what happens, and what was sent to them. */
+/** Customers' endpoints that receive events, and their deliveries. */
 export function endpointRoutes(app: App, context: RouteContext): void {
   listAndRegister(app, context);
   deleteAndRotate(app, context);
@@ -72,8 +72,8 @@ function listAndRegister(app: App, context: RouteContext): void {
       operationId: 'createWebhookEndpoint',
       summary: 'Register a webhook endpoint',
       description:
-        'Answers the secret that deliveries are signed with, this once. Endpoints of test keys hear of made-up ' +
-        'records only, those of live keys of real ones. There are at most 50 of each.',
+        'Returns the secret that signs deliveries, only this once. Endpoints of test keys receive events about demo' +
+        'records only, those of live keys about live ones. There are at most 50 of each.',
       body: endpointInput,
       response: answers({ 201: envelopeOf(newEndpointSchema) }, 'conflict'),
     },
@@ -97,7 +97,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
       tags,
       operationId: 'deleteWebhookEndpoint',
       summary: 'Delete a webhook endpoint',
-      description: 'Its pending deliveries go with it.',
+      description: 'Its pending deliveries are deleted too.',
       params: endpointParams,
       response: answers({ 204: nothing }),
     },
@@ -116,7 +116,7 @@ function deleteAndRotate(app: App, context: RouteContext): void {
       operationId: 'rotateWebhookSecret',
       summary: 'Replace the secret of a webhook endpoint',
       description:
-        'Answers the new secret, this once. For 24 hours deliveries are signed with the one before, too; a further ' +
+        'Returns the new secret, only this once. For 24 hours deliveries are also signed with the previous one; another' +
         'rotation ends that at once.',
       params: endpointParams,
       body: emptyBody,
@@ -159,7 +159,7 @@ function pingAndListDeliveries(app: App, context: RouteContext): void {
     schema: {
       tags,
       operationId: 'listWebhookDeliveries',
-      summary: 'List what was sent to a webhook endpoint',
+      summary: 'List the deliveries of a webhook endpoint',
       description: 'Newest first, each with its attempts. Kept for 30 days.',
       params: endpointParams,
       querystring: deliveryPageQuery,
@@ -181,9 +181,9 @@ function deliverOnceMore(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'redeliverWebhookDelivery',
-      summary: 'Deliver something once more',
+      summary: 'Redeliver one delivery',
       description:
-        'A delivery that has ended, well or not, begins anew with all its attempts, under the same ids.',
+        'A delivery that has ended, delivered or failed, starts again with all its attempts, under the same ids.',
       params: deliveryParams,
       body: emptyBody,
       response: answers({ 200: envelopeOf(deliverySchema) }, 'conflict'),
@@ -202,7 +202,7 @@ function deliverOnceMore(app: App, { db }: RouteContext): void {
     schema: {
       tags,
       operationId: 'redeliverDeadWebhookDeliveries',
-      summary: 'Deliver dead letters once more',
+      summary: 'Redeliver dead letters',
       description: 'All dead letters, or those of events since a time, oldest first.',
       params: endpointParams,
       body: redeliverInput,
@@ -216,7 +216,7 @@ function deliverOnceMore(app: App, { db }: RouteContext): void {
   });
 }
 
-/** A key as who looks after the endpoints of its mode. */
+/** A key as the manager of the endpoints of its mode. */
 const ofKey = ({ caller: { workspaceId, isDemo, keyName } }: DataCall): EndpointCaller => ({
   workspaceId,
   isDemo,

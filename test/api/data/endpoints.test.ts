@@ -206,7 +206,7 @@ describe('deliveries', () => {
     const again = `${base}/${id}/deliveries/${ping.body.id}/redeliver`;
     expect(await api.call('POST', again)).toMatchObject({
       status: 409,
-      body: { detail: 'The delivery is pending: it is being tried already' },
+      body: { detail: 'The delivery is pending: it is already being retried' },
     });
     await run(sql.fragment`UPDATE data_deliveries SET status = 'dead' WHERE endpoint_id = ${id}`);
     expect(await api.call('POST', again)).toMatchObject({

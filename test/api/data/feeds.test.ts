@@ -167,7 +167,7 @@ describe('a source', () => {
     const again = await source({ name: 'Twice' });
     expect([again.status, again.body.detail]).toEqual([
       409,
-      'A source with this name exists already',
+      'A source with this name already exists',
     ]);
     expect((await source({ name: 'Twice', is_demo: true })).status).toBe(201);
     const other = await source();

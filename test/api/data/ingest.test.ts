@@ -305,7 +305,7 @@ describe('an event', () => {
     ]);
     expect(body).toMatchObject({ ...counts(1, 0, 0), refused: 2, events: counts(1, 0, 0) });
     expect(body.errors.map(({ line }: { line: number }) => line)).toEqual([1, 4]);
-    expect(body.errors[1].reason).toContain("'elsewhere' is no record of the feed");
+    expect(body.errors[1].reason).toContain("'elsewhere' is not a record of the feed");
   });
 });
 
@@ -369,8 +369,8 @@ describe('what cannot be taken', () => {
       created: 1,
       refused: 2,
       errors: [
-        { line: 2, reason: "entity_type 'company' is none that the feed takes" },
-        { line: 3, reason: "entity_type is 'project' already and cannot become 'permit'" },
+        { line: 2, reason: "entity_type 'company' is not one of the feed's types" },
+        { line: 3, reason: "entity_type is already 'project' and cannot become 'permit'" },
       ],
     });
     const again = await send(feedId, [entity('a', { entity_type: 'permit' })]);
@@ -412,7 +412,7 @@ describe('what cannot be taken', () => {
     });
     expect([unnamed.status, unnamed.body.detail]).toEqual([
       400,
-      'Invalid query: feed_id is needed with a stream',
+      'Invalid query: feed_id is required with a stream',
     ]);
   });
 });

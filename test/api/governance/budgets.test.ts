@@ -128,7 +128,7 @@ describe('a budget', () => {
     const answer = await api.call('PUT', `/api/budgets/${id}`, { window: 'day' });
     expect([answer.status, answer.body.detail]).toEqual([
       400,
-      'window: cannot be changed; make another budget',
+      'window: cannot be changed; create another budget',
     ]);
     await api.call('DELETE', `/api/budgets/${id}`);
   });

@@ -225,7 +225,7 @@ describe('members', () => {
         const body = { name: 'Again', email, role: 'viewer' };
         expect(refusal(await api.call('POST', '/api/members/invite', body))).toEqual([
           400,
-          { detail: 'A member with this e-mail exists already' },
+          { detail: 'A member with this email already exists' },
         ]);
       }
       expect(await total()).toBe(before);

@@ -14,7 +14,7 @@ import { startTestApi, type TestApi } from '../test-api.ts';
 
 const SECRET_KEY = 'a secret of the tests that is long enough';
 const PASSWORD = 'correct horse battery';
-const WRONG = { detail: 'Wrong e-mail or password' };
+const WRONG = { detail: 'Wrong email or password' };
 const INVALID = { detail: 'The credential is invalid or revoked' };
 const row = z.object({});
 
@@ -136,7 +136,7 @@ describe('signing in', () => {
     const refused = await login(email, PASSWORD, from);
     expect([refused.status, refused.body.detail]).toEqual([
       403,
-      'This account waits for the approval of an administrator',
+      'This account is waiting for approval by an administrator',
     ]);
   });
 
@@ -339,7 +339,7 @@ describe('an invitation', () => {
       const { status, body } = await accept(code);
       expect([status, body.detail]).toEqual([
         400,
-        'The invite code is not valid, was used already or has expired; ask for a new one',
+        'The invite code is invalid, expired or already used; ask for a new one',
       ]);
     },
   );

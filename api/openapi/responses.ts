@@ -10,23 +10,23 @@ import {
   refusalHeaders,
 } from './headers.ts';
 
-/** What every route of a surface answers is said here, once, by what the route declares. */
+/** The responses of every route of an API, derived once from the route's declarations. */
 
-export interface Answer {
+export interface RouteResponse {
   $ref?: string;
   description?: string;
   headers?: Record<string, unknown>;
   content?: Record<string, { schema?: { $ref?: string } }>;
 }
 
-/** What the answers of a route follow from. */
+/** The declarations that determine the responses of a route. */
 export interface RouteFacts {
   statuses: readonly number[];
   headers: readonly HeaderName[];
   common: readonly HeaderName[];
 }
 
-/** Whoever asks and whatever for. */
+/** Independent of the caller and the route. */
 const anyRoute: readonly ErrorCode[] = [
   'invalid',
   'unauthenticated',
@@ -40,27 +40,27 @@ const anyRoute: readonly ErrorCode[] = [
 const meanings: Readonly<Record<number, string>> = {
   400: 'A parameter or the body is invalid',
   401: 'The credential is missing, invalid, expired or revoked',
-  402: 'A quota or a budget is used up',
+  402: 'A quota or a budget is exhausted',
   403: 'The credential does not allow this',
   404: 'Not found, or in another workspace',
-  405: 'For a method that this address does not take',
+  405: 'This address does not support the method',
   409: 'The state of the resource does not allow this',
   413: 'The body is larger than 1 MB',
   415: 'The body is compressed, or of another media type',
-  422: 'The `Idempotency-Key` came with another body before',
+  422: 'The `Idempotency-Key` was used with another body',
   429: 'Too many requests',
-  500: 'An error of the service; `X-Request-Id` names it in the logs',
-  503: 'The service cannot do this at the moment',
+  500: 'An internal error; `X-Request-Id` identifies it in the logs',
+  503: 'The service is temporarily unavailable',
 };
 
-/** What some of them mean in the data API. */
+/** The meanings that differ in the data API. */
 const dataMeanings: Readonly<Record<number, string>> = {
-  402: 'The credits are used up',
+  402: 'The credits are exhausted',
   422: 'The body is invalid',
-  429: 'Too many requests, or the allowance of the month is used up',
+  429: 'Too many requests, or the allowance of the month is exhausted',
 };
 
-/** The codes that the framework, the limits and the guards of the surface may refuse any such route with. */
+/** The error codes that the framework, the limits and the guards of the API can return on any such route. */
 function refusalsOf({ url, method, config = {} }: RouteOptions): ErrorCode[] {
   const codes = isProbe(url) ? (['invalid', 'method_not_allowed'] as const) : anyRoute;
   const takesBody = ![method].flat().every((each) => each === 'GET' || each === 'HEAD');
@@ -70,7 +70,7 @@ function refusalsOf({ url, method, config = {} }: RouteOptions): ErrorCode[] {
     ...of(url.includes(':'), 'not_found'),
     ...of(takesBody, 'too_large'),
     ...of(takesBody && config.anyMediaType !== true, 'unsupported_media_type'),
-    // The data API tells a body that is wrong from a query that is.
+    // The data API distinguishes an invalid body from an invalid query.
     ...of(takesBody && config.scope !== undefined, 'unprocessable'),
   ];
 }
@@ -86,42 +86,42 @@ export function factsOf(route: RouteOptions): RouteFacts {
   };
 }
 
-/** The answers of a route: those it declares, and the refusals that every such route has, with their headers. */
-export function completeAnswers(
-  declared: Record<string, Answer>,
+/** The responses of a route: its own, and the errors of every such route, with their headers. */
+export function completeResponses(
+  declared: Record<string, RouteResponse>,
   { statuses, headers, common }: RouteFacts,
-): Record<string, Answer> {
-  const answers: Record<string, Answer> = {
+): Record<string, RouteResponse> {
+  const responses: Record<string, RouteResponse> = {
     ...Object.fromEntries(statuses.map((status) => [status, refusal(status)])),
     ...declared,
   };
-  for (const [status, answer] of Object.entries(answers)) {
+  for (const [status, response] of Object.entries(responses)) {
     const code = Number(status);
-    if (isRefusal(answer)) answers[status] = refusal(code);
+    if (isRefusal(response)) responses[status] = refusal(code);
     else if (code >= 200) {
-      answer.headers = referTo([...common, ...(code < 400 ? headers : headersOf(code))]);
-      answer.description = described(answer.description, code);
+      response.headers = referTo([...common, ...(code < 400 ? headers : headersOf(code))]);
+      response.description = described(response.description, code);
     }
   }
-  return answers;
+  return responses;
 }
 
-/** Every refusal of a surface in the one shape, for `components.responses`. `common` are the headers of all its answers. */
-export function commonRefusals(common: readonly HeaderName[]): Record<string, Answer> {
+/** Every error of an API in one shape, for `components.responses`. `common` are the headers of all its responses. */
+export function commonRefusals(common: readonly HeaderName[]): Record<string, RouteResponse> {
   const isData = allowanceHeaders.some((name) => common.includes(name));
   const said = isData ? { ...meanings, ...dataMeanings } : meanings;
   return Object.fromEntries(
     Object.entries(said).map(([status, description]) => {
       const code = Number(status);
-      // Nobody knows yet whose allowance to tell.
+      // The caller is unknown here, so there is no allowance to report.
       const told =
         code === 401 ? common.filter((name) => !allowanceHeaders.includes(name)) : common;
-      const answer: Answer = {
+      const response: RouteResponse = {
         description,
         headers: referTo([...told, ...headersOf(code)]),
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       };
-      return [nameOf(code), answer];
+      return [nameOf(code), response];
     }),
   );
 }
@@ -133,14 +133,16 @@ const headersOf = (status: number): HeaderName[] => {
 
 const described = (description: string | undefined, status: number): string =>
   description === undefined || description === 'Default Response'
-    ? (STATUS_CODES[status] ?? 'Answer')
+    ? (STATUS_CODES[status] ?? 'Response')
     : description;
 
 const nameOf = (status: number): string =>
   (STATUS_CODES[status] ?? '').replaceAll(/[^A-Za-z]/g, '');
 
-const refusal = (status: number): Answer => ({ $ref: `#/components/responses/${nameOf(status)}` });
+const refusal = (status: number): RouteResponse => ({
+  $ref: `#/components/responses/${nameOf(status)}`,
+});
 
-const isRefusal = ({ $ref, content }: Answer): boolean =>
+const isRefusal = ({ $ref, content }: RouteResponse): boolean =>
   $ref !== undefined ||
   content?.['application/json']?.schema?.$ref === '#/components/schemas/Error';
