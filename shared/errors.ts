@@ -58,7 +58,7 @@ export const conflict = (detail: string): AppError => new AppError('conflict', d
 
 /** The refusal of an e-mail address that belongs to a member, of whichever workspace. */
 export const emailTaken = (): AppError =>
-  new AppError('invalid', 'A member with this e-mail exists already');
+  new AppError('invalid', 'A member with this email already exists');
 
 /** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {

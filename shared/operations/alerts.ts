@@ -12,7 +12,7 @@ const hints = {
   email: 'Set EMAIL_API_KEY and ALERT_EMAIL, for the API and the worker',
 } satisfies Record<AlertChannel, string>;
 
-/** The ways an alert can go, as this process is configured. */
+/** The configured alert channels of this process. */
 export function alertSettings({ alerts }: Pick<Config, 'alerts'>): AlertSettings {
   return {
     channels: alertChannels.map((channel) => ({
@@ -25,15 +25,15 @@ export function alertSettings({ alerts }: Pick<Config, 'alerts'>): AlertSettings
 }
 
 /**
- * Promises a test over every configured channel, in the way of all alerts: the worker sends it within its interval, and
- * tries again. Throws AppError `conflict` when none is configured.
+ * Queues a test over every configured channel, like every alert: the worker sends it within its interval, and retries.
+ * Throws AppError `conflict` when none is configured.
  */
 export async function testAlerts(
   { db, config }: { db: Pool; config: Pick<Config, 'alerts'> },
   actor: Actor,
 ): Promise<AlertTest> {
   const { channels } = config.alerts;
-  if (channels.length === 0) throw conflict('No channel for alerts is configured');
+  if (channels.length === 0) throw conflict('No alert channel is configured');
   const { workspaceId, name } = actor;
   await db.transaction(async (tx) => {
     await queueTestAlert(tx, { workspaceId, by: name });

@@ -14,33 +14,35 @@ interface BookkeepingDeps {
   db: Pool;
   config: Config;
   log: Logger;
-  /** Undefined: nobody is invited by mail. */
+  /** Undefined: invitations are not emailed. */
   mailer: Mailer | undefined;
 }
 
-/** Brings the audit log's chains up to date, a batch per workspace. Returns whether there is more to seal. */
+/** Extends the audit log's chains, a batch per workspace. Returns whether there is more to seal. */
 export async function sealOnce({ db, log }: Pick<BookkeepingDeps, 'db' | 'log'>): Promise<boolean> {
   let more = false;
   for (const workspaceId of await listUnsealedWorkspaces(db)) {
     try {
       more = (await sealAuditEntries(db, workspaceId)) === SEAL_BATCH || more;
     } catch (error) {
-      // A chain that somebody has broken must not keep the others from being sealed.
+      // A broken chain must not block the others.
       log.error({ err: error, workspaceId }, 'could not continue a chain of the audit log');
     }
   }
   return more;
 }
 
-/** It looks at every open hold, so seldom. A run that is being admitted or ended is not to be met half way. */
+/** Rarely, since it reads every open hold. The grace period excludes runs that are being admitted or ended. */
 const REAP_EVERY_MS = 60_000;
 const REAP_GRACE_MS = 60_000;
 const REAP_BATCH = 1_000;
 
-/** Holds end with their run; this finds those of a run that vanished some other way. Returns whether there are more. */
+/**
+ * Holds close with their run; this closes those of a run that vanished in another way. Returns whether there are more.
+ */
 async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
   const reaped = await reapHolds(db, REAP_BATCH, REAP_GRACE_MS);
-  if (reaped > 0) log.warn({ reaped }, 'ended holds whose runs had ended without them');
+  if (reaped > 0) log.warn({ reaped }, 'closed holds whose runs had ended without closing them');
   return reaped >= REAP_BATCH;
 }
 
@@ -50,10 +52,9 @@ const FORGET_BATCH = 1_000;
 const ADOPT_EVERY_MS = 10_000;
 
 /**
- * What is written down at once and put in its final place a moment later, so that no transaction waits for it: the
- * seals of the audit log, and what runs came to per day; holds that nobody ended; events and signatures that have been told
- * apart for long enough; invite codes that are still readable; and invitations that are to be mailed. A loop each, since
- * they have nothing to do with each other.
+ * Work that follows a moment after the transaction, so that no transaction waits for it: the seals of the audit log,
+ * daily usage, abandoned holds, expired webhook events and signatures, plain invite codes, and invitation emails. Each
+ * has its own loop, since they are independent.
  */
 export function startBookkeeping(deps: BookkeepingDeps): Loop {
   const { mailer } = deps;
@@ -62,19 +63,19 @@ export function startBookkeeping(deps: BookkeepingDeps): Loop {
   const loops = [
     startLoop({ name: 'audit sealer', ...deps }, () => sealOnce(deps)),
     startLoop(
-      { name: 'usage folder', ...deps },
+      { name: 'usage rollup', ...deps },
       async () => (await foldUsage(deps.db)) === FOLD_BATCH,
     ),
     startLoop({ name: 'hold reaper', ...deps, everyMs: REAP_EVERY_MS }, () => reapOnce(deps)),
     startLoop(
-      { name: 'event reaper', ...deps, everyMs: FORGET_EVERY_MS },
+      { name: 'event cleanup', ...deps, everyMs: FORGET_EVERY_MS },
       async () => (await dropPastEvents(deps.db, FORGET_BATCH)) === FORGET_BATCH,
     ),
     startLoop(
-      { name: 'signature reaper', ...deps, everyMs: FORGET_EVERY_MS },
+      { name: 'signature cleanup', ...deps, everyMs: FORGET_EVERY_MS },
       async () => (await dropPastSignatures(deps.db, FORGET_BATCH)) === FORGET_BATCH,
     ),
-    startLoop({ name: 'invite code keeper', ...deps, everyMs: ADOPT_EVERY_MS }, async () => {
+    startLoop({ name: 'invite code migration', ...deps, everyMs: ADOPT_EVERY_MS }, async () => {
       await adoptPlainCodes(deps.db, rules);
       return false;
     }),

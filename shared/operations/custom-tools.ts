@@ -39,7 +39,7 @@ export interface ToolDeps extends CustomToolDeps {
   db: Pool;
 }
 
-/** Registers a tool. Throws AppError `invalid`, `conflict`, and `forbidden` where a graph in use calls it by now. */
+/** Registers a tool. Throws AppError `invalid`, `conflict`, and `forbidden` where a graph in use already calls it. */
 export async function registerTool(
   { db, sealer }: ToolDeps,
   actor: Actor,
@@ -53,8 +53,8 @@ export async function registerTool(
 }
 
 /**
- * Changes what the body names. Headers are replaced as a whole, and one given as the mask keeps its value, as long as
- * the tool stays at its origin. Throws AppError `not_found`, `invalid`, and `forbidden` where a graph in use calls it.
+ * Changes the given fields. Headers are replaced as a whole, and a masked one keeps its value if the tool stays at its
+ * origin. Throws AppError `not_found`, `invalid`, and `forbidden` where a graph in use calls it.
  */
 export async function changeTool(
   { db, sealer }: ToolDeps,
@@ -80,8 +80,8 @@ export async function changeTool(
 }
 
 /**
- * A header's value was given for one origin (scheme, host and port). Whoever may change a tool must not be able to have
- * the value sent to a server of their own, since they cannot read it. Throws AppError `invalid`, naming the headers.
+ * A header's value belongs to one origin (scheme, host and port). Someone who can change a tool but not read its
+ * headers must not be able to send a value to their own server. Throws AppError `invalid`, naming the headers.
  */
 function keepHeadersAtOrigin(
   before: CustomTool,
@@ -116,7 +116,7 @@ async function checkSchema({ workspaceId }: Actor, schema: JsonObject | null): P
   if (problem !== undefined) throw invalid(`input_schema ${problem}`);
 }
 
-/** The headers as they are kept. `kept` are those there are, sealed, which the mask stands for. */
+/** The sealed headers. `kept` are the existing ones, which the mask stands for. */
 function sealHeaders(
   sealer: Sealer | undefined,
   scope: CustomToolScope,
@@ -131,7 +131,7 @@ function sealHeaders(
     Object.entries(headers).map(([name, value]) => {
       if (value !== HEADER_MASK) return [name, seal(sealer, value, headerPlace(scope, name))];
       const sealed = keptByName.get(name.toLowerCase());
-      if (sealed === undefined) throw invalid(`headers.${name} has no value that could be kept`);
+      if (sealed === undefined) throw invalid(`headers.${name} has no stored value`);
       return [name, sealed];
     }),
   );
@@ -140,7 +140,7 @@ function sealHeaders(
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   const ours = Object.keys(headers).find((name) => name.toLowerCase() === 'idempotency-key');
   if (ours !== undefined) {
-    throw invalid(`headers.${ours} is set by the service, anew for each step`);
+    throw invalid(`headers.${ours} is set by the service for each step`);
   }
   try {
     checkUserHeaders(headers);
@@ -152,15 +152,16 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
 
 function seal(sealer: Sealer | undefined, value: string, place: string): string {
   if (sealer !== undefined) return sealer.seal(value, place);
-  throw invalid('headers cannot be kept secret, since ENCRYPTION_KEY is not set on this service');
+  throw invalid('headers cannot be stored, since ENCRYPTION_KEY is not set on this service');
 }
 
-/** What a person waits for; shorter than what a handler may take. */
+/** How long a person waits; below a handler's timeout. */
 const MAX_TEST_MS = 25_000;
 
 /**
- * Calls a tool once, as a step would with these arguments, and tells what came of it. The policies hold here too, but
- * for which workflows may use the tool. Throws AppError `not_found`, and `invalid` for arguments that do not fit.
+ * Calls a tool once, as a step with these arguments would, and returns the outcome. The policies apply, except those
+ * that limit which workflows can use the tool. Throws AppError `not_found`, and `invalid` for arguments that do not
+ * fit.
  */
 export async function testTool(
   deps: ToolDeps,
@@ -216,7 +217,7 @@ async function checkArguments(tool: CustomTool, args: JsonObject): Promise<void>
   if (outcome.problem !== undefined) throw invalid(outcome.problem);
 }
 
-/** What the policies say of a step that is in no workflow. */
+/** The policies for a step outside of a workflow. */
 async function judgeTest(db: Pool, tool: CustomTool, params: JsonObject): Promise<Judgement> {
   const { policies } = await readPolicies(db, tool.workspace_id);
   const anywhere = policies.tools.map(({ allowed_workflow_ids: _ids, ...rules }) => rules);

@@ -21,7 +21,7 @@ export interface InvitationDeps {
   rules: InviteRules;
 }
 
-/** How invitations are made, as configured. */
+/** How invitations are created, as configured. */
 export const inviteRules = (
   config: Pick<Config, 'encryptionKey' | 'email' | 'auth'>,
 ): InviteRules => ({
@@ -31,12 +31,12 @@ export const inviteRules = (
 });
 
 const BATCH = 10;
-/** About 20 minutes of a provider that is away. The code can still be read in the listing. */
+/** About 20 minutes of a provider outage. The code stays visible in the listing. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * Mails the invitations that are due, at most ten at once, and returns whether there may be more. No lock is held
- * meanwhile. A stop breaks off what is under way; another process takes it up when the lease has ended.
+ * Emails due invitations, at most ten at once, and returns whether there may be more. Holds no lock meanwhile. A stop
+ * interrupts the current ones; another process continues when the lease has expired.
  */
 export async function mailInvitations(deps: InvitationDeps, stop: AbortSignal): Promise<boolean> {
   const due = await takeDueInvitations(deps.db, BATCH);
@@ -58,16 +58,16 @@ async function mail(
   }
   try {
     await mailer.send(invitationMail(invitation, code, config.api.publicUrl), {
-      // The same for every attempt with a code: when the answer to one was lost, the next sends no second mail.
+      // The same for every attempt with a code: after a lost response, the next attempt sends no second email.
       idempotencyKey: `invitation/${memberId}/${invitation.issue}`,
       signal: stop,
     });
   } catch (error) {
     if (stop.aborted) return;
-    // A provider's refusal may repeat what it was sent.
+    // A provider's refusal may repeat the request.
     const reason = messageOf(error).replaceAll(code, '[code]');
     if (attempt < MAX_ATTEMPTS) {
-      log.warn({ memberId, attempt, reason }, 'could not mail an invitation; will try again');
+      log.warn({ memberId, attempt, reason }, 'could not email an invitation; will try again');
       return postponeInvitationMail(db, invitation);
     }
     log.error({ memberId, attempt, reason }, 'gave up mailing an invitation');

@@ -2,13 +2,13 @@ import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 
 export interface Loop {
-  /** Resolves when the look under way, if any, is over. */
+  /** Resolves when the current iteration, if any, has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Looks again and again until stopped, with a pause in between unless `look` says that there is more to do. A look
- * that fails is logged and the next one tries again.
+ * Iterates until stopped, with a pause in between unless `look` says that there is more to do. A failed iteration is
+ * logged, and the next one retries.
  */
 export function startLoop(
   {
@@ -25,7 +25,7 @@ export function startLoop(
       try {
         if (await look()) continue;
       } catch (error) {
-        log.error({ err: error, loop: name }, `${name} failed; will look again`);
+        log.error({ err: error, loop: name }, `${name} failed; will try again`);
       }
       await pause(everyMs, stopping.signal);
     }

@@ -22,28 +22,28 @@ import { hashPassword, verifyPassword } from '../platform/secrets/passwords.ts';
 import type { Session } from '../platform/secrets/session-tokens.ts';
 
 /**
- * Attempts that may fail in a quarter of an hour. The account as such has a high bound, and one address alone cannot
- * reach it: otherwise anybody could lock anybody out.
+ * Failed attempts per quarter of an hour. The account's limit is high, and one address alone cannot reach it: otherwise
+ * anyone could lock an account.
  */
 const MAX_FAILURES = {
-  /** Of one address at one account. */
+  /** From one address at one account. */
   pair: 10,
   account: 100,
   address: 100,
   /** Of changing a password with the wrong current one. */
   change: 10,
-  /** Each counts, whether it succeeds or not. */
+  /** Each counts, successful or not. */
   signup: 100,
 } as const;
-/** Whoever counts removes some of what is over, so that the table does not grow. */
+/** Each count also removes some expired rows, so that the table does not grow. */
 const DROP_BATCH = 20;
 
-/** Sign-ups are answered after a multiple of this. */
+/** The response to a sign-up is sent after a multiple of this. */
 const SIGN_UP_STEP_MS = 200;
 
 type Bound = keyof typeof MAX_FAILURES;
 
-/** The member behind an e-mail and password. Throws AppError `unauthenticated`, `forbidden` or `rate_limited`. */
+/** The member with this email and password. Throws AppError `unauthenticated`, `forbidden` or `rate_limited`. */
 export async function signIn(
   db: Pool,
   given: { email: string; password: string; address: string },
@@ -57,18 +57,18 @@ export async function signIn(
   });
   const found = await findAccount(db, given.email);
   if (!(await verifyPassword(found?.password_hash ?? null, given.password))) {
-    throw new AppError('unauthenticated', 'Wrong e-mail or password');
+    throw new AppError('unauthenticated', 'Wrong email or password');
   }
   await attempt.forgive();
   if (found === undefined || found.status !== 'active') {
-    throw new AppError('forbidden', 'This account waits for the approval of an administrator');
+    throw new AppError('forbidden', 'This account is waiting for approval by an administrator');
   }
   return found;
 }
 
 /**
- * A new member who waits for approval. For an e-mail in use it looks the same and takes as long, and nothing is
- * written: whoever asks is nobody yet, and is not told who has an account. Throws AppError `rate_limited`.
+ * A new member who waits for approval. For an existing email, the response and its time are the same, and nothing is
+ * written, so that the caller cannot find out who has an account. Throws AppError `rate_limited`.
  */
 export async function requestMembership(
   db: Pool,
@@ -82,7 +82,7 @@ export async function requestMembership(
     passwordHash: await hashPassword(password),
     network: networkOf(address),
   });
-  // Hashing takes the same for all. What writing takes besides vanishes in the rounding.
+  // Hashing takes the same time for all. The rounding hides the time for writing.
   const took = performance.now() - started;
   await setTimeout(SIGN_UP_STEP_MS - (took % SIGN_UP_STEP_MS));
   return row ?? asIfSignedUp(profile);
@@ -103,12 +103,15 @@ const asIfSignedUp = ({ name, email }: Omit<SignupInput, 'password'>): MemberRow
   created_at: new Date().toISOString(),
 });
 
-/** Who has an invite code, active from now on. Throws AppError `invalid` when nobody waits for that code. */
+/**
+ * Redeems an invite code; the member is active from now on. Throws AppError `invalid` when no member waits for that
+ * code.
+ */
 export async function joinByInvite(
   db: Pool,
   { password, ...accepted }: AcceptInviteInput,
 ): Promise<Account> {
-  // Looked up first: hashing takes a core, and codes are guessed for nothing.
+  // Looked up first: hashing needs a core, and guessing codes is free.
   const open = await isInvited(db, accepted.invite_code);
   const account = open
     ? await acceptInvite(db, { ...accepted, passwordHash: await hashPassword(password) })
@@ -116,13 +119,13 @@ export async function joinByInvite(
   if (account !== undefined) return account;
   throw new AppError(
     'invalid',
-    'The invite code is not valid, was used already or has expired; ask for a new one',
+    'The invite code is invalid, expired or already used; ask for a new one',
   );
 }
 
 /**
- * Replaces the password of the session's member, which ends all sessions; the account returned is of the epoch after
- * that. Throws AppError `invalid` for a wrong current password, `unauthenticated` when the session ended meanwhile,
+ * Replaces the password of the session's member, which ends all sessions; the returned account has the next epoch.
+ * Throws AppError `invalid` for a wrong current password, `unauthenticated` when the session ended meanwhile,
  * `rate_limited` after too many failures.
  */
 export async function replacePassword(
@@ -146,9 +149,9 @@ export async function replacePassword(
 }
 
 /**
- * Makes sure that the owner of the default workspace can sign in: sets the password given, or a generated one, if
- * there is none. Returns the e-mail, and the password when it was generated here and now; undefined when there was
- * nothing to do. Of processes that start at once, one does it.
+ * Ensures that the owner of the default workspace can sign in: sets the given password, or a generated one, if there is
+ * none. Returns the email, and the password if it was generated now; undefined when there was nothing to do. Of
+ * concurrent processes, one does it.
  */
 export async function ensureOwnerPassword(
   db: Pool,
@@ -165,12 +168,12 @@ export async function ensureOwnerPassword(
   return set ? { email: owner.email, generated } : undefined;
 }
 
-/** 144 random bits, in characters that survive being copied. */
+/** 144 random bits, in characters that are easy to copy. */
 export const generatePassword = (): string => randomBytes(18).toString('base64url');
 
 /**
- * Counts an attempt before it is made. Throws AppError `rate_limited` when too many have failed; that attempt is not
- * made and does not count, so that to go on trying does not keep others out for longer.
+ * Counts an attempt before it happens. Throws AppError `rate_limited` after too many failures; the refused attempt does
+ * not count, so further attempts do not extend the lock.
  */
 async function beginAttempt(
   db: Pool,
@@ -178,7 +181,7 @@ async function beginAttempt(
 ): Promise<{ forgive: () => Promise<void> }> {
   const bounds = new Map<string, number>();
   for (const [bound, name] of Object.entries(whose) as [Bound, string][]) {
-    // Hashed: names of any length come in, and the table need not tell who tries to sign in.
+    // Hashed: names can have any length, and the table should not reveal who tries to sign in.
     const digest = createHash('sha256').update(name).digest('base64url');
     bounds.set(`${bound}:${digest}`, MAX_FAILURES[bound]);
   }
@@ -195,7 +198,7 @@ async function beginAttempt(
   return { forgive: () => forgiveAttempt(db, subjects) };
 }
 
-/** The network that an address is part of as those are handed out: 24 bits of IPv4, 48 of IPv6. */
+/** The network of an address, as networks are usually assigned: 24 bits of IPv4, 48 of IPv6. */
 function networkOf(text: string): string {
   if (!ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);
@@ -203,7 +206,7 @@ function networkOf(text: string): string {
   return parts.slice(0, 3).join(address.kind() === 'ipv4' ? '.' : ':');
 }
 
-/** The address, of IPv6 the network of 64 bits that one customer is given. */
+/** The address; for IPv6 the /64 network of one customer. */
 function addressBlock(text: string): string {
   if (!ipaddr.isValid(text)) return text;
   const address = ipaddr.process(text);

@@ -7,16 +7,16 @@ import { dispatchInOrder } from './runs/dispatch.ts';
 import { describeCurrent, type DispatchDeps } from './runs/executions.ts';
 
 const WORKSPACES_PER_LOOK = 100;
-/** Live runs cancelled, and ending ones asked for at Temporal, at once. */
+/** Active runs that are cancelled, and closing executions that are checked in Temporal, at once. */
 const LIVE_BATCH = 50;
 const TOLD_AT_ONCE = 10;
-/** What webhook endpoints were told, whatever the plan. */
+/** Retention of outbound events, for all plans. */
 const OUTBOUND_KEPT_DAYS = 30;
 
 export interface SweepOptions {
-  /** The last workspace that is done with; absent: begin with the first. */
+  /** The last completed workspace; absent: start with the first. */
   after?: string;
-  /** A part ends after the batch during which this time is over. */
+  /** A part ends after the batch during which this time is exceeded. */
   budgetMs?: number;
   /** Called after every batch; throws to stop the sweep there. */
   onBatch?: () => void;
@@ -27,9 +27,9 @@ const BUDGET_MS = 60_000;
 type Progress = Omit<SweepPart, 'after'>;
 
 /**
- * Part of a retention sweep: removes payloads nobody needs, then workspace by workspace the runs, audit
- * entries and outbound events past their windows, until nothing is left or the time is over; then `after` tells where to go on. A workspace that
- * cannot be swept is counted in `failed` and keeps no other from it.
+ * Part of a retention sweep: removes unused payloads, then per workspace the runs, audit entries and outbound events
+ * past their windows, until nothing is left or the time is over; then `after` says where to continue. A workspace that
+ * cannot be swept is counted in `failed` and does not block the others.
  */
 export async function sweepPart(
   deps: DispatchDeps,
@@ -46,8 +46,8 @@ export async function sweepPart(
   };
   const end = performance.now() + budgetMs;
   const part: Part = { deps, progress, onBatch, isOver: () => performance.now() >= end };
-  // Payloads go first: those of runs that this sweep ends and deletes are left to the next one, so that an execution
-  // that is just being cancelled finds whatever it still reads.
+  // Payloads go first: those of runs that this sweep ends and deletes are left to the next sweep, so that an execution
+  // that is being cancelled can still read them.
   if (options.after === undefined) await sweepPayloads(part);
 
   let after = options.after ?? '';
@@ -75,7 +75,7 @@ interface Part {
   isOver: () => boolean;
 }
 
-/** Returns false when the time was over before the workspace was done with. */
+/** Returns false when the time ended before the workspace was completed. */
 async function sweepWorkspace(
   part: Part,
   workspace: { id: string; plan: PlanName },
@@ -104,14 +104,14 @@ async function sweepWorkspace(
     );
   }
   finished &&= await untilNothingIsLeft(part, () => deleteExpiredMetering(deps.db, workspace.id));
-  // One entry per sweep: a workspace that is gone on with is told of at its end.
+  // One entry per sweep: a workspace that continues in the next part gets its entry at the end.
   if (finished) await retention.tellRemovals(deps.db, workspace.id);
   return finished;
 }
 
 /**
- * Ended runs first: then what is left past the window is little, and live runs are found in it at once. What was
- * cancelled is deleted by a later round, when its execution has closed.
+ * Ended runs first: then few rows are left past the window, and active runs are found quickly. A later iteration
+ * deletes cancelled ones, when their execution has closed.
  */
 async function sweepRuns(part: Part, window: retention.Window): Promise<boolean> {
   const { deps, progress } = part;
@@ -128,7 +128,7 @@ async function sweepRuns(part: Part, window: retention.Window): Promise<boolean>
   return true;
 }
 
-/** Repeats a batch until one does nothing. Returns false when the time was over before. */
+/** Repeats a batch until it finds nothing. Returns false when the time ended before. */
 async function untilNothingIsLeft(part: Part, batch: () => Promise<number>): Promise<boolean> {
   for (;;) {
     const done = await batch();
@@ -151,7 +151,7 @@ async function cancelLive(part: Part, window: retention.Window): Promise<number>
   return promises.length;
 }
 
-/** Of the expired runs that ended just now, those that no open execution stands behind any more. */
+/** Of the expired runs that ended recently, those without an open execution. */
 async function closedAmongEnding(part: Part, window: retention.Window): Promise<string[]> {
   const { deps } = part;
   const ending = await retention.expiredAndEnding(deps.db, window, retention.RUN_BATCH);
@@ -180,7 +180,7 @@ async function sweepPayloads(part: Part): Promise<void> {
   });
 }
 
-/** For how long the namespace keeps the history of an execution that has closed, in whole days, rounded up. */
+/** How long the namespace keeps the history of a closed execution, in whole days, rounded up. */
 async function historyDaysOf(deps: DispatchDeps): Promise<number> {
   const { temporal } = deps;
   const { config } = await temporal.withTimeout(() =>
@@ -188,7 +188,7 @@ async function historyDaysOf(deps: DispatchDeps): Promise<number> {
   );
   const seconds = config?.workflowExecutionRetentionTtl?.seconds;
   if (seconds === undefined || seconds === null) {
-    throw new Error('the namespace tells no retention');
+    throw new Error('the namespace has no retention period');
   }
   return Math.ceil(Number(seconds) / 86_400);
 }

@@ -7,7 +7,7 @@ import { type ModelSettings, unavailableProviders } from '../platform/calls/mode
 import { checkGraphUntrusted } from '../platform/threads/untrusted.ts';
 import { builtinTools } from '../tools.ts';
 
-/** Every error and warning of the graph that is saved, also for models that lack a key. Throws AppError `not_found`. */
+/** Every error and warning of the saved graph, including models without a key. Throws AppError `not_found`. */
 export async function validateWorkflow(
   db: Db,
   scope: WorkflowScope,

@@ -18,8 +18,8 @@ export interface AuditEntry {
 }
 
 /**
- * Appends one entry, in the transaction of the act it records, and keeps that transaction's id: should the connection
- * be lost while it commits, its outcome can be looked up.
+ * Appends one entry, in the transaction of the action it records, and keeps that transaction's id, so that its outcome
+ * can be looked up if the connection is lost during the commit.
  */
 export async function recordAudit(
   db: Db,
@@ -35,7 +35,7 @@ export async function recordAudit(
   noteTransaction(db, id);
 }
 
-/** By primary key, for the rows of a page alone. */
+/** By primary key, only for the rows of a page. */
 const targetName = sql.fragment`
   CASE a.target_type
     WHEN 'workflow' THEN (SELECT name FROM workflows WHERE id = a.target_id AND workspace_id = a.workspace_id)
@@ -57,7 +57,7 @@ const entryColumns = sql.fragment`
   a.id, a.action, a.actor_id, a.actor_name, a.target_type, a.target_id, ${targetName} AS target_name, a.details,
   a.created_at`;
 
-/** What a member did last, newest first. */
+/** A member's activity, newest first. */
 export async function listActionsOf(
   db: Db,
   of: { workspaceId: string; actorId: string; limit: number },
@@ -74,7 +74,7 @@ const total = z.object({ total: z.number() });
 
 const filteredColumns = ['action', 'actor_id', 'target_type', 'target_id'] as const;
 
-/** A page of the entries that pass every filter, newest first, and how many there are in all. */
+/** A page of the entries that match all filters, newest first, and their total. */
 export async function listAudit(
   db: Db,
   workspaceId: string,
@@ -91,20 +91,20 @@ export async function listAudit(
   ];
   const of = sql.fragment`workspace_id = ${workspaceId}`;
   const where = sql.fragment`${sql.join([of, ...equal, ...between], sql.fragment` AND `)}`;
-  // An index serves each filter in one of these orders. They differ for entries that were written at once only.
+  // An index serves each filter in one of these orders. They only differ for entries that were written at once.
   const [place, order] =
     between.length > 0 && equal.length === 0
       ? [sql.fragment`seq, created_at`, sql.fragment`p.created_at DESC, p.seq DESC`]
       : [sql.fragment`seq`, sql.fragment`p.seq DESC`];
-  // The page is found in an index alone, so that entries passed over are not read. That the rest is looked up entry by
-  // entry has to be said: how long a page is the planner does not know.
+  // The page is found by an index-only scan, so that skipped entries are not read. The planner does not know the page
+  // size, so the query forces the lookup entry by entry.
   const logs = await db.any(sql.type(auditEntrySchema)`
     SELECT ${entryColumns}
     FROM (SELECT ${place} FROM audit_log p WHERE ${where} ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}) p
     CROSS JOIN LATERAL (SELECT * FROM audit_log WHERE seq = p.seq AND ${of} LIMIT 1) a
     ORDER BY ${order}
   `);
-  // A page that is not full tells by itself.
+  // A page that is not full is the last.
   if (logs.length < limit && (logs.length > 0 || offset === 0)) {
     return { logs: [...logs], total: offset + logs.length };
   }
@@ -113,7 +113,7 @@ export async function listAudit(
   return { logs: [...logs], total: await count };
 }
 
-/** A literal, since the planner must know how much of the log a search between two times leaves. */
+/** A literal, because the planner must know how much of the log the time range covers. */
 const instant = (time: string): FragmentSqlToken =>
   sql.fragment`${sql.literalValue(time)}::timestamptz`;
 
@@ -122,8 +122,8 @@ async function countEntries(db: Db, where: FragmentSqlToken): Promise<number> {
 }
 
 /**
- * What the chain holds and what waits to be sealed, which costs the same at any size; counting a million entries takes
- * longer than everything else here.
+ * The sealed and unsealed counts from the chain, at a constant cost; counting a million entries takes longer than
+ * everything else here.
  */
 async function countAllEntries(db: Db, workspaceId: string): Promise<number> {
   return db.oneFirst(sql.prepared('audit_total', total)`

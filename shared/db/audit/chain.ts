@@ -8,8 +8,8 @@ import { type Db, type FragmentSqlToken, type Pool, sql, type Tx } from '../pool
 export const SEAL_BATCH = 500;
 
 /**
- * What is hashed of an entry: all its columns as a JSON list of texts and nulls, in the order of the table. `details`
- * is in the text form of `jsonb`, the time in UTC with microseconds.
+ * The hashed content of an entry: all its columns as a JSON list of texts and nulls, in the order of the table.
+ * `details` is in the text form of `jsonb`, the time in UTC with microseconds.
  */
 const canonicalEntry = (entry: FragmentSqlToken) => sql.fragment`json_build_array(
   ${entry}.id, ${entry}.seq::text, ${entry}.workspace_id, ${entry}.action, ${entry}.actor_id, ${entry}.actor_name,
@@ -20,7 +20,7 @@ const nothing = z.object({});
 const queuedRow = z.object({ seq: z.number(), id: z.string(), canonical: z.string() });
 const placeRow = z.object({ position: z.number(), hash: z.string() });
 
-/** The workspaces with entries that wait for their seal. */
+/** The workspaces with unsealed entries. */
 export async function listUnsealedWorkspaces(db: Db): Promise<readonly string[]> {
   // From one workspace to the next in the index, however many entries wait.
   return db.anyFirst(sql.prepared('audit_unsealed_workspaces', z.object({ id: z.string() }))`
@@ -35,9 +35,9 @@ export async function listUnsealedWorkspaces(db: Db): Promise<readonly string[]>
 }
 
 /**
- * Seals the oldest entries of a workspace that wait, at most `batch`, and returns how many. Of several processes that
- * try at once, one does and the others return 0. No transaction that writes an entry waits for this. Throws when the
- * chain cannot be continued since somebody has tampered with its end.
+ * Seals the oldest unsealed entries of a workspace, at most `batch`, and returns how many. Of several concurrent
+ * processes, one seals and the others return 0. No transaction that writes an entry waits for this. Throws when the end
+ * of the chain was tampered with, so that it cannot be continued.
  */
 export async function sealAuditEntries(
   db: Pool,
@@ -48,7 +48,7 @@ export async function sealAuditEntries(
     await tx.query(sql.prepared('audit_chain_begin', nothing)`
       INSERT INTO audit_chains (workspace_id) VALUES (${workspaceId}) ON CONFLICT DO NOTHING
     `);
-    // Whoever holds the row is the one that seals or sweeps; the queue is read after that, so nothing is sealed twice.
+    // Only the holder of the row lock seals or sweeps; the queue is read after the lock, so nothing is sealed twice.
     const head = await tx.maybeOne(sql.prepared('audit_chain_lock', placeRow)`
       SELECT head_position AS position, encode(head_hash, 'hex') AS hash FROM audit_chains
       WHERE workspace_id = ${workspaceId} FOR UPDATE SKIP LOCKED
@@ -97,8 +97,8 @@ async function appendSeals(
 }
 
 /**
- * Deletes up to `batch` of the oldest sealed entries created before that time, ISO 8601, with their seals; returns how
- * many went. What is not sealed yet stays, and so does whatever follows an entry that has to stay.
+ * Deletes up to `batch` of the oldest sealed entries created before that time (ISO 8601), with their seals; returns how
+ * many. Unsealed entries stay, and so do all entries after one that must stay.
  */
 export async function sweepAudit(
   db: Db,
@@ -109,14 +109,14 @@ export async function sweepAudit(
   `);
 }
 
-/** Whose log there is to check: every workspace, and every chain whose workspace is gone. */
+/** The logs to verify: of every workspace, and of every chain whose workspace was deleted. */
 export async function listAuditedWorkspaces(db: Db): Promise<readonly string[]> {
   return db.anyFirst(sql.prepared('audit_workspaces', z.object({ id: z.string() }))`
     SELECT id FROM workspaces UNION SELECT workspace_id FROM audit_chains ORDER BY id
   `);
 }
 
-/** A place in a chain. The hash is in hexadecimal. */
+/** A position in a chain. The hash is in hexadecimal. */
 export interface ChainPlace {
   position: number;
   hash: string;
@@ -127,9 +127,9 @@ type Problem = NonNullable<AuditVerification['first_problem']>;
 const GENESIS: ChainPlace = { position: 0, hash: '00'.repeat(32) };
 
 /**
- * Checks the whole chain of one workspace against its entries, as of one moment, a bounded number of rows at a time.
- * The first problem is the one at the lowest position; entries without a place in the chain come after those.
- * `noted` is a head that was seen earlier and kept elsewhere: a chain that was written anew does not hold it.
+ * Verifies the whole chain of one workspace against its entries, as of one moment, with a bounded number of rows at a
+ * time. The first problem is the one at the lowest position; entries without a position come last. `noted` is a head
+ * that was recorded elsewhere earlier: a rewritten chain does not contain it.
  */
 export async function verifyAudit(
   db: Pool,
@@ -137,7 +137,7 @@ export async function verifyAudit(
   noted?: ChainPlace,
 ): Promise<AuditVerification> {
   return db.transaction(async (tx) => {
-    // One snapshot for all statements, whatever is sealed or swept meanwhile.
+    // One snapshot for all statements, regardless of concurrent seals and sweeps.
     await tx.query(sql.type(nothing)`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
     const chain = await readChain(tx, workspaceId);
     const problem = baseProblem(chain) ?? (await walkSeals(tx, workspaceId, chain, noted));
@@ -167,7 +167,7 @@ const chainRow = z.object({
 interface Chain {
   head: ChainPlace | null;
   base: ChainPlace;
-  /** How many entries the sweeps say they removed, and where the last one left the base. */
+  /** How many entries the sweeps removed, and where the last one left the base. */
   swept: number;
   sweptTo: ChainPlace;
   seals: number;
@@ -222,8 +222,8 @@ const sealPage = z.object({
 });
 
 /**
- * From the base to the head, a thousand seals at a time: of more, the planner would rather read the whole log than look
- * entries up, and do so for every page.
+ * From the base to the head, a thousand seals at a time: for more, the planner would read the whole log instead of
+ * looking entries up, for every page.
  */
 async function walkSeals(
   tx: Tx,
@@ -291,7 +291,10 @@ const entryPage = z.object({
   stray: z.string().nullable(),
 });
 
-/** Every entry is sealed or waits for it; one that does neither came in, or lost its seal, behind the triggers. */
+/**
+ * Every entry is sealed or waits for its seal; one that does neither was inserted, or lost its seal, without the
+ * triggers.
+ */
 async function walkEntries(
   tx: Tx,
   workspaceId: string,

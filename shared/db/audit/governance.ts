@@ -8,18 +8,18 @@ import {
 import { offsetClause } from '../cursor.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 
-/** A verdict with the place it was given at. What is left out is null in the event. */
+/** A verdict with its run, step and node. Absent fields are null in the event. */
 export interface GovernanceEntry extends PolicyVerdict {
   workspaceId: string;
   workflowId?: string | null;
   version?: number | null;
   runId?: string | null;
   nodeId?: string | null;
-  /** Who decided, where a person did. */
+  /** The person who decided, if any. */
   actorId?: string | null;
 }
 
-/** Writes one event, in the transaction of what it tells of. */
+/** Writes one event, in the transaction of the decision. */
 export async function recordGovernanceEvent(db: Db, entry: GovernanceEntry): Promise<void> {
   await db.query(sql.prepared('record_governance_event', z.object({}))`
     INSERT INTO governance_events (workspace_id, type, workflow_id, version, run_id, node_id, policy, actor_id,
@@ -31,9 +31,9 @@ export async function recordGovernanceEvent(db: Db, entry: GovernanceEntry): Pro
 }
 
 /**
- * The body of a CTE that writes events for verdicts on a step. `claimed` names a CTE with the step's `node_id`,
- * whether it `opened`, and `judged`: the verdicts it had before, as jsonb. A verdict it had is not told again. `run`
- * names one with `id`, `workspace_id`, `workflow_id` and `workflow_version`.
+ * The body of a CTE that writes events for verdicts on a step. `claimed` names a CTE with the step's `node_id`, whether
+ * it `opened`, and `judged`: its earlier verdicts, as jsonb, which are not repeated. `run` names one with `id`,
+ * `workspace_id`, `workflow_id` and `workflow_version`.
  */
 export const verdictEvents = (verdicts: readonly PolicyVerdict[], claimed: FragmentSqlToken) =>
   sql.fragment`
@@ -47,8 +47,8 @@ export const verdictEvents = (verdicts: readonly PolicyVerdict[], claimed: Fragm
     ORDER BY place`;
 
 /**
- * Adds a verdict that came while the step was at work, unless the step has it already, and tells of it. Does nothing
- * when another attempt holds the claim.
+ * Adds a verdict to a running step, with an event, unless the step already has it. Does nothing when another attempt
+ * holds the claim.
  */
 export async function recordStepVerdict(
   db: Db,
@@ -68,7 +68,7 @@ export async function recordStepVerdict(
   `);
 }
 
-/** The workspace's events that pass every filter, newest first. */
+/** The workspace's events that match all filters, newest first. */
 export async function listGovernanceEvents(
   db: Db,
   workspaceId: string,

@@ -5,14 +5,14 @@ import { recordAudit } from './audit.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 
 export interface PolicyRevision {
-  /** Rises with every replacement; 0 when nothing was ever set. */
+  /** Increases with every replacement; 0 when no policies were ever set. */
   revision: number;
   policies: Policies;
 }
 
 const policyRow = z.object({ revision: z.number(), policies: policiesSchema.nullable() });
 
-/** The policies with their revision, both of one moment. A workspace that has set none is unrestricted. */
+/** The policies with their revision, as of one moment. A workspace without policies is unrestricted. */
 export async function readPolicies(db: Db, workspaceId: string): Promise<PolicyRevision> {
   const row = await db.maybeOne(sql.prepared('policies_read', policyRow)`
     SELECT w.policy_revision AS revision, p.policies
@@ -21,10 +21,10 @@ export async function readPolicies(db: Db, workspaceId: string): Promise<PolicyR
   return { revision: row?.revision ?? 0, policies: row?.policies ?? unrestricted };
 }
 
-/** Replaces all of them. Every step that begins after the commit is judged by the new ones. */
+/** Replaces all policies. They apply to every step that starts after the commit. */
 export async function replacePolicies(db: Pool, actor: Actor, policies: Policies): Promise<void> {
   await db.transaction(async (tx) => {
-    // First the workspace's row: replacements at the same time come one after the other.
+    // The workspace's row first: concurrent replacements are serialized.
     const revision = await tx.oneFirst(sql.prepared(
       'policies_next_revision',
       z.object({ policy_revision: z.number() }),

@@ -7,30 +7,30 @@ import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { settleCancelled } from '../runs/ends.ts';
 
 /**
- * What a retention sweep does to the tables. Everything is a short transaction over a bounded batch that passes over
- * rows somebody else holds, so any number of sweepers and of people may be at work at once.
+ * The statements of a retention sweep. Everything is a short transaction over a bounded batch that skips locked rows,
+ * so any number of sweepers and users can work at once.
  */
 
-/** Runs deleted at once. */
+/** Runs deleted per batch. */
 export const RUN_BATCH = 200;
-/** Fewer at once when they are long: frames are the measure, a step has two or three. */
+/** Fewer per batch for long runs, measured in frames; a step has two or three. */
 const FRAME_BATCH = 20_000;
-/** Audit entries deleted at once. */
+/** Audit entries deleted per batch. */
 const AUDIT_BATCH = 500;
 const PAYLOAD_BATCH = 100;
-/** Events that endpoints were told of deleted at once, each with up to a hundred deliveries. */
+/** Outbound events deleted per batch, each with up to a hundred deliveries. */
 const OUTBOUND_BATCH = 200;
-/** A run that ended less than this ago may have an execution that is still ending. */
+/** The execution of a run that ended less than this ago may still be closing. */
 const ENDING_MINUTES = 15;
 
-/** One day because a payload's time is renewed once a day at most, the rest for clocks and slow calls. */
+/** One day because a payload's time is renewed at most once a day, the rest for clock skew and slow calls. */
 const PAYLOAD_MARGIN_DAYS = 7;
 
 const DAY_MS = 86_400_000;
 
 const workspaceRow = z.object({ id: z.string(), plan: z.enum(planNames) });
 
-/** The next workspaces by id, with the plan that tells their windows. */
+/** The next workspaces by id, with the plan that determines their windows. */
 export async function workspacesAfter(
   db: Db,
   after: string,
@@ -47,11 +47,11 @@ export interface Window {
   days: number;
 }
 
-/** A row of `runs`, named bare, is of this workspace and past its window. */
+/** A row of `runs`, without an alias, of this workspace and past its window. */
 const expired = (window: Window) => sql.fragment`
   runs.workspace_id = ${window.workspaceId} AND runs.created_at < now() - ${window.days}::int * interval '1 day'`;
 
-/** Nothing but alerts is still to be told of it, and no step is at work. Alerts hold all they need themselves. */
+/** Only alerts are still pending, and no step is running. Alerts contain all they need. */
 const atRest = sql.fragment`
   runs.status IN ('success', 'failed')
   AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = runs.id AND o.kind <> 'alert')
@@ -59,7 +59,7 @@ const atRest = sql.fragment`
 
 const idRow = z.object({ id: z.string() });
 
-/** Expired runs that ended just now: whether their executions have closed has to be asked. */
+/** Expired runs that ended recently: their executions may not have closed yet. */
 export async function expiredAndEnding(
   db: Db,
   window: Window,
@@ -74,9 +74,9 @@ export async function expiredAndEnding(
 }
 
 /**
- * Deletes a batch of expired runs with all that belongs to them, oldest first, and counts them. `closed` are those
- * that ended just now and whose executions are known to have closed. Returns how many went; less than there are when
- * one is resumed or settled at this moment.
+ * Deletes and counts a batch of expired runs with everything that belongs to them, oldest first. `closed` are runs that
+ * ended recently and whose executions have closed. Returns how many were deleted; fewer than exist if one is being
+ * resumed or settled.
  */
 export async function deleteExpiredRuns(
   db: Pool,
@@ -107,8 +107,8 @@ export async function deleteExpiredRuns(
 }
 
 /**
- * Cancels a batch of expired runs that are still live, as a person's cancel would, one transaction each. The rows
- * returned are to be carried out. `failed` frames are written, so streams want to be woken.
+ * Cancels a batch of expired active runs, as a member's cancel would, one transaction each. The caller dispatches the
+ * returned rows. `failed` frames are written, so streams must be woken.
  */
 export async function cancelExpiredRuns(
   db: Pool,
@@ -144,14 +144,14 @@ async function cancelExpired(
   });
 }
 
-/** Expired runs that are left: live ones, and ended ones that could not be deleted yet. At most `limit`. */
+/** Expired runs that are left: active ones, and ended ones that could not be deleted yet. At most `limit`. */
 export async function countExpired(db: Db, window: Window, limit: number): Promise<number> {
   return db.oneFirst(sql.prepared('retention_count_expired', z.object({ left: z.number() }))`
     SELECT count(*) AS left FROM (SELECT FROM runs WHERE ${expired(window)} LIMIT ${limit}) r
   `);
 }
 
-/** Deletes a batch of audit entries past their window and counts them. Returns how many went. */
+/** Deletes and counts a batch of audit entries past their window. Returns how many. */
 export async function deleteExpiredAudit(db: Pool, window: Window): Promise<number> {
   return db.transaction(async (tx) => {
     const audit = await sweepAudit(tx, {
@@ -165,11 +165,11 @@ export async function deleteExpiredAudit(db: Pool, window: Window): Promise<numb
 }
 
 /**
- * Deletes a batch of governance events past the window of the audit log, which they belong beside: refused triggers
- * alone would fill the table otherwise. Returns how many went.
+ * Deletes a batch of governance events past the window of the audit log: refused triggers alone would fill the table.
+ * Returns how many.
  */
 export async function deleteExpiredGovernance(db: Db, window: Window): Promise<number> {
-  // Only the oldest are looked at: where none of them is past the window, none is.
+  // Only the oldest are read: if none of them is past the window, no event is.
   const { rowCount } = await db.query(sql.prepared('retention_delete_governance', z.object({}))`
     DELETE FROM governance_events WHERE id IN (
       SELECT o.id FROM (
@@ -193,8 +193,8 @@ async function countRemoved(
 }
 
 /**
- * Deletes a batch of events that webhook endpoints were told of, with their deliveries and the logs of those, dead
- * letters and pending ones too. Returns how many events went.
+ * Deletes a batch of outbound events, with their deliveries and attempts, including failed and pending ones. Returns
+ * how many events.
  */
 export async function deleteExpiredOutbound(db: Db, window: Window): Promise<number> {
   const { rowCount } = await db.query(sql.prepared('retention_delete_outbound', z.object({}))`
@@ -206,7 +206,7 @@ export async function deleteExpiredOutbound(db: Db, window: Window): Promise<num
   return rowCount;
 }
 
-/** Tells in the audit log what was removed since this was told last. Silent when nothing was. */
+/** Writes an audit entry with what was removed since the last such entry. None when nothing was. */
 export async function tellRemovals(db: Pool, workspaceId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const removed = await tx.maybeOne(sql.prepared(
@@ -230,12 +230,12 @@ export async function tellRemovals(db: Pool, workspaceId: string): Promise<void>
 }
 
 /**
- * Deletes a batch of stored payloads that no history can refer to any more. Whoever stored a payload last did so in a
- * run that existed then. So one that was stored before the creation of every run that is open, and of every run that
- * ended so lately that Temporal still keeps its history (`historyDays`, rounded up), is needed by none. A run that
- * lived for less than a day cannot be of the second kind once `historyDays` and another day have passed.
+ * Deletes a batch of stored payloads that no history can refer to any more. The run that last stored a payload existed
+ * then. So no open run needs a payload that was stored before all of them were created, and neither does a run that
+ * ended within the time that Temporal keeps its history (`historyDays`, rounded up). A run that lasted less than a day
+ * is not affected after `historyDays` plus one day.
  *
- * Payloads belong to no workspace: they are known by their content alone.
+ * Payloads belong to no workspace: their key is their content.
  */
 export async function deleteUnusedPayloads(db: Pool, historyDays: number): Promise<number> {
   const keep = sql.fragment`${historyDays + PAYLOAD_MARGIN_DAYS}::int * interval '1 day'`;

@@ -33,8 +33,8 @@ const changeColumns = sql.fragment`
   e.source_id`;
 
 /**
- * What records were changed, attribute by attribute, newest first. Every filter, and feed with type, has an index in
- * that order; what else is asked of one record is looked at change by change.
+ * Changes of records, attribute by attribute, newest first. Every filter, and feed with type, has an index in that
+ * order; other filters on one record are applied change by change.
  */
 export async function listChanges(
   db: Db,
@@ -74,7 +74,7 @@ function walkOf(scope: ReaderScope, filter: ChangeFilter): { walk: Walk; name: s
 
 const named = z.object({ id: z.string(), canonical_name: z.string() });
 
-/** The names of the records that changes are about, by the id of the record. */
+/** The names of the changed records, by record id. */
 export async function namesOfChanged(
   db: Db,
   workspaceId: string,
@@ -88,7 +88,7 @@ export async function namesOfChanged(
   return new Map(rows.map(({ id, canonical_name }) => [id, canonical_name]));
 }
 
-/** What some versions of a record changed, the newest first. */
+/** The changes of some versions of a record, newest first. */
 export async function listChangesOf(
   db: Db,
   of: { workspaceId: string; entityId: string; from: number; to: number },

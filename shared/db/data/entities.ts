@@ -49,8 +49,8 @@ const updated = sql.fragment`updated_at`;
 const table = sql.fragment`data_entities`;
 
 /**
- * Newest first: by when they were first observed, with `updated_since` by when they were last updated, so that what is
- * asked of the time is a range of the order. Every filter and every two of them have an index in that order.
+ * Newest first: by first observation, or with `updated_since` by last update, so that a time filter is a range of the
+ * order. Every filter and every pair of filters has an index in that order.
  */
 export async function listEntities(
   db: Db,
@@ -70,7 +70,7 @@ export async function listEntities(
   return pageOf(rows, page);
 }
 
-/** How a list is walked, and its name: that of the filters it has. Each combination is a statement of its own. */
+/** The order of a list, and its name: the names of its filters. Each combination is a separate statement. */
 function walkOf(scope: ReaderScope, filter: EntityFilter): { walk: Walk; name: string } {
   const scopes = scopesOf(scope, filter.feed_id);
   const where: FragmentSqlToken[] = [];
@@ -96,7 +96,7 @@ function walkOf(scope: ReaderScope, filter: EntityFilter): { walk: Walk; name: s
   return { walk: inClasses(walk, filter), name: `${nameOf(filter)}${scopesName(scopes)}` };
 }
 
-/** Short, since names of statements are. */
+/** Short, because names of prepared statements are. */
 const filterNames = {
   feed_id: '_feed',
   entity_type: '_type',
@@ -144,8 +144,8 @@ function inClasses(walk: Walk, filter: EntityFilter): Walk {
 const OLDEST_CLASS = 156;
 
 /**
- * What was first observed after a time and is of a certain age was updated that age after it: in all classes but one
- * at most, either all rows fulfil this or none does. The bit less makes up for the rounding of logarithms.
+ * A record first observed after a time, with a given age, was updated that age after it: in all classes but at most
+ * one, either all rows match or none does. The small margin compensates for the rounding of logarithms.
  */
 const olderThanAge = (createdSince: string): FragmentSqlToken => sql.fragment`
   e.updated_at >= ${createdSince}::timestamptz + CASE
@@ -162,14 +162,14 @@ export async function readEntity(db: Db, scope: ReaderScope, entityId: string): 
   return entity;
 }
 
-/** What the history of `/v1` holds at most. */
+/** The most versions in a history of `/v1`. */
 export const MAX_VERSIONS = 1_000;
-/** The greatest integer of the database. */
+/** The largest integer of the database. */
 const AFTER_ALL = 2_147_483_647;
 
 const listedVersion = entityVersionSchema.extend({ at: z.number(), tie: z.number() });
 
-/** A page of a record's versions, newest first; a position in them is a version. */
+/** A page of a record's versions, newest first; the position is the version. */
 export async function listVersions(
   db: Db,
   scope: ReaderScope,
@@ -189,8 +189,7 @@ export async function listVersions(
 }
 
 /**
- * A page of a record's versions, newest first, and what they changed, attribute by attribute. Throws AppError
- * `not_found`.
+ * A page of a record's versions, newest first, and their changes, attribute by attribute. Throws AppError `not_found`.
  */
 export async function readHistory(
   db: Db,

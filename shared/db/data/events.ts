@@ -40,8 +40,8 @@ const eventColumns = sql.fragment`
   e.is_demo`;
 
 /**
- * Newest first, by when they were detected. Every filter and every two of them have an index in that order; what else is
- * asked of the events of one record is looked at event by event.
+ * Newest first, by detection. Every filter and every pair of filters has an index in that order; other filters on the
+ * events of one record are applied event by event.
  */
 export async function listEvents(
   db: Db,
@@ -74,7 +74,7 @@ function walkOf(scope: ReaderScope, filter: EventFilter): { walk: Walk; name: st
   const name = `${nameOf(filter)}${scopesName(scopes)}`;
   if (confidence_min === undefined) return { walk, name };
   where.push(sql.fragment`e.confidence >= ${confidence_min}::float8`);
-  // With both, or of one record, that index is walked and the confidence looked at row by row.
+  // With both, or for one record, that index is read and the confidence is checked row by row.
   if (entity_id === undefined && (feed_id === undefined || event_type === undefined)) {
     walk.classes = {
       column: sql.fragment`confidence_class`,
@@ -85,7 +85,7 @@ function walkOf(scope: ReaderScope, filter: EventFilter): { walk: Walk; name: st
   return { walk, name };
 }
 
-/** Short, since names of statements are. The time is asked for by all of them. */
+/** Short, because names of prepared statements are. All of them filter by time. */
 const filterNames = [
   ['feed_id', '_feed'],
   ['entity_id', '_entity'],
@@ -115,8 +115,8 @@ export async function readEvent(
 const deliveredRow = z.object({ id: z.string(), delivered_at: z.string() });
 
 /**
- * Notes which events are about to be delivered, each with the first time only. Answers the events as they then are.
- * Locked in one order, so that two who are given the same events do not wait for each other.
+ * Records the first delivery time of events that are about to be delivered, and returns the events. Locked in one
+ * order, so that concurrent deliveries of the same events cannot deadlock.
  */
 export async function markDelivered(
   tx: Tx,

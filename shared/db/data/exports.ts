@@ -6,39 +6,38 @@ import { notFound } from '../../errors.ts';
 import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
 import { ofScope, type RecordScope, scopesOf, walkedFar } from './lists.ts';
 
-/** Rows held in memory at a time. */
+/** Rows in memory at a time. */
 const BATCH = 250;
 
 /** By the names of `exportColumns`. */
 type ExportRow = Readonly<Record<string, unknown>>;
 
-/** What an export has of a record: all of it, as the lists do. */
+/** The columns of a record in an export: all of them, as in the lists. */
 export const exportColumns = {
   entities: Object.keys(entitySchema.shape),
   events: Object.keys(intelligenceEventSchema.shape),
 } satisfies Record<ExportKind, string[]>;
 
 export interface ExportSet {
-  /** How many rows there are to be sent. */
+  /** How many rows will be sent. */
   rows: number;
-  /** Whether there were more than an export may hold. */
+  /** Whether there are more rows than an export can hold. */
   truncated: boolean;
   /**
-   * The rows, newest first, in batches; with what is JSON in them as values or, for who would only write it again, as
-   * the text that the database has. Good until the work that was given the set has ended.
+   * The rows, newest first, in batches; JSON columns as values or, for a caller that only writes them again, as the
+   * text from the database. Valid until the callback has ended.
    */
   batches: (json: 'values' | 'texts') => AsyncGenerator<readonly ExportRow[]>;
 }
 
-// Taken as they are: looking at ten thousand rows field by field takes longer than reading them.
+// Not parsed: checking ten thousand rows field by field takes longer than reading them.
 const exportRow = z.custom<ExportRow>();
 const idRow = z.object({ id: z.string() });
 const found = z.object({ exists: z.boolean() });
 
 /**
- * Fixes the set of an export, does the work, and lets go of it. The set is a snapshot: what comes, changes and goes
- * meanwhile is not seen, so as many rows are sent as were counted before. Throws AppError `not_found` for a feed that
- * the scope has not.
+ * Opens the snapshot of an export, runs the callback, and closes it. Concurrent changes are not visible, so exactly the
+ * counted rows are sent. Throws AppError `not_found` for a feed that is not in the scope.
  */
 export async function withExportSet<Done>(
   db: Pool,
@@ -72,7 +71,7 @@ const kinds = {
   events: { table: sql.fragment`data_events`, clock: sql.fragment`detected_at` },
 };
 
-/** Of the newest rows, one more than an export may hold. */
+/** One more of the newest rows than an export can hold. */
 async function keysOf(
   tx: Tx,
   scope: RecordScope,

@@ -18,7 +18,7 @@ import { requireRoom } from '../people/limits.ts';
 import { promiseEvents } from '../deliveries/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
 
-/** Records that go in one transaction, with all that hangs on them. */
+/** Records per transaction, with all that refers to them. */
 const DELETED_AT_ONCE = 5_000;
 
 const feedRow = z
@@ -51,10 +51,7 @@ const feedColumns = sql.fragment`
   floor(extract(epoch FROM greatest(now(), last_event_at) - last_event_at))::int AS lag_seconds,
   entity_types, schema, geography, is_demo, created_at, updated_at`;
 
-/**
- * Newest first; with those that are archived, or without them. `isDemo` chooses the made up or the real ones; without
- * it both are listed.
- */
+/** Newest first, with or without archived feeds. `isDemo` selects demo or live feeds; without it both are listed. */
 export async function listFeeds(
   db: Db,
   of: { workspaceId: string; isDemo?: boolean; archived: boolean },
@@ -69,7 +66,7 @@ export async function listFeeds(
   `);
 }
 
-/** Of any status. Throws AppError `not_found`, also where `isDemo` is given and the feed's is another. */
+/** In any status. Throws AppError `not_found`, also when `isDemo` is given and differs from the feed's. */
 export async function readFeed(
   db: Db,
   of: { workspaceId: string; isDemo?: boolean; feedId: string },
@@ -83,7 +80,7 @@ export async function readFeed(
   return feed;
 }
 
-/** Throws AppError `conflict` for one feed too many. */
+/** Throws AppError `conflict` when the workspace has too many feeds. */
 export async function createFeed(db: Pool, actor: Actor, input: FeedInput): Promise<FeedDetail> {
   const { workspaceId } = actor;
   return db.transaction(async (tx) => {
@@ -103,8 +100,8 @@ export async function createFeed(db: Pool, actor: Actor, input: FeedInput): Prom
 }
 
 /**
- * Changes what is given, names it in the audit log, and promises `feed.status_changed` of another status. Throws
- * AppError `not_found`.
+ * Changes the given fields, records them in the audit log, and queues `feed.status_changed` for a changed status.
+ * Throws AppError `not_found`.
  */
 export async function updateFeed(
   db: Pool,
@@ -155,8 +152,8 @@ const WRITABLE = [
 ] as const;
 
 /**
- * Deletes a feed and all its records, a part at a time, since there may be millions: whoever is cut off has deleted
- * some of them, and goes on by deleting the feed again. Throws AppError `not_found`.
+ * Deletes a feed and all its records, in parts, since there may be millions: after an interruption some are deleted,
+ * and deleting the feed again continues. Throws AppError `not_found`.
  */
 export async function deleteFeed(db: Pool, actor: Actor, feedId: string): Promise<void> {
   const { workspaceId } = actor;

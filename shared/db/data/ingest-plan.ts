@@ -13,20 +13,20 @@ import {
   eventContent,
 } from './record-content.ts';
 
-/** A record and where it stood in what was sent, counted from 1. */
+/** A record and its position in the request, from 1. */
 export interface NumberedRecord {
   line: number;
   record: IngestRecord;
 }
 
-/** An entity as the batch finds it. */
+/** An entity before the batch. */
 export interface KnownEntity {
   external_key: string;
   id: string;
   entity_type: string;
   version: number;
   hash: string;
-  /** Null where the hash says that the first record of the batch for it is no news. */
+  /** Null where the hash shows that the batch's first record for it changes nothing. */
   content: EntityContent | null;
 }
 
@@ -58,7 +58,7 @@ export interface BatchOutcome extends Counts {
 export interface BatchPlan {
   outcome: BatchOutcome;
   entities: EntityRow[];
-  /** Versions that the batch made and left behind again. */
+  /** Versions that the batch both created and superseded. */
   passedVersions: {
     entity_id: string;
     version: number;
@@ -103,7 +103,7 @@ type EventRow = Omit<EventContent, 'primary_external_key'> & {
   hash: string;
 };
 
-/** An entity at work in a batch. */
+/** An entity during a batch. */
 interface EntityState {
   id: string;
   isNew: boolean;
@@ -127,8 +127,8 @@ interface EventState {
 const noCounts = (): Counts => ({ created: 0, updated: 0, unchanged: 0 });
 
 /**
- * What the records, applied in order to what is there, come to. `stamp` is the time of the batch. Pure but for the ids
- * it gives.
+ * The result of applying the records in order to the existing rows. `stamp` is the time of the batch. Pure except for
+ * generated ids.
  */
 export function planBatch(
   feed: BatchFeed,
@@ -185,11 +185,11 @@ function applyEntity(batch: Batch, record: EntityRecord): string | undefined {
   const { feed, stamp, entities, plan } = batch;
   const { external_key, entity_type } = record;
   if (feed.entity_types.length > 0 && !feed.entity_types.includes(entity_type)) {
-    return `entity_type '${entity_type}' is none that the feed takes`;
+    return `entity_type '${entity_type}' is not one of the feed's types`;
   }
   const state = entities.get(external_key);
   if (state !== undefined && state.entity_type !== entity_type) {
-    return `entity_type is '${state.entity_type}' already and cannot become '${entity_type}'`;
+    return `entity_type is already '${state.entity_type}' and cannot become '${entity_type}'`;
   }
   const content = entityContent(record);
   const hash = contentHash(content);
@@ -211,7 +211,7 @@ function applyEntity(batch: Batch, record: EntityRecord): string | undefined {
     return undefined;
   }
   state.lastObservedAt = later(state.lastObservedAt, observedAt);
-  // What was kept before times had one form has the hash of the text as it was sent then.
+  // Rows from before times were normalized have the hash of the text as it was sent.
   const found = state.hash === hash ? [] : differencesOf(state, content);
   if (found.length === 0) {
     Object.assign(state, { content, hash });
@@ -228,11 +228,11 @@ function applyEntity(batch: Batch, record: EntityRecord): string | undefined {
 const later = (a: string | undefined, b: string): string => (a !== undefined && a > b ? a : b);
 
 function differencesOf({ id, content }: EntityState, after: EntityContent): Difference[] {
-  if (content === null) throw new Error(`Nothing is known of what ${id} was like`);
+  if (content === null) throw new Error(`The previous state of ${id} is missing`);
   return differences(content, after);
 }
 
-/** Returns the names of what is different in `content`. */
+/** Returns the names of the fields that differ in `content`. */
 function noteChanges(
   { plan }: Batch,
   state: EntityState,
@@ -288,7 +288,7 @@ function writeVersion(
     verified: verified || row?.verified === true,
     changed,
   };
-  // In place, so that rows stay in the order in which their entities came.
+  // In place, so that rows keep the order of their entities.
   if (row === undefined) plan.entities.push((state.row = next));
   else Object.assign(row, next);
   Object.assign(state, { content, hash });
@@ -312,7 +312,7 @@ function applyEvent(batch: Batch, record: EventRecord): string | undefined {
   const { external_key } = record;
   const entity = entities.get(record.primary_external_key);
   if (entity === undefined) {
-    return `primary_external_key '${record.primary_external_key}' is no record of the feed`;
+    return `primary_external_key '${record.primary_external_key}' is not a record of the feed`;
   }
   const content = eventContent(record);
   const hash = contentHash(content);

@@ -21,9 +21,9 @@ export interface IngestTarget {
 }
 
 /**
- * Takes records into a feed, in order, in the transaction of the caller: as many statements for one as for a thousand.
- * What is refused leaves nothing. Batches of a workspace wait for each other. Throws AppError `not_found`, and
- * `conflict` for an archived feed.
+ * Writes records to a feed, in order, in the caller's transaction: the number of statements does not depend on the
+ * number of records. A refused record writes nothing. Batches of a workspace are serialized. Throws AppError
+ * `not_found`, and `conflict` for an archived feed.
  */
 export async function ingestBatch(
   tx: Tx,
@@ -31,7 +31,7 @@ export async function ingestBatch(
   records: readonly NumberedRecord[],
 ): Promise<BatchOutcome> {
   const { workspaceId } = target;
-  // Whoever deletes the feed takes a turn, too: it stays from here on.
+  // A deletion of the feed takes the same lock, so the feed stays from here on.
   const stamp = await lockForWrite(tx, workspaceId);
   const feed = await readBatchFeed(tx, target);
   const entities = await findEntities(tx, target, records);
@@ -53,9 +53,9 @@ const feedRow = z.object({
 });
 
 /**
- * The statements that follow find rows by key among what may be millions. A plan that was made while the tables were
- * empty reads all of a feed for each batch later on, and statistics lag behind a long stream; hence the settings, which
- * hold until the commit: a new plan for each batch, by way of the indexes.
+ * The next statements look rows up by key among possibly millions. A plan that was made while the tables were empty
+ * would read a whole feed for each batch, and statistics lag behind a long stream. Hence these settings, until the
+ * commit: a new plan for each batch, with the indexes.
  */
 async function readBatchFeed(tx: Tx, target: IngestTarget): Promise<BatchFeed> {
   const feed = await tx.maybeOne(sql.prepared('data_ingest_feed', feedRow)`
@@ -79,7 +79,7 @@ const knownEntity = z.object({
   content: (jsonObject as unknown as z.ZodType<EntityContent>).nullable(),
 });
 
-/** What is there of the entities that a batch names. Their content only where it may have changed. */
+/** The existing entities that a batch names. Their content only where it may have changed. */
 async function findEntities(
   tx: Tx,
   { workspaceId, feedId }: IngestTarget,
@@ -102,7 +102,7 @@ async function findEntities(
              'source_evidence', e.source_evidence) END AS content
     FROM unnest(${sql.array([...hashes.keys()], 'text')}, ${sql.array([...hashes.values()], 'text')})
       AS k(external_key, hash)
-    -- The limit keeps the planner from beginning with the entities of the feed.
+    -- The limit keeps the planner from starting with the entities of the feed.
     CROSS JOIN LATERAL (
       SELECT * FROM data_entities
       WHERE feed_id = ${feedId} AND external_key = k.external_key AND workspace_id = ${workspaceId} LIMIT 1
@@ -142,7 +142,7 @@ interface Place extends IngestTarget {
   stamp: string;
 }
 
-/** The newest state of each entity, all its new versions, and what is different in them, in one statement. */
+/** The newest state of each entity, all its new versions, and their changes, in one statement. */
 async function writeEntities(tx: Tx, place: Place, plan: BatchPlan): Promise<void> {
   const { workspaceId, feedId, isDemo, stamp } = place;
   await tx.query(sql.prepared('data_ingest_write_entities', z.object({}))`

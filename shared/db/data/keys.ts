@@ -20,7 +20,7 @@ const keyColumns = sql.fragment`
   id, name, mode, prefix, scopes, expires_at, ip_allowlist, monthly_request_allowance, monthly_credit_allowance,
   revoked_at IS NOT NULL AS revoked, created_at, last_used_at`;
 
-/** Keys of a workspace, newest first, revoked ones among them. */
+/** Keys of a workspace, newest first, including revoked ones. */
 export async function listDataKeys(
   db: Db,
   page: OffsetPage & { workspaceId: string },
@@ -43,7 +43,10 @@ export async function readDataKey(
   return key;
 }
 
-/** Makes a key and returns it with its secret, which is kept nowhere. Throws AppError `conflict` for one too many. */
+/**
+ * Creates a key and returns it with its secret, which is not stored. Throws AppError `conflict` when there are too
+ * many.
+ */
 export async function createDataKey(
   db: Pool,
   actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
@@ -66,10 +69,7 @@ export async function createDataKey(
   });
 }
 
-/**
- * Revokes a key, which the next request notices. One that is revoked already stays as it is. Throws AppError
- * `not_found`.
- */
+/** Revokes a key, effective for the next request. Has no effect on a revoked key. Throws AppError `not_found`. */
 export async function revokeDataKey(db: Pool, actor: Actor, keyId: string): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
@@ -95,7 +95,7 @@ const auditKey = (
     details: { name: key.name, mode: key.mode, prefix: key.prefix, scopes: key.scopes },
   });
 
-/** Writes when keys were last used, as `recordKeyUses` does for those of the operations API. */
+/** Writes the last uses of keys, as `recordKeyUses` does for those of the operations API. */
 export async function recordDataKeyUses(
   db: Db,
   uses: readonly (readonly [keyId: string, at: Date])[],

@@ -1,13 +1,13 @@
 import type { ListPosition } from '../../crypto/data-cursors.ts';
 import { type FragmentSqlToken, sql } from '../pool.ts';
 
-/** Whose rows a statement may see: keys of the data API see those of their mode. */
+/** The rows that a statement can see: keys of the data API see those of their mode. */
 export interface RecordScope {
   workspaceId: string;
   isDemo: boolean;
 }
 
-/** The same for members, too, who see what is real and what is made up where no mode is given. */
+/** The same for members, who see live and demo rows without a mode. */
 export interface ReaderScope {
   workspaceId: string;
   isDemo?: boolean;
@@ -16,13 +16,13 @@ export interface ReaderScope {
 /** A page of a list that is ordered by a time and `seq`, newest first. */
 export interface PageRequest {
   limit: number;
-  /** Where the page before ended; absent for the first one. */
+  /** The end of the previous page; absent for the first one. */
   after: ListPosition | undefined;
 }
 
 export interface Page<Row> {
   rows: Row[];
-  /** Where this page ended; null for the last one. */
+  /** The end of this page; null for the last one. */
   end: ListPosition | null;
 }
 
@@ -30,19 +30,19 @@ export interface Page<Row> {
 export interface Walk {
   table: FragmentSqlToken;
   clock: FragmentSqlToken;
-  /** What rows are asked for first, each of these by itself; see `scopesOf`. An index serves each alone. */
+  /** Alternative first conditions, each separate; see `scopesOf`. An index serves each alone. */
   scopes: readonly FragmentSqlToken[];
-  /** What all rows are asked for beside. */
+  /** Further conditions on all rows. */
   where: readonly FragmentSqlToken[];
-  /** Rows that fulfil any of these; an index serves each alone. */
+  /** Rows that match any of these; an index serves each alone. */
   anyOf?: readonly FragmentSqlToken[];
-  /** Rows of any class from one to another; an index serves each class alone. `where` may name the class `c.class`. */
+  /** Rows of a range of classes; an index serves each class alone. `where` may name the class `c.class`. */
   classes?: { column: FragmentSqlToken; from: number; to: number };
 }
 
 /**
- * How many rows a walk may take: literals, since a plan for any number at all would sort the table. Pages of 25 and
- * 100, each with the row that tells of a next page.
+ * How many rows a scan reads: literals, because a generic plan would sort the table. Pages of 25 and 100, each with one
+ * more row that shows whether there is a next page.
  */
 const depths = { short: sql.fragment`26`, long: sql.fragment`101` };
 type Depth = keyof typeof depths;
@@ -53,15 +53,15 @@ const longest = sql.fragment`10001`;
 const BEGINNING = { at: 'infinity', seq: '9223372036854775807' };
 
 /**
- * The rows of a page and one more, as the relation `e` to select from, in order. Each part of the walk is read in the
- * order of its index and no further than a page; of the parts together the newest are taken. So what is gathered and
- * sorted is bounded by the number of parts, never by the number of rows that match.
+ * The rows of a page and one more, as the relation `e` to select from, in order. Each part of the scan is read in the
+ * order of its index, at most one page; of the parts together the newest are returned. So the rows to sort depend on
+ * the number of parts, never on the number of matching rows.
  */
 export function walked(walk: Walk, page: PageRequest): FragmentSqlToken {
   return walkedTo(depths[depthOf(page.limit)], walk, page.after);
 }
 
-/** The same, as far as an export goes. */
+/** The same, up to the size of an export. */
 export const walkedFar = (walk: Walk): FragmentSqlToken => walkedTo(longest, walk, undefined);
 
 function walkedTo(
@@ -106,11 +106,11 @@ function part(
     ORDER BY e.${clock} DESC, e.seq DESC LIMIT ${depth})`;
 }
 
-/** The columns by which `pageOf` knows where a page ended. */
+/** The columns that give `pageOf` the end of a page. */
 export const positionColumns = (clock: FragmentSqlToken): FragmentSqlToken =>
   sql.fragment`(extract(epoch FROM e.${clock}) * 1000000)::bigint AS at, e.seq AS tie`;
 
-/** Of rows of which one more than a page holds was read, the page. */
+/** The page from rows that include one more than a page. */
 export function pageOf<Row extends { at: number; tie: number | string }>(
   rows: readonly Row[],
   { limit }: PageRequest,
@@ -124,15 +124,15 @@ export function pageOf<Row extends { at: number; tie: number | string }>(
 }
 
 /**
- * Rows of a feed, if it is one of the scope. A feed names its workspace and mode, so its indexes need not begin with
- * them; that the scope has the feed is asked once, not of each row.
+ * Rows of a feed, if it is in the scope. A feed determines its workspace and mode, so its indexes need not start with
+ * them; the scope is checked once, not for each row.
  */
 export const ofFeed = ({ workspaceId, isDemo }: ReaderScope, feedId: string): FragmentSqlToken =>
   sql.fragment`e.feed_id = (SELECT f.id FROM data_feeds f
     WHERE f.id = ${feedId} AND f.workspace_id = ${workspaceId}
       AND (${isDemo ?? null}::boolean IS NULL OR f.is_demo = ${isDemo ?? null}))`;
 
-/** Rows that name a record in `column`, if it is one of the scope; likewise. */
+/** Rows that name a record in `column`, if it is in the scope; likewise. */
 export const ofEntity = (
   { workspaceId, isDemo }: ReaderScope,
   column: FragmentSqlToken,
@@ -145,7 +145,7 @@ export const ofEntity = (
 export const ofScope = ({ workspaceId, isDemo }: RecordScope): FragmentSqlToken =>
   sql.fragment`e.workspace_id = ${workspaceId} AND e.is_demo = ${isDemo}`;
 
-/** What the rows of a list are asked for first: a feed, else the mode of the scope, else each of the two. */
+/** The first condition on the rows of a list: a feed, else the mode of the scope, else each of the two. */
 export function scopesOf(scope: ReaderScope, feedId: string | undefined): FragmentSqlToken[] {
   if (feedId !== undefined) return [ofFeed(scope, feedId)];
   const { workspaceId, isDemo } = scope;
@@ -153,7 +153,7 @@ export function scopesOf(scope: ReaderScope, feedId: string | undefined): Fragme
   return modes.map((each) => ofScope({ workspaceId, isDemo: each }));
 }
 
-/** For the name of a statement that walks these. */
+/** For the name of a statement with these conditions. */
 export const scopesName = (scopes: readonly FragmentSqlToken[]): string =>
   scopes.length === 1 ? '' : '_both';
 
@@ -162,11 +162,11 @@ export const ofReader = ({ workspaceId, isDemo }: ReaderScope): FragmentSqlToken
   sql.fragment`e.workspace_id = ${workspaceId}
     AND (${isDemo ?? null}::boolean IS NULL OR e.is_demo = ${isDemo ?? null})`;
 
-/** The class of a confidence, as the column `confidence_class` has it; the highest is 100. */
+/** The class of a confidence, as in the column `confidence_class`; the highest is 100. */
 export const confidenceClass = (confidence: number): number => Math.floor(confidence * 100 + 1e-6);
 export const HIGHEST_CONFIDENCE_CLASS = 100;
 
-/** Microseconds since 1970 as a text of all six decimals. */
+/** Microseconds since 1970 as a text with all six decimals. */
 function timeOf(microseconds: number): string {
   const ms = Math.floor(microseconds / 1000);
   const rest = String(microseconds - ms * 1000).padStart(3, '0');

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { thisMonth } from '../month.ts';
 import { type Db, sql } from '../pool.ts';
 
-/** A year and a month, so that a year can be compared with the one before and disputes have time. */
+/** A year and a month, for comparisons with the previous year and for disputes. */
 const CHARGES_KEPT_DAYS = 400;
 const MONTHS_KEPT = 25;
-/** Charges deleted at once. */
+/** Charges deleted per batch. */
 const BATCH = 2_000;
 
-/** Deletes a batch of a workspace's charges and months that are past their time. Returns how many rows went. */
+/** Deletes a batch of a workspace's expired charges and months. Returns how many rows. */
 export async function deleteExpiredMetering(db: Db, workspaceId: string): Promise<number> {
   const row = z.object({ removed: z.number() });
   return db.oneFirst(sql.prepared('data_delete_metering', row)`

@@ -5,22 +5,22 @@ import { noteTransaction, transactionId } from '../commit-outcome.ts';
 import { thisMonth } from '../month.ts';
 import { type Db, type Pool, refusalOf, sql, syncCommit } from '../pool.ts';
 
-/** `limit` null: without bound. Requests that were refused for want of an allowance are among those used. */
+/** `limit` null: unlimited. Requests that were refused because of an exhausted allowance count as used. */
 export interface Allowance {
   used: number;
   limit: number | null;
 }
 
-/** What a key has used in a calendar month (`2026-11-01`, UTC) of the allowances that hold for it. */
+/** What a key has used of its allowances in a calendar month (`2026-11-01`, UTC). */
 export interface DataAccount {
   month: string;
   plan: PlanName;
-  /** Of the workspace by its plan, and of the key by itself. */
+  /** Of the workspace by its plan, and of the key itself. */
   requests: { plan: Allowance; key: Allowance };
   credits: { plan: Allowance; key: Allowance };
 }
 
-/** A key that is valid now, and its account with the request in it. */
+/** A valid key, and its account including the request. */
 export interface AdmittedKey {
   caller: {
     keyId: string;
@@ -52,11 +52,11 @@ const admittedRow = z.object({
 });
 
 /**
- * Counts `count` requests of the key with this SHA-256, and returns it once for each of them, in the order in which
- * they were counted. An unknown, revoked or expired key gives none, and nothing is written. The key, its allowances and
- * the plan are those of the moment in which both accounts are held, also after a wait for them. Rows are locked in one order, the workspace's first, here and wherever
- * credits are taken. The commit does not wait for the disk: a crash of the database server may lose the count of its
- * last moments, but nothing that was paid for.
+ * Counts `count` requests of the key with this SHA-256, and returns it once for each of them, in the order of counting.
+ * An unknown, revoked or expired key returns none, and nothing is written. The key, its allowances and the plan are
+ * read while both accounts are locked, also after a wait. Rows are locked in one order, the workspace's first, here and
+ * wherever credits are taken. The commit does not wait for the disk: a crash of the database server may lose the last
+ * counts, but no charges.
  */
 export async function admitRequests(
   db: Pool,
@@ -83,7 +83,7 @@ export async function admitRequests(
            n.request_allowance AS key_request_limit, n.credit_allowance AS key_credit_limit,
            p.requests AS plan_requests, p.credits AS plan_credits,
            k.requests AS key_requests, k.credits AS key_credits, ${syncCommit(false)}
-    -- With the id from the row that is locked last: what was read before a wait may have changed meanwhile.
+    -- With the id from the row that is locked last: what was read before a wait may have changed.
     FROM held h, plan_month p, key_month k, data_key_now(k.key_id) n
     WHERE CASE WHEN n.usable THEN true ELSE refuse('key', '{}') END
   `;
@@ -121,14 +121,14 @@ export async function admitRequests(
   });
 }
 
-/** Who is charged, in the month in which their request was admitted. */
+/** The payer, in the month in which their request was admitted. */
 export interface Payer {
   workspaceId: string;
   keyId: string;
   month: string;
 }
 
-/** What one answer costs. `credits` is above 0. */
+/** The cost of one response. `credits` is above 0. */
 export interface Charge {
   requestId: string;
   operation: string;
@@ -136,7 +136,7 @@ export interface Charge {
   records: number;
 }
 
-/** Whether the credits were taken, and how the accounts stand after this charge and those before it. */
+/** Whether the credits were taken, and the accounts after this charge and those before it. */
 export interface Charged {
   taken: boolean;
   plan: PlanName;
@@ -163,7 +163,7 @@ const creditsPerMonth = JSON.stringify(
   Object.fromEntries(planNames.map((name) => [name, plans[name].dataCreditsPerMonth])),
 );
 
-/** Charges that are taken by one statement, and an id that nothing else uses, by which they are found again. */
+/** Charges that one statement takes, with a unique id to find them again. */
 export interface ChargeBatch {
   id: string;
   charges: readonly Charge[];
@@ -175,12 +175,11 @@ export const chargeBatch = (charges: readonly Charge[]): ChargeBatch => ({
 });
 
 /**
- * Takes credits for a few answers, one after the other: each gets all it costs or nothing, and one that does not fit
- * leaves what is left to those after it. One statement, under the locks of both accounts, so that any number of
- * processes take from them at once and not one credit too many. The plan and the key's allowance are those of the moment
- * in which both are held; a key that was revoked since its request was admitted pays as before. Every charge that is
- * taken has a row in the ledger. Returns as many as there were charges; none when the accounts are not there, which a request that was admitted has
- * seen to.
+ * Takes credits for a few responses in order: each gets its full cost or nothing, and a charge that does not fit leaves
+ * the rest to later ones. One statement, with both accounts locked, so that concurrent processes never take a credit
+ * too many. The plan and the key's allowance are read under the lock; a key that was revoked after its request was
+ * admitted still pays. Every charge taken has a row in the ledger. Returns one result per charge; none when the
+ * accounts do not exist, which an admitted request has ensured.
  */
 export async function takeCredits(
   db: Db,
@@ -207,7 +206,7 @@ export async function takeCredits(
     ), account AS MATERIALIZED (
       SELECT n.plan, k.plan_credits AS plan_used, (${creditsPerMonth}::json ->> n.plan)::bigint AS plan_limit,
              k.credits AS key_used, n.credit_allowance AS key_limit
-      -- With the id from the row that is locked last: what was read before a wait may have changed meanwhile.
+      -- With the id from the row that is locked last: what was read before a wait may have changed.
       FROM key_month k, data_key_now(k.key_id) n
     ), walk AS (
       SELECT 0 AS n, 0::bigint AS spent, false AS taken
@@ -249,12 +248,12 @@ const toAccounts = (row: z.infer<typeof accountsRow>): Omit<Charged, 'taken'> =>
   },
 });
 
-/** A batch is looked for right after it was sent. */
+/** A batch is looked up right after it was sent. */
 const LOOKED_FOR_MINUTES = 10;
 
 /**
- * What `takeCredits` did whose answer was lost, with the accounts as they stand by now. Null when it has taken nothing.
- * It waits for the workspace's account before it looks, so that the batch is no longer under way.
+ * The result of a `takeCredits` whose response was lost, with the current accounts. Null when it has taken nothing.
+ * Waits for the workspace's account first, so that the batch is no longer in progress.
  */
 export async function findTaken(
   db: Pool,

@@ -3,7 +3,7 @@ import type { EntityRecord, EventRecord } from '../../contract/data/ingest.ts';
 import { canonicalJson } from '../../values/canonical-json.ts';
 import type { Json, JsonObject } from '../../json.ts';
 
-/** What a new version of a record is made for: everything but when it was seen. */
+/** The content that creates a new version of a record when it changes: everything except when it was seen. */
 export interface EntityContent {
   entity_type: string;
   canonical_name: string;
@@ -17,7 +17,7 @@ export interface EntityContent {
   source_evidence: Json;
 }
 
-/** The fields beside the attributes whose changes are told, in this order. */
+/** The fields besides the attributes whose changes are recorded, in this order. */
 const changingFields = [
   'canonical_name',
   'aliases',
@@ -31,18 +31,18 @@ const changingFields = [
 const fieldNames: ReadonlySet<string> = new Set([...changingFields, 'entity_type']);
 const PREFIX = 'attributes.';
 
-/** How a change names an attribute: by its name, unless a field of the record has the same. */
+/** How a change names an attribute: by its name, unless a field of the record has the same name. */
 const changeName = (attribute: string): string =>
   fieldNames.has(attribute) || attribute.startsWith(PREFIX) ? PREFIX + attribute : attribute;
 
-/** One difference between two versions. Undefined: it was not there, or is not any more. */
+/** One difference between two versions. Undefined: absent before or after. */
 export interface Difference {
   attribute: string;
   before: Json | undefined;
   after: Json | undefined;
 }
 
-// Through JSON, so that what is absent is so by being left out.
+// Through JSON, which drops absent values.
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 
 export function entityContent(record: EntityRecord): EntityContent {
@@ -60,7 +60,7 @@ export function entityContent(record: EntityRecord): EntityContent {
   };
 }
 
-/** An event as it is kept, apart from what names it. */
+/** The stored content of an event, without its ids. */
 export function eventContent(record: EventRecord) {
   return {
     event_type: record.event_type,
@@ -81,12 +81,12 @@ export type EventContent = ReturnType<typeof eventContent>;
 export const contentHash = (content: EntityContent | EventContent): string =>
   createHash('sha256').update(canonicalJson(content)).digest('hex');
 
-/** What is different, attribute by attribute of the first level and field by field; attributes first, by name. */
+/** The differences, by attribute of the first level and by field; attributes first, by name. */
 export function differences(before: EntityContent, after: EntityContent): Difference[] {
   const found: Difference[] = [];
   const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)]);
   const compare = (attribute: string, old: Json | undefined, now: Json | undefined): void => {
-    // Nothing is known of what is null, as of what is not there.
+    // Null counts as absent.
     if (isSame(old ?? null, now ?? null)) return;
     found.push({ attribute, before: old, after: now });
   };

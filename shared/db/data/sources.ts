@@ -19,7 +19,7 @@ import { promiseEvents } from '../deliveries/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
 import { requireRoom } from '../people/limits.ts';
 
-/** So many failures in a row make a source `failed`. */
+/** This many failures in a row make a source `failed`. */
 const FAILURES_TO_FAIL = 3;
 
 const sourceFields = z.object({
@@ -63,7 +63,7 @@ const sourceColumns = sql.fragment`
   s.health, s.last_success_at, s.last_failure_at, s.last_error, s.consecutive_failures, s.is_demo, s.created_at,
   s.updated_at`;
 
-/** Newest first. `isDemo` chooses the made up or the real ones; without it both are listed. */
+/** Newest first. `isDemo` selects demo or live sources; without it both are listed. */
 export async function listSources(
   db: Db,
   of: { workspaceId: string; isDemo?: boolean },
@@ -90,7 +90,7 @@ export async function readSource(
   return source;
 }
 
-/** Throws AppError `conflict` for one source too many; a name that is taken violates a constraint. */
+/** Throws AppError `conflict` when there are too many sources; a duplicate name violates a constraint. */
 export async function createSource(
   db: Pool,
   actor: Actor,
@@ -113,7 +113,7 @@ export async function createSource(
   });
 }
 
-/** Changes what is given and names it in the audit log. Throws AppError `not_found`. */
+/** Changes the given fields and records them in the audit log. Throws AppError `not_found`. */
 export async function updateSource(
   db: Pool,
   actor: Actor,
@@ -153,7 +153,7 @@ const WRITABLE = [
   'reliability_score',
 ] as const;
 
-/** What it was the source of stays. Throws AppError `not_found`. */
+/** Its records stay. Throws AppError `not_found`. */
 export async function deleteSource(db: Pool, actor: Actor, sourceId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const source = await tx.maybeOne(sql.prepared('data_sources_delete', sourceRow)`
@@ -167,9 +167,9 @@ export async function deleteSource(db: Pool, actor: Actor, sourceId: string): Pr
 
 export interface SourceCheck extends SourceReport {
   workspaceId: string;
-  /** Id or name; a name that a real and a made-up source share is the real one's. */
+  /** Id or name; a name that a live and a demo source share is the live one's. */
   source: string;
-  /** Where a check may be reported again: what the reports of it have in common. */
+  /** How to recognize a repeated report of a check: the fields that its reports share. */
   reportKey?: string;
 }
 
@@ -178,9 +178,9 @@ const checkedRow = sourceFields
   .transform(({ was, ...row }) => ({ was, source: toSource(row) }));
 
 /**
- * Notes what a look at a source came to, and counts it as a check of the month. The third failure in a row makes the
- * source `failed` and promises `source.failed`; the next success makes it `healthy` and promises `source.recovered`.
- * The report last taken, sent again, changes nothing. Throws AppError `not_found`.
+ * Records the result of a source check, and counts it for the month. The third failure in a row makes the source
+ * `failed` and queues `source.failed`; the next success makes it `healthy` and queues `source.recovered`. Sending the
+ * last report again changes nothing. Throws AppError `not_found`.
  */
 export async function reportSource(tx: Tx, check: SourceCheck): Promise<SourceDetail> {
   const { workspaceId, ok } = check;
@@ -237,7 +237,7 @@ async function promiseHealth(
   }
 }
 
-/** A report by whoever runs the sources. Throws AppError `not_found`. */
+/** A report by the operator of the sources. Throws AppError `not_found`. */
 export async function reportSourceAs(
   db: Pool,
   actor: Actor,

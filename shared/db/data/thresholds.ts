@@ -9,11 +9,11 @@ export interface ReachedThresholds {
   meter: 'requests' | 'credits';
   used: number;
   limit: number;
-  /** Shares of the limit that are used up. */
+  /** Shares of the limit that have been reached. */
   percents: readonly number[];
 }
 
-/** Promises `usage.threshold_reached` for each share, unless that was done before, by whichever process. */
+/** Queues `usage.threshold_reached` for each share, once across all processes. */
 export async function tellThresholds(db: Pool, reached: ReachedThresholds): Promise<void> {
   const { workspaceId, month, meter, used, limit, percents } = reached;
   await db.transaction(async (tx) => {

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { sql, type Tx } from '../pool.ts';
 
 /**
- * Waits until nobody else writes records of this workspace, and keeps others waiting until the commit. Returns the
- * time to stamp what is written with: later than every stamp before, in whole milliseconds, since that is how times
- * are told. So what is committed later is stamped later, and readers who go on from a stamp they have seen miss nothing.
+ * Serializes the writers of a workspace's records: waits for the current one, and blocks others until the commit.
+ * Returns the timestamp for the written rows: later than every earlier one, in whole milliseconds, the precision of the
+ * API. So later commits have later timestamps, and readers who continue from a timestamp miss nothing.
  */
 export async function lockForWrite(tx: Tx, workspaceId: string): Promise<string> {
   return tx.oneFirst(sql.prepared('data_take_turn', z.object({ stamp: z.string() }))`

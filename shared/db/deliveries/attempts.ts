@@ -7,20 +7,20 @@ import {
 import { type Db, sql } from '../pool.ts';
 import { thisMonth } from '../month.ts';
 
-/** One round of a delivery, as its execution knows it. */
+/** One cycle of a delivery, as its execution knows it. */
 export interface DeliveryRound {
   workspaceId: string;
   deliveryId: string;
   round: number;
 }
 
-/** An attempt has its place so long; longer than it may take. One whose worker died frees it by time. */
+/** How long an attempt holds its slot; longer than it may take. The slot of a dead worker expires. */
 const PERMIT_MS = 30_000;
-/** Until when a delivery that found no place, or could not be sent, is to be heard of again. */
+/** When a delivery without a slot, or one that could not be sent, is checked again. */
 const BACK_SECONDS = 60;
 
 const claimedRow = z.object({
-  /** How long it still is until the retry is due; 0 when it is. */
+  /** Time until the retry is due; 0 when it is. */
   due_in_ms: z.number(),
   permitted: z.boolean(),
   waits: z.number(),
@@ -37,17 +37,16 @@ const claimedRow = z.object({
   created_at: z.string(),
   started_at: z.string(),
 });
-/** A delivery as it is to be sent now. Secrets are sealed; the previous one is there while it signs. */
+/** A delivery to send now. Secrets are sealed; the previous one is included while it still signs. */
 export type ClaimedDelivery = z.infer<typeof claimedRow>;
 
 /**
- * Takes a place of the endpoint, the one that was kept for this delivery if there is one, and makes `claim` the attempt
- * under way. Without a place (`permitted` false) nothing is to be sent, nor before the retry is due (`due_in_ms` above 0,
- * `permitted` false). Undefined when nobody wants the delivery any more: it has ended, was begun anew, or its endpoint
- * is gone.
+ * Takes a slot of the endpoint, the reserved one if there is one, and makes `claim` the current attempt. Without a slot
+ * (`permitted` false) nothing must be sent, nor before the retry is due (`due_in_ms` above 0, `permitted` false).
+ * Undefined when the delivery is no longer wanted: it has ended, was restarted, or its endpoint was deleted.
  *
- * Whether it is due is asked of the row as it is locked. Temporal alone cannot say it: it may have given an attempt up
- * for lost, and made the next one from its own count, before that attempt recorded its failure.
+ * The locked row says whether the retry is due. Temporal alone cannot: it may have given up an attempt and scheduled
+ * the next one from its own count, before that attempt recorded its failure.
  */
 export async function claimDelivery(
   db: Db,
@@ -57,7 +56,7 @@ export async function claimDelivery(
   const row = await db.maybeOne(sql.prepared('data_deliveries_claim', claimedRow)`
     WITH wanted AS MATERIALIZED (
       SELECT id, endpoint_id, event_id, CASE
-        -- Just as a recorded failure leaves it; only then does next_attempt_at say when the retry is due.
+        -- As a recorded failure leaves it; only then does next_attempt_at say when the retry is due.
         WHEN attempts > 0 AND claim IS NULL AND waits = 0 AND faults = 0
         THEN greatest(0, ceil(extract(epoch FROM next_attempt_at - clock_timestamp()) * 1000)) ELSE 0 END AS due_in_ms
       FROM data_deliveries
@@ -94,16 +93,16 @@ export async function claimDelivery(
   return row ?? undefined;
 }
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export interface AttemptEnd {
   claim: string;
   startedAt: string;
   durationMs: number;
-  /** Null without an answer. */
+  /** Null without a response. */
   statusCode: number | null;
   /** Null: delivered. */
   error: string | null;
-  /** When the next one would be due, in ms from now. */
+  /** When the next attempt would be due, in ms from now. */
   nextInMs: number;
 }
 
@@ -113,9 +112,9 @@ const recordedRow = z.object({
 });
 
 /**
- * Records an attempt: the delivery's log and status, the endpoint's, the count of the month, and the place given back.
- * A failure whose attempt began before the endpoint's last success says nothing about the endpoint. Undefined when the
- * attempt does not count, since a later one has taken over or nobody wants the delivery any more.
+ * Records an attempt: the delivery's attempts and status, the endpoint's status, the count of the month, and the
+ * released slot. A failure whose attempt started before the endpoint's last success does not affect the endpoint.
+ * Undefined when the attempt does not count, because a later one has taken over or the delivery is no longer wanted.
  */
 export async function recordAttempt(
   db: Db,
@@ -125,7 +124,7 @@ export async function recordAttempt(
   const delivered = end.error === null;
   const row = await db.maybeOne(sql.prepared('data_deliveries_record', recordedRow)`
     WITH endpoint AS MATERIALIZED (
-      -- First of all, as whoever deletes it does.
+      -- First, in the order of a deletion.
       SELECT p.id FROM data_endpoints p
       WHERE p.id = (SELECT endpoint_id FROM data_deliveries WHERE id = ${deliveryId})
         AND p.workspace_id = ${workspaceId}
@@ -169,7 +168,7 @@ export async function recordAttempt(
   return row ?? undefined;
 }
 
-/** Gives the place back of an attempt that a fault of our own ended before anything could come of it. */
+/** Releases the slot of an attempt that an internal error ended. */
 export async function releaseAttempt(
   db: Db,
   { workspaceId, deliveryId, round }: DeliveryRound,

@@ -28,7 +28,7 @@ const attempt = deliverySchema.shape.log.element.extend({
 const deliveryRow = deliverySchema.extend({ log: z.array(attempt) });
 const listed = deliveryRow.extend({ at: z.number(), tie: z.string() });
 
-/** The deliveries of an endpoint, newest first, with their logs. Throws AppError `not_found`. */
+/** The deliveries of an endpoint, newest first, with their attempts. Throws AppError `not_found`. */
 export async function listDeliveries(
   db: Db,
   caller: EndpointCaller,
@@ -38,7 +38,7 @@ export async function listDeliveries(
   await readEndpoint(db, caller, endpointId);
   const statuses = status === undefined ? [...deliveryStatuses] : [status];
   const { at, tie } = page.after ?? { at: null, tie: null };
-  // A page of each status, since the index has them apart, and of those the first rows.
+  // A page of each status, since the index separates them, and of those the first rows.
   const found = await db.any(sql.prepared('data_deliveries_list', listed)`
     SELECT ${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS at, d.id AS tie
     FROM (
@@ -80,7 +80,7 @@ async function readDelivery(
   return delivery;
 }
 
-/** Promises a ping to an endpoint, whatever it subscribes to. Throws AppError `not_found`. */
+/** Queues a ping to an endpoint, regardless of its subscriptions. Throws AppError `not_found`. */
 export async function pingEndpoint(
   db: Pool,
   caller: EndpointCaller,
@@ -96,14 +96,14 @@ export async function pingEndpoint(
   });
 }
 
-/** What a delivery is like that is begun anew. */
+/** The columns of a restarted delivery. */
 const anew = sql.fragment`
   status = 'pending', reason = NULL, attempts = 0, round = round + 1, queued_at = now(), leased_until = NULL,
   started = false, next_attempt_at = NULL, claim = NULL, waits = 0, faults = 0, ended_at = NULL`;
 
 /**
- * Begins a delivery that has ended anew, with all its attempts. Throws AppError `not_found`, and `conflict` for one
- * that is pending.
+ * Restarts a delivery that has ended, with all its attempts. Throws AppError `not_found`, and `conflict` for one that
+ * is pending.
  */
 export async function redeliver(
   db: Pool,
@@ -120,15 +120,15 @@ export async function redeliver(
         AND status <> 'pending'
     `);
     const delivery = await readDelivery(tx, scope);
-    if (rowCount === 0) throw conflict('The delivery is pending: it is being tried already');
+    if (rowCount === 0) throw conflict('The delivery is pending: it is already being retried');
     await auditEndpoint(tx, caller, endpointId, 'data_webhook_redeliver', { delivery: deliveryId });
     return delivery;
   });
 }
 
 /**
- * Begins all dead letters of events since then anew, oldest first, as far as there is room among the pending ones.
- * Throws AppError `not_found`.
+ * Restarts all dead letters of events since then, oldest first, up to the limit of pending deliveries. Throws AppError
+ * `not_found`.
  */
 export async function redeliverDead(
   db: Pool,

@@ -16,21 +16,21 @@ import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import type { ReaderScope } from '../data/lists.ts';
 import { requireRoom } from '../people/limits.ts';
 
-/** Attempts of one endpoint that may be under way at once, over all workers. */
+/** Concurrent attempts of one endpoint, over all workers. */
 const PERMITS = 8;
 
 /**
- * Who looks after endpoints: a key of the data API, for which those of the other mode are not there, or a member, who
- * sees both. Those of other workspaces are there for nobody.
+ * Who manages endpoints: a key of the data API, which sees those of its mode, or a member, who sees both. Nobody sees
+ * those of other workspaces.
  */
 export interface EndpointCaller extends ReaderScope {
   /** The member; null for a key. */
   id: string | null;
-  /** What the audit log calls them. */
+  /** The name in the audit log. */
   name: string | null;
 }
 
-/** Whose a sealed secret is: it cannot be opened as that of another endpoint. */
+/** The owner of a sealed secret: it cannot be opened for another endpoint. */
 export const secretPlace = (workspaceId: string, endpointId: string): string =>
   `${workspaceId}/${endpointId}/secret`;
 
@@ -65,7 +65,7 @@ export async function readEndpoint(
   return endpoint;
 }
 
-/** The endpoint stays until the transaction ends, and nobody else changes it. Throws AppError `not_found`. */
+/** Locks the endpoint until the transaction ends. Throws AppError `not_found`. */
 export async function lockEndpoint(
   tx: Tx,
   caller: EndpointCaller,
@@ -80,8 +80,8 @@ export async function lockEndpoint(
 }
 
 /**
- * Registers an endpoint. `seal` is given its id and returns the secret as it is kept. Throws AppError `conflict` for
- * one too many, and whatever `seal` throws.
+ * Registers an endpoint. `seal` receives its id and returns the sealed secret. Throws AppError `conflict` when there
+ * are too many, and whatever `seal` throws.
  */
 export async function createEndpoint(
   db: Pool,
@@ -113,7 +113,7 @@ export async function createEndpoint(
 }
 
 /**
- * Changes what is given and names it in the audit log. What is pending goes to the new address. Throws AppError
+ * Changes the given fields and records them in the audit log. Pending deliveries go to the new address. Throws AppError
  * `not_found`.
  */
 export async function updateEndpoint(
@@ -143,7 +143,7 @@ export async function updateEndpoint(
 const WRITABLE = ['url', 'events'] as const;
 
 /**
- * Takes an endpoint away with what is pending for it; its executions find nothing to deliver and end. Throws AppError
+ * Deletes an endpoint with its pending deliveries; their executions find nothing to deliver and end. Throws AppError
  * `not_found`.
  */
 export async function deleteEndpoint(
@@ -156,7 +156,7 @@ export async function deleteEndpoint(
       DELETE FROM data_endpoints WHERE id = ${endpointId} AND ${ofCaller(caller)} RETURNING id
     `);
     if (gone === null) throw notFound('Webhook endpoint');
-    // A statement of its own, so that it sees what those had promised whom the deletion waited for.
+    // A separate statement, so that it sees events that were queued while the deletion waited.
     const { rowCount } = await tx.query(sql.prepared('data_endpoints_drop_pending', z.object({}))`
       DELETE FROM data_deliveries
       WHERE endpoint_id = ${endpointId} AND workspace_id = ${caller.workspaceId} AND status = 'pending'
@@ -166,7 +166,7 @@ export async function deleteEndpoint(
 }
 
 /**
- * Gives an endpoint another secret; the one before signs too for a while. Returns until when. Throws AppError
+ * Replaces an endpoint's secret; the previous one also signs for a while. Returns until when. Throws AppError
  * `not_found`.
  */
 export async function rotateSecret(
@@ -192,7 +192,7 @@ export async function rotateSecret(
   });
 }
 
-/** An entry about an endpoint. Without its address, which may hold a secret. */
+/** An audit entry about an endpoint. Without its address, which may contain a secret. */
 export const auditEndpoint = (
   db: Db,
   caller: EndpointCaller,

@@ -4,20 +4,20 @@ import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
 import { type Db, sql } from '../pool.ts';
 
-/** Something that happened, for the webhook endpoints of a workspace that want to hear of it. */
+/** An event for the subscribed webhook endpoints of a workspace. */
 export interface OutboundEvent {
   type: OutboundEventType;
-  /** Endpoints of test keys hear of what is made up, those of live keys of what is real; null: both hear of it. */
+  /** Endpoints of test keys receive demo events, those of live keys receive live ones; null: both receive it. */
   isDemo: boolean | null;
   data: JsonObject;
 }
 
-/** Deliveries of one endpoint that may be pending; further ones are dead letters from the beginning. */
+/** Pending deliveries of one endpoint; further ones are dead letters at once. */
 export const MAX_PENDING = 10_000;
 
 /**
- * Promises what happened to every endpoint that subscribes to it, in the transaction in which it happens. Nothing is
- * written of what no endpoint wants to hear. Returns the number of deliveries.
+ * Queues an event for every subscribed endpoint, in the transaction of the change. Writes nothing without a subscribed
+ * endpoint. Returns the number of deliveries.
  */
 export async function promiseEvents(
   db: Db,
@@ -28,7 +28,7 @@ export async function promiseEvents(
   return (await promise(db, { workspaceId, events })).deliveries;
 }
 
-/** Promises a `ping` to one endpoint, whatever it subscribes to. Returns the delivery's id. */
+/** Queues a `ping` to one endpoint, regardless of its subscriptions. Returns the delivery's id. */
 export async function promisePing(
   db: Db,
   { workspaceId, endpointId }: { workspaceId: string; endpointId: string },
@@ -39,10 +39,7 @@ export async function promisePing(
 
 const promised = z.object({ deliveries: z.number(), delivery_id: z.string().nullable() });
 
-/**
- * Of an endpoint's pending deliveries those are counted that are committed: transactions at work at the same time may
- * each fill the room that is left.
- */
+/** Only committed pending deliveries are counted: concurrent transactions may each fill the remaining room. */
 async function promise(
   db: Db,
   {
@@ -63,7 +60,7 @@ async function promise(
         json_to_recordset(${JSON.stringify(rows)}::json) AS (id text, type text, is_demo boolean, data json)
       ) WITH ORDINALITY AS e (id, type, is_demo, data, at)
     ), endpoints AS MATERIALIZED (
-      -- Locked, so that whoever deletes one finds what it was promised.
+      -- Locked, so that a deletion finds what was queued.
       SELECT p.id, p.events, p.is_demo FROM data_endpoints p
       WHERE p.workspace_id = ${workspaceId}
         AND (p.id = ${endpointId}::text

@@ -3,19 +3,22 @@ import { outboundEventTypes } from '../../contract/data/outbound.ts';
 import { type Db, sql } from '../pool.ts';
 
 /**
- * What is promised waits here until its execution is started. An endpoint's deliveries are taken in order of age and
- * only as far as it has places free; of several endpoints each has its turn.
+ * Deliveries wait here until their execution is started. An endpoint's deliveries are taken by age, and only as many as
+ * it has free slots; the endpoints take turns.
  */
 
-/** Whoever took a delivery has it to itself so long. A dead process's are taken over after this. */
+/** How long a leased delivery belongs to its process. After this another process takes over. */
 const LEASE_MS = 10_000;
-/** Until then its execution has to have begun; longer, so that a backlog stays here and not in the task queue. */
+/**
+ * How long its execution may take to start; longer than the lease, so that a backlog waits here and not in the task
+ * queue.
+ */
 const PLACE_MS = 30_000;
-/** What could not be started is taken again after this. */
+/** When a delivery that could not be started is taken again. */
 const RETURN_MS = 1_000;
-/** Places of an endpoint that are left to deliveries that are tried again. */
+/** Slots of an endpoint that are reserved for retries. */
 const KEPT_FOR_RETRIES = 2;
-/** An execution that has not been heard of for so long after its attempt was due is lost. */
+/** An execution that was silent for this long after its attempt was due is lost. */
 const LOST_MINUTES = 15;
 
 const queuedDelivery = z.object({
@@ -28,8 +31,8 @@ const queuedDelivery = z.object({
 export type QueuedDelivery = z.infer<typeof queuedDelivery>;
 
 /**
- * Leases up to `limit` deliveries, each with a place of its endpoint. An endpoint for whose places deliveries wait that
- * are tried again gets no new ones, so that those never pile up. What another process holds is passed over.
+ * Leases up to `limit` deliveries, each with a slot of its endpoint. An endpoint whose retries wait for slots gets no
+ * new deliveries, so that retries never pile up. Skips rows that another process has locked.
  */
 export async function takeQueued(db: Db, limit: number): Promise<readonly QueuedDelivery[]> {
   return db.any(sql.prepared('data_deliveries_take', queuedDelivery)`
@@ -75,7 +78,7 @@ export async function takeQueued(db: Db, limit: number): Promise<readonly Queued
   `);
 }
 
-/** Their executions are there. One that was begun anew meanwhile stays in the queue. */
+/** Their executions exist. One that was restarted meanwhile stays in the queue. */
 export async function markDispatched(
   db: Db,
   deliveries: readonly Pick<QueuedDelivery, 'id' | 'round'>[],
@@ -89,7 +92,7 @@ export async function markDispatched(
   `);
 }
 
-/** Gives deliveries back that could not be started, with their places, to be taken again soon. */
+/** Releases deliveries that could not be started, with their slots, to be taken again soon. */
 export async function giveBack(db: Db, deliveryIds: readonly string[]): Promise<void> {
   await db.query(sql.prepared('data_deliveries_give_back', z.object({}))`
     WITH given AS (
@@ -103,8 +106,8 @@ export async function giveBack(db: Db, deliveryIds: readonly string[]): Promise<
 }
 
 /**
- * Queues deliveries whose executions are gone, because somebody ended them or Temporal lost them, for another one. An
- * execution that was only late finds that its round is over. Returns how many, at most `limit`.
+ * Queues deliveries whose executions were terminated or lost by Temporal again. An execution that was only late finds
+ * that its cycle is over. Returns how many, at most `limit`.
  */
 export async function requeueLost(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.query(sql.prepared('data_deliveries_requeue_lost', z.object({}))`

@@ -13,15 +13,15 @@ const historyRow = z.object({
 });
 
 /**
- * What a budget's current window has spent, by the UTC day on which holds ended; of a budget without window the last
- * days. From the ledger, whose sums the counters are at any moment, so the days of a window add up to what is spent.
- * Throws AppError `not_found`.
+ * The spend of a budget's current window, by the UTC day on which holds closed; for a budget without a window the last
+ * days. From the ledger, whose sums always equal the counters, so the days of a window add up to its spend. Throws
+ * AppError `not_found`.
  */
 export async function readBudgetHistory(
   db: Db,
   scope: { workspaceId: string; budgetId: string },
 ): Promise<BudgetHistory> {
-  // A hold that ended while a clock was a little ahead or behind is counted on the nearest day there is.
+  // A hold that closed while a clock was slightly off is counted on the nearest day.
   const row = await db.maybeOne(sql.prepared('budgets_history', historyRow)`
     SELECT b.limit_micros, ${windowBounds},
            (SELECT json_agg(json_build_object('date', to_char(d.day, 'YYYY-MM-DD'),

@@ -35,12 +35,12 @@ const budgetRow = z.object({
   elapsed: z.number().nullable(),
 });
 
-/** The bounds of the window that is now, of budgets `b` with `currentWindow`; null where there is none. */
+/** The bounds of the current window, of budgets `b` with `currentWindow`; null where there is none. */
 export const windowBounds = sql.fragment`
   CASE WHEN b."window" <> 'total' THEN w.start END AS window_start,
   CASE WHEN b."window" <> 'total' THEN w.start + ('1 ' || b."window")::interval END AS window_end`;
 
-/** Budgets `b` with the counters of the window that is now. `elapsed`: how much of it has passed, 0 to 1. */
+/** Budgets `b` with the counters of the current window. `elapsed`: how much of it has passed, 0 to 1. */
 const budgetColumns = sql.fragment`
   b.id, b.name, b.scope, b.workflow_id, b."window", b.limit_micros, b.estimate_micros, b.created_at,
   CASE WHEN b.window_start < w.start THEN 0 ELSE b.spent_micros END AS spent,
@@ -48,7 +48,7 @@ const budgetColumns = sql.fragment`
   ${windowBounds},
   CASE WHEN b."window" <> 'total' THEN extract(epoch FROM now() - w.start)
     / extract(epoch FROM ('1 ' || b."window")::interval + w.start - w.start) END AS elapsed`;
-/** When the window of budgets `b` that is now began, as `w.start`. */
+/** The start of the current window of budgets `b`, as `w.start`. */
 export const currentWindow = sql.fragment`
   CROSS JOIN LATERAL (SELECT greatest(b.window_start, budget_window_start(b."window", now())) AS start) AS w`;
 
@@ -68,7 +68,7 @@ function toBudget(row: z.infer<typeof budgetRow>): Budget {
 
 function toStatus(row: z.infer<typeof budgetRow>): BudgetStatus {
   const committed = row.spent + row.reserved;
-  // A window that began this instant has no rate yet.
+  // A window that started this instant has no rate yet.
   const projected =
     row.elapsed === null || row.elapsed <= 0 ? row.spent : Math.round(row.spent / row.elapsed);
   return {
@@ -111,17 +111,17 @@ export async function readBudget(
 }
 
 /**
- * Makes a budget and returns its id. What the window has seen already counts: finished runs as spent, with one entry
- * in the ledger; runs in flight with what they cost so far, and whatever they still cost. Every run is seen here or
- * sees the budget: admissions and resumes that are under way are waited for, later ones wait. Throws AppError
- * `not_found`, `conflict` for one budget too many.
+ * Creates a budget and returns its id. Past spend of the current window counts: finished runs as spent, with one entry
+ * in the ledger; active runs with their cost so far, and all further cost. Every run is either counted here or sees the
+ * budget: this waits for admissions and resumes in progress, and later ones wait for it. Throws AppError `not_found`,
+ * and `conflict` when there are too many budgets.
  */
 export async function createBudget(db: Pool, actor: Actor, input: BudgetInput): Promise<string> {
   const { workspaceId } = actor;
   const workflowId = input.workflow_id ?? null;
   const budgetId = newId('budget');
   await db.transaction(async (tx) => {
-    // Before all other locks, since admissions that it waits for take theirs after it.
+    // Before all other locks, since the admissions that it waits for take theirs afterwards.
     await lockBudgets(tx, workspaceId);
     await requireRoom(tx, workspaceId, 'budgets');
     if (workflowId !== null) await keepWorkflow(tx, { workspaceId, workflowId });
@@ -183,8 +183,8 @@ const lockedRow = z.object({
 });
 
 /**
- * Changes name, limit or estimate; holds that are placed stay as they are. The limit may go below what is committed:
- * the budget is then over. Throws AppError `not_found`, `invalid`.
+ * Changes name, limit or estimate; existing holds do not change. The limit may go below the committed amount: the
+ * budget is then exceeded. Throws AppError `not_found`, `invalid`.
  */
 export async function updateBudget(
   db: Pool,
@@ -200,7 +200,7 @@ export async function updateBudget(
     if (before === null) throw notFound('Budget');
     for (const field of ['scope', 'workflow_id', 'window'] as const) {
       if (body[field] !== undefined && body[field] !== before[field]) {
-        throw new AppError('invalid', `${field}: cannot be changed; make another budget`);
+        throw new AppError('invalid', `${field}: cannot be changed; create another budget`);
       }
     }
     const after = {
@@ -223,7 +223,7 @@ export async function updateBudget(
   });
 }
 
-/** Takes the budget away with its ledger; runs that hold it go on without. Throws AppError `not_found`. */
+/** Deletes the budget with its ledger; runs that hold it continue without. Throws AppError `not_found`. */
 export async function deleteBudget(db: Pool, actor: Actor, budgetId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const name = await tx.maybeOneFirst(sql.prepared(

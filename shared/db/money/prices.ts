@@ -4,7 +4,7 @@ import { type Price, priceSchema } from '../../contract/price.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 
-/** What this workspace pays where that differs from the built-in table, by model name. */
+/** The workspace's own prices where they differ from the built-in table, by model name. */
 export async function listPrices(db: Db, workspaceId: string): Promise<readonly Price[]> {
   return db.any(sql.prepared('prices_list', priceSchema)`
     SELECT model, input_usd_per_million, output_usd_per_million
@@ -19,7 +19,7 @@ export async function replacePrices(
   prices: readonly Price[],
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    // Two replacements at once would leave a mixture of both sets.
+    // Concurrent replacements would leave a mixture of both sets.
     await tx.query(sql.prepared('prices_lock_workspace', z.object({ id: z.string() }))`
       SELECT id FROM workspaces WHERE id = ${actor.workspaceId} FOR NO KEY UPDATE
     `);

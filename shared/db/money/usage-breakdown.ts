@@ -4,7 +4,7 @@ import { toDollars } from '../../money.ts';
 import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
 import { allUsage } from './usage.ts';
 
-/** Whole days of a workspace: `since` is the first instant of the first, `end` that after the last. ISO 8601. */
+/** Whole days of a workspace: `since` is the first instant of the first, `end` the one after the last. ISO 8601. */
 interface Days {
   workspaceId: string;
   since: string;
@@ -12,9 +12,8 @@ interface Days {
 }
 
 /**
- * What the runs of the last `days` days, UTC and today included, have cost: by workflow and by model as far as they are
- * kept, by day all of them. `at` (ISO 8601) is now unless told otherwise. One snapshot: where nothing was deleted, all
- * three lists add up to the same.
+ * The cost of the runs of the last `days` days (UTC, including today): by workflow and by model for stored runs, by day
+ * for all. `at` (ISO 8601) defaults to now. One snapshot: where nothing was deleted, all three lists have the same sum.
  */
 export async function readUsageBreakdown(
   db: Pool,
@@ -22,8 +21,8 @@ export async function readUsageBreakdown(
 ): Promise<UsageBreakdown> {
   return db.transaction(async (tx) => {
     await tx.query(sql.unsafe`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`);
-    // How many runs there are in these days decides how they are best read: a plan for any number reads every step
-    // there is, for a workspace of three runs, too.
+    // The best plan depends on the number of runs in these days: a generic plan reads every step, even for a workspace
+    // with three runs.
     await tx.query(sql.unsafe`SET LOCAL plan_cache_mode = force_custom_plan`);
     const { since, until, end, by_day } = await readDays(tx, { workspaceId, days, at });
     const of = { workspaceId, since, end };

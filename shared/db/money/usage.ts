@@ -9,9 +9,9 @@ import { type Db, sql, syncCommit } from '../pool.ts';
 export const FOLD_BATCH = 2_000;
 
 /**
- * Adds the oldest deltas, at most `batch`, to their days, and returns how many. One statement: a reader sees each
- * delta exactly once, before and after. Several processes share the work. Days are taken in one order, so that no two
- * of them wait for each other in a circle. Deltas of a workspace that is gone go with it.
+ * Adds the oldest deltas, at most `batch`, to their days, and returns how many. One statement: a reader sees each delta
+ * exactly once, before and after. Concurrent processes share the work. Days are locked in one order to avoid deadlocks.
+ * Deltas of a deleted workspace are dropped.
  */
 export async function foldUsage(db: Db, batch = FOLD_BATCH): Promise<number> {
   const row = z.object({ folded: z.number(), set_config: z.unknown() });
@@ -38,7 +38,7 @@ export async function foldUsage(db: Db, batch = FOLD_BATCH): Promise<number> {
   return folded;
 }
 
-/** What is folded and what is not yet, together; only ever read in one statement, else a fold in between shows. */
+/** Folded and unfolded deltas together; only correct within one statement, since a fold may come in between. */
 export const allUsage = (workspaceId: string) => sql.fragment`(
   SELECT day, runs, succeeded, failed, cost_micros, evaluated, checks_passed, checks_total
   FROM usage_days WHERE workspace_id = ${workspaceId}
@@ -55,8 +55,8 @@ const usageRow = z.object({
 });
 
 /**
- * What a workspace has used of its plan in the calendar month, UTC, of `at` (ISO 8601), which is now unless told
- * otherwise. Runs are counted from the counters that the quota is compared with.
+ * The plan usage of a workspace in the calendar month (UTC) of `at` (ISO 8601), which defaults to now. Runs are read
+ * from the same counters as the quota.
  */
 export async function readUsage(
   db: Db,
@@ -98,11 +98,11 @@ const overviewRow = z.object({
   days: z.array(z.object({ date: z.string(), count: z.number(), cost_micros: z.number() })),
 });
 
-/** Percent with one decimal, or undefined of nothing. */
+/** Percent with one decimal; undefined when the total is 0. */
 const percent = (part: number, whole: number): number | undefined =>
   whole === 0 ? undefined : Math.round((part / whole) * 1000) / 10;
 
-/** Read from the days, so that it costs the same however many runs there are. */
+/** From the daily totals, so that the cost does not depend on the number of runs. */
 export async function readOverview(
   db: Db,
   { workspaceId, at = null }: { workspaceId: string; at?: string | null },

@@ -13,14 +13,14 @@ import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { requireAtLeast, lockMembership } from './standing.ts';
 import { requireRoom } from './limits.ts';
 
-/** Keys `k` as the API shows them. One whose member is gone lets nobody in, so it is shown as revoked. */
+/** Keys `k` as the API shows them. A key whose member was removed is invalid, so it is shown as revoked. */
 const keyColumns = sql.fragment`
   k.id, k.name, k.prefix, coalesce(m.role, k.role) AS role, k.member_id,
   k.revoked_at IS NOT NULL OR (k.member_id IS NOT NULL AND m.id IS NULL) AS revoked, k.created_at, k.last_used_at`;
 const linkedMember = sql.fragment`
   LEFT JOIN members m ON m.id = k.member_id AND m.workspace_id = k.workspace_id AND m.status = 'active'`;
 
-/** Keys of a workspace, newest first, revoked ones among them. */
+/** Keys of a workspace, newest first, including revoked ones. */
 export async function listApiKeys(
   db: Db,
   page: OffsetPage & { workspaceId: string },
@@ -44,9 +44,9 @@ async function readApiKey(
 }
 
 /**
- * Makes a key and returns it with its secret, which is kept nowhere. A key linked to a member has the member's role,
- * whatever role was given. Throws AppError `not_found` for a member that is not of the workspace, `invalid` for one
- * that is not active, `forbidden` for a key that would hold more than the actor does, `conflict` for one key too many.
+ * Creates a key and returns it with its secret, which is not stored. A key linked to a member has the member's role,
+ * whatever role was given. Throws AppError `not_found` for a member of another workspace, `invalid` for one that is not
+ * active, `forbidden` for a key with more permissions than the actor, `conflict` when there are too many keys.
  */
 export async function createApiKey(
   db: Pool,
@@ -67,7 +67,7 @@ export async function createApiKey(
               ${input.member_id ?? null}, ${actor.id})
     `);
     const key = await readApiKey(tx, { workspaceId, keyId });
-    if (key === undefined) throw new Error(`key ${keyId} was not made`);
+    if (key === undefined) throw new Error(`key ${keyId} was not created`);
     await auditKey(tx, maker, key, 'create');
     return { ...key, secret };
   });
@@ -80,8 +80,8 @@ const linkRow = z.object({
 });
 
 /**
- * What a new key would hold. The linked member stays as they are until the key is there: whoever removes them at the
- * same moment comes before it, and there is no key, or after it, and the key goes with them.
+ * The capabilities of a new key. The linked member stays locked until the key exists: a concurrent removal comes either
+ * first, and there is no key, or after it, and revokes the key.
  */
 async function lockGrant(
   tx: Tx,
@@ -108,7 +108,7 @@ const heldRow = z.object({
   overrides: z.record(z.string(), z.boolean().nullable()),
 });
 
-/** What the key may do: what its member may, or what its own role has by default. */
+/** The capabilities of the key: those of its member, or the defaults of its own role. */
 const readHeld = async (tx: Tx, keyId: string): Promise<z.infer<typeof heldRow>> =>
   tx.one(sql.prepared('api_keys_read_held', heldRow)`
     SELECT coalesce(m.role, k.role) AS role, coalesce(m.overrides, '{}') AS overrides
@@ -116,8 +116,8 @@ const readHeld = async (tx: Tx, keyId: string): Promise<z.infer<typeof heldRow>>
   `);
 
 /**
- * Revokes a key, which the next request notices. One that is revoked already stays as it is. Throws AppError
- * `not_found`, and `forbidden` for a key that may do more than the actor.
+ * Revokes a key, effective for the next request. Has no effect on a revoked key. Throws AppError `not_found`, and
+ * `forbidden` for a key with more permissions than the actor.
  */
 export async function revokeApiKey(db: Pool, actor: Actor, keyId: string): Promise<void> {
   const { workspaceId } = actor;
@@ -144,8 +144,8 @@ const auditKey = (tx: Tx, actor: Actor, key: ApiKey, action: 'create' | 'revoke'
   });
 
 /**
- * Writes when keys were last used, each at most once and never back: of several processes the latest use counts. The
- * rows are locked in one order, so that processes that write the same keys do not block each other for good.
+ * Writes the last uses of keys. A time never goes back: of several processes the latest use counts. The rows are locked
+ * in one order to avoid deadlocks.
  */
 export async function recordKeyUses(
   db: Db,

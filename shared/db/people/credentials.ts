@@ -16,10 +16,10 @@ const keyRow = z.object({
 });
 
 /**
- * Who a key stands for, by the SHA-256 of its secret, or undefined when no key that is valid now has it: its member
- * with what the member may do now, or, linked to none, nobody with the defaults of its own role. Found by the hash
- * alone: of a secret with 200 random bits the time a lookup takes tells nothing. One read, so that a revocation holds
- * for the next request.
+ * The holder of a key, by the SHA-256 of its secret, or undefined when there is no such valid key: its member with
+ * their current capabilities or, for an unlinked key, no member and the defaults of its own role. Looked up only by the
+ * hash: with 200 random bits the lookup time reveals nothing. One read, so that a revocation applies to the next
+ * request.
  */
 export async function findKeyHolder(
   db: Db,
@@ -56,8 +56,8 @@ const sessionRow = z.object({
 });
 
 /**
- * Active members with the epoch of their sessions, by id; whoever is missing has been removed. A token of another
- * epoch is void.
+ * Active members with the epoch of their sessions, by id; removed members are missing. A token of another epoch is
+ * invalid.
  */
 export async function findSessionHolders(
   db: Db,

@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { type Db, sql } from '../pool.ts';
 
 /**
- * Invitations on their way by mail. Due ones wait in `members.invite_mail_due_at`, which goes when the invitation is
+ * Invitations that wait for their email, in `members.invite_mail_due_at`, which is cleared when the invitation is
  * mailed, accepted or withdrawn.
  */
 
-/** How long whoever took an invitation keeps it to itself: longer than handing over a mail can take. */
+/** How long a leased invitation belongs to its process: longer than sending an email can take. */
 const LEASE_MS = 60_000;
 const FIRST_PAUSE_MS = 10_000;
 
 const dueRow = z.object({
   member_id: z.string(),
   email: z.string(),
-  /** Whether they signed up by themselves and were approved. */
+  /** Whether they signed up themselves and were approved. */
   approved: z.boolean(),
-  /** The sealed code, or where nothing can be sealed the code as it is. */
+  /** The sealed code, or the plain code where no key is configured. */
   sealed_code: z.string().nullable(),
   plain_code: z.string().nullable(),
-  /** Names the code without telling it. */
+  /** Identifies the code without revealing it. */
   issue: z.string(),
   workspace_name: z.string(),
   attempt: z.number(),
@@ -28,7 +28,7 @@ export type DueInvitation = z.infer<typeof dueRow>;
 
 const issue = sql.fragment`encode(substring(m.invite_code_hash FOR 8), 'hex')`;
 
-/** Leases up to `limit` that are due. Those of a process that died are due again when its lease ends. */
+/** Leases up to `limit` due invitations. Those of a dead process are due again when its lease expires. */
 export async function takeDueInvitations(db: Db, limit: number): Promise<readonly DueInvitation[]> {
   return db.any(sql.prepared('invitations_take_due', dueRow)`
     UPDATE members m SET invite_mail_due_at = now() + ${LEASE_MS}::int * interval '1 ms',
@@ -43,7 +43,7 @@ export async function takeDueInvitations(db: Db, limit: number): Promise<readonl
   `);
 }
 
-/** Nothing is left to mail: it was, or it is given up. A code made since then is still due. */
+/** Nothing is left to mail: it was sent, or has failed for good. A newer code is still due. */
 export async function endInvitationMail(db: Db, due: DueInvitation): Promise<void> {
   await db.query(sql.prepared('invitations_end_mail', z.object({}))`
     UPDATE members m SET invite_mail_due_at = NULL, invite_code = NULL
@@ -51,7 +51,7 @@ export async function endInvitationMail(db: Db, due: DueInvitation): Promise<voi
   `);
 }
 
-/** Due again after a pause that doubles from ten seconds, unless the invitation is over by now. */
+/** Due again after a delay that doubles from ten seconds, unless the invitation is over. */
 export async function postponeInvitationMail(
   db: Db,
   { member_id, attempt, issue: mailed }: DueInvitation,

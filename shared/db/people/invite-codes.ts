@@ -5,20 +5,20 @@ import { type Sealer, SealError } from '../../crypto/sealing.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 
 /**
- * Invite codes. What lets somebody in is the SHA-256 of a code; a sealed copy is kept beside it for as long as the code
- * may be shown. Readable codes are in `members.invite_code` only where there is no key to seal them with and a mail is
- * still due, and of invitations from before codes were hashed until `adoptPlainCodes` has seen them.
+ * Invite codes. A code is checked by its SHA-256; a sealed copy is stored for as long as the code may be shown. Plain
+ * codes are in `members.invite_code` only where there is no key to seal them and an email is still due, and for old
+ * invitations until `adoptPlainCodes` has processed them.
  */
 
 /** Characters of 5 random bits each. */
 const CODE_LENGTH = 32;
 
 export interface InviteRules {
-  /** Undefined without `ENCRYPTION_KEY`: then a code is shown only in the answer to the request that made it. */
+  /** Undefined without `ENCRYPTION_KEY`: then a code is only shown in the response that created it. */
   sealer: Sealer | undefined;
-  /** Whether e-mail delivery is configured. */
+  /** Whether email delivery is configured. */
   mail: boolean;
-  /** How long a code is good for. */
+  /** How long a code is valid. */
   ttlMs: number;
 }
 
@@ -59,7 +59,10 @@ export function openInviteCode(
   }
 }
 
-/** Gives a member another code; the one before is void, and a mail with the new one is due where mail is configured. */
+/**
+ * Replaces a member's code; the previous one is invalid, and an email with the new one is due where email is
+ * configured.
+ */
 export async function replaceInviteCode(
   tx: Tx,
   memberId: string,
@@ -79,8 +82,8 @@ export async function replaceInviteCode(
 const plainRow = z.object({ id: z.string(), invite_code: z.string() });
 
 /**
- * Hashes codes that are kept readable only, which releases before hashing wrote, and forgets readable ones that need
- * not be kept. They expire as if they were new. Safe to repeat, also by several processes at once.
+ * Hashes codes that earlier releases stored as plain text, and removes plain codes that are not needed. They expire as
+ * if they were new. Idempotent, also with concurrent processes.
  */
 export async function adoptPlainCodes(db: Pool, rules: InviteRules): Promise<void> {
   if (!(await hasPlainCodes(db, rules))) return;

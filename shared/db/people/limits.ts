@@ -20,9 +20,9 @@ const counted: Readonly<Record<LimitedNoun, FragmentSqlToken>> = {
 };
 
 /**
- * Makes sure that a workspace may have one more of something, which the same transaction then adds. The workspace's row
- * is held until it ends: of two that would be the last one, the second waits and then finds the first. `isDemo` counts
- * only those of that kind. Throws AppError `conflict`, saying what to do, and `not_found` for the workspace.
+ * Checks that a workspace may have one more item, which the same transaction then adds. The workspace's row stays
+ * locked until it ends: of two concurrent requests for the last place, the second waits and then counts the first.
+ * `isDemo` counts only that kind. Throws AppError `conflict`, saying what to do, and `not_found` for the workspace.
  */
 export async function requireRoom(
   tx: Tx,

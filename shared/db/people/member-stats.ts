@@ -6,14 +6,14 @@ import { listActionsOf } from '../audit/audit.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 
 /**
- * What members did, per UTC day, in `member_days`. An audit entry is counted when it gets its seal, which happens once;
- * a cost when it is folded into the usage of its day. Until then both are found where they wait. So nothing that acts
- * waits for the counting, and what retention removes has been counted.
+ * Member statistics per UTC day, in `member_days`. An audit entry is counted when it gets its seal, which happens once;
+ * a cost when it is folded into the usage of its day. Before that, both are read from where they wait. So no action
+ * waits for the counting, and retention only removes counted rows.
  *
- * Whoever adds to several days takes them in the order of their key.
+ * A statement that updates several days locks them in the order of their key.
  */
 
-/** What the audit entries `a` of one member and day come to. */
+/** The counts of the audit entries `a` of one member and day. */
 const counted = sql.fragment`
   count(*) AS actions,
   count(*) FILTER (WHERE a.target_type = 'workflow' AND a.action = 'run') AS runs,
@@ -22,14 +22,16 @@ const counted = sql.fragment`
   count(*) FILTER (WHERE a.target_type = 'workflow' AND a.action = 'create') AS workflows_created`;
 const dayOf = sql.fragment`(a.created_at AT TIME ZONE 'UTC')::date`;
 
-/** Counts the entries of a workspace whose `seq` are in a CTE `sealed`. One of a workspace that is gone counts nowhere. */
+/**
+ * Counts the entries of a workspace whose `seq` are in a CTE `sealed`. Entries of a deleted workspace are not counted.
+ */
 export const countSealed = (sealed: FragmentSqlToken, workspaceId: string) => sql.fragment`
   counted AS (
     INSERT INTO member_days AS d
       (workspace_id, member_id, day, actions, runs, approvals, rejections, workflows_created)
     SELECT a.workspace_id, a.actor_id, ${dayOf}, ${counted}
     FROM ${sealed} s
-    -- Looked up one by one: the planner would rather read all entries of the workspace.
+    -- Looked up one by one: the planner would otherwise read all entries of the workspace.
     CROSS JOIN LATERAL (SELECT * FROM audit_log WHERE seq = s.seq AND workspace_id = ${workspaceId} OFFSET 0) a
     JOIN workspaces w ON w.id = a.workspace_id
     WHERE a.actor_id IS NOT NULL
@@ -40,7 +42,7 @@ export const countSealed = (sealed: FragmentSqlToken, workspaceId: string) => sq
       workflows_created = d.workflows_created + excluded.workflows_created
   )`;
 
-/** Adds the costs of deltas in a CTE `taken` to the days of the members whose runs they are of. */
+/** Adds the costs of deltas in a CTE `taken` to the days of the members who own the runs. */
 export const addCosts = (taken: FragmentSqlToken) => sql.fragment`
   member_costs AS (
     INSERT INTO member_days AS d (workspace_id, member_id, day, cost_micros)
@@ -71,7 +73,7 @@ export async function readMemberStats(
     at = null,
   }: { workspaceId: string; memberId: string; at?: string | null },
 ): Promise<MemberStats> {
-  // One statement: between two, something would be counted that was seen waiting.
+  // One statement: between two, a waiting entry could be counted twice.
   const row = await db.maybeOne(sql.prepared('member_stats_read', statsRow)`
     WITH days AS MATERIALIZED (
       SELECT day, sum(actions) AS actions, sum(runs) AS runs, sum(approvals) AS approvals,

@@ -33,14 +33,14 @@ export const memberRow = z.object({
   overrides: z.record(z.string(), z.boolean().nullable()),
   is_owner: z.boolean(),
   invite_code_sealed: z.string().nullable(),
-  /** Somebody can become this member by a code, or could until it expired. */
+  /** The member can be claimed with a code, or could until it expired. */
   has_code: z.boolean(),
   invite_expires_at: z.string().nullable(),
   created_at: z.string(),
 });
 export type MemberRow = z.infer<typeof memberRow>;
 
-/** A member as the API shows it, with the code to show, which is as good as the account. */
+/** A member as the API shows it, with the code to show; the code gives access to the account. */
 export function toMember(row: MemberRow, code?: string): Member {
   const { id, name, email, role, status, is_owner, created_at } = row;
   const invited = status === 'invited';
@@ -58,14 +58,14 @@ export function toMember(row: MemberRow, code?: string): Member {
 }
 
 /**
- * An invite code is as good as what it gives. So it is shown to who may invite, and holds all of that: else
- * `manage_members` alone could take over the invitation of an admin.
+ * An invite code grants its member's permissions. So it is shown to members who can invite and hold all of them:
+ * otherwise `manage_members` alone could take over the invitation of an admin.
  */
 const maySeeInviteCode = (viewer: Pick<Actor, 'role' | 'overrides'>, row: MemberRow): boolean =>
   holds(viewer.role, viewer.overrides, 'manage_members') &&
   firstLacking(viewer, heldCapabilities(row.role, row.overrides)) === undefined;
 
-/** The code of an invitation that is open, for who may see it. */
+/** The code of an open invitation, for members who can see it. */
 function shownCode(viewer: Actor, row: MemberRow, sealer: Sealer | undefined): string | undefined {
   const { status, invite_expires_at: expires } = row;
   const open = status === 'invited' && expires !== null && Date.parse(expires) > Date.now();
@@ -90,8 +90,8 @@ export async function listMembers(
 const detailRow = memberRow.extend({ api_key_count: z.number() });
 
 /**
- * A member with what they may do and why. `issued`: a code that was made just now, which is shown to whoever made it
- * even where nothing can be sealed. Throws AppError `not_found`.
+ * A member with their permissions and the reasons. `issued`: a new code, which is shown to its creator even without a
+ * key to seal it. Throws AppError `not_found`.
  */
 export async function readMember(
   db: Db,

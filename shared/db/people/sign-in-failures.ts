@@ -6,8 +6,8 @@ const WINDOW_MINUTES = 15;
 const attemptRow = z.object({ subject: z.string(), failures: z.number(), seconds: z.number() });
 
 /**
- * Counts an attempt against each subject as if it failed, before it is known, so that any number of them at once stay
- * within the bound. Returns for each subject the count in its current window and when that ends, in seconds.
+ * Counts an attempt against each subject as a failure, before its result is known, so that concurrent attempts stay
+ * within the limit. Returns for each subject the count in its current window and when that ends, in seconds.
  */
 export async function countAttempt(
   db: Db,
@@ -26,7 +26,7 @@ export async function countAttempt(
 
 const nothing = z.object({});
 
-/** The attempt did not fail: it is taken back from each subject. */
+/** The attempt did not fail: it is subtracted from each subject. */
 export async function forgiveAttempt(db: Db, subjects: readonly string[]): Promise<void> {
   await db.query(sql.prepared('sign_in_failures_forgive', nothing)`
     WITH held AS MATERIALIZED (
@@ -37,7 +37,7 @@ export async function forgiveAttempt(db: Db, subjects: readonly string[]): Promi
   `);
 }
 
-/** Removes those whose window is over, at most `batch`; returns how many. */
+/** Removes expired windows, at most `batch`; returns how many. */
 export async function dropEndedWindows(db: Db, batch: number): Promise<number> {
   const { rowCount } = await db.query(sql.prepared('sign_in_failures_drop', nothing)`
     DELETE FROM sign_in_failures WHERE subject IN (

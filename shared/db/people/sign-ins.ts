@@ -7,9 +7,9 @@ import { hashInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, type MemberRow } from './members.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 
-/** How many may have signed up to the installation and wait: nobody has to sign in to add one more. */
+/** Pending sign-ups of the installation: adding one needs no authentication. */
 const MAX_PENDING = 1_000;
-/** Of them from one network, so that none can keep all others out. */
+/** Pending sign-ups from one network, so that none can block all others. */
 const MAX_PENDING_PER_NETWORK = 50;
 
 const accountColumns = sql.fragment`${memberColumns}, m.password_hash, m.session_epoch`;
@@ -25,7 +25,7 @@ const withoutCode = sql.fragment`
   invite_code = NULL, invite_code_hash = NULL, invite_code_sealed = NULL, invite_expires_at = NULL,
   invite_mail_due_at = NULL`;
 
-/** The account of an e-mail address, in whatever letter case. */
+/** The account of an email address, in any letter case. */
 export async function findAccount(db: Db, email: string): Promise<Account | undefined> {
   const row = await db.maybeOne(sql.prepared('sign_ins_find', accountRow)`
     SELECT ${accountColumns} FROM members m WHERE lower(m.email) = lower(${email})
@@ -42,8 +42,8 @@ export async function readAccount(db: Db, memberId: string): Promise<Account | u
 }
 
 /**
- * Adds a viewer who waits for approval to the default workspace. Undefined when the e-mail belongs to a member already,
- * of whichever workspace and status. Throws AppError `rate_limited` when too many wait, whoever asks.
+ * Adds a viewer who waits for approval to the default workspace. Undefined when the email already belongs to a member
+ * of any workspace and status. Throws AppError `rate_limited` when too many wait, for every caller.
  */
 export async function signUp(
   db: Pool,
@@ -56,7 +56,7 @@ export async function signUp(
 ): Promise<MemberRow | undefined> {
   return db.transaction(async (tx) => {
     await requireNetworkRoom(tx, network);
-    // Looked at first, for known addresses as well. Some who sign up at the same moment may make it a few more.
+    // Checked first, for known addresses as well. Concurrent sign-ups may exceed the limit slightly.
     const waiting = await tx.oneFirst(sql.prepared('sign_ins_waiting', z.object({ n: z.number() }))`
       SELECT count(*) AS n FROM (SELECT FROM members WHERE status = 'pending' LIMIT ${MAX_PENDING}) p
     `);
@@ -82,8 +82,8 @@ export async function signUp(
 }
 
 /**
- * Whoever signs up from a network takes a turn with the others from there, so that any number at once stay within the
- * bound. Throws AppError `rate_limited`.
+ * Serializes the sign-ups from a network, so that concurrent ones stay within the limit. Throws AppError
+ * `rate_limited`.
  */
 async function requireNetworkRoom(tx: Tx, network: string): Promise<void> {
   await tx.query(sql.prepared('sign_ins_network_turn', nothing)`
@@ -98,15 +98,14 @@ async function requireNetworkRoom(tx: Tx, network: string): Promise<void> {
   if (waiting >= MAX_PENDING_PER_NETWORK) {
     throw new AppError(
       'rate_limited',
-      'Too many sign-ups from this network wait for approval; try again when an administrator has looked at them',
+      'Too many sign-ups from this network wait for approval; try again after an administrator has reviewed them',
     );
   }
 }
 
 /**
- * Removes a sign-up that waits for approval, for whoever gives the address an account otherwise: anybody can sign up
- * with any address, and must not keep it from others by that. One in the workspace `unlessOf` stays, where it can be
- * approved.
+ * Removes a pending sign-up when the address gets an account in another way: anyone can sign up with any address, and
+ * must not block it. A sign-up in the workspace `unlessOf` stays, where it can be approved.
  */
 export async function dropSignUp(
   tx: Tx,
@@ -140,8 +139,8 @@ export async function isInvited(db: Db, inviteCode: string): Promise<boolean> {
 }
 
 /**
- * Lets somebody in by a code, once: an invited member becomes active, one who signed up and was approved gets the
- * password. Undefined when the code is of nobody who waits for it, or has expired.
+ * Redeems a code once: an invited member becomes active, an approved sign-up gets the password. Undefined when the code
+ * belongs to no waiting member, or has expired.
  */
 export async function acceptInvite(
   db: Pool,
@@ -167,8 +166,8 @@ export async function acceptInvite(
 }
 
 /**
- * Sets a new password and voids every session, also the one it was changed in. Undefined when that one is void
- * already, as after a change at the same time.
+ * Sets a new password and ends every session, including the current one. Undefined when that session has already ended,
+ * as after a concurrent change.
  */
 export async function changePassword(
   db: Pool,
@@ -187,8 +186,8 @@ export async function changePassword(
 }
 
 /**
- * Sets the password of an active member on the operator's behalf and voids their sessions. `onlyFirst` leaves a
- * password alone that is there. Returns whether it was set.
+ * Sets the password of an active member on the operator's behalf and ends their sessions. `onlyFirst` keeps an existing
+ * password. Returns whether it was set.
  */
 export async function setPassword(
   db: Pool,

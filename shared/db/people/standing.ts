@@ -12,8 +12,8 @@ import { sql, type Tx } from '../pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 
 /**
- * What an actor may do at the moment of a change that decides who may do what. Such changes of one workspace take their
- * turn, by the workspace's row.
+ * The actor's current permissions for a change of membership or permissions. Such changes of one workspace are
+ * serialized by the workspace's row.
  */
 
 const standing = z.object({
@@ -23,12 +23,12 @@ const standing = z.object({
 });
 
 /**
- * Waits for the changes before this one and returns the actor as they are then: whoever was demoted or removed while
- * their request waited may not go on. Throws AppError `forbidden` without the capability.
+ * Waits for earlier changes and returns the actor as they are then: a member who was demoted or removed meanwhile is
+ * refused. Throws AppError `forbidden` without the capability.
  */
 export async function lockMembership(tx: Tx, actor: Actor, capability: Capability): Promise<Actor> {
   await lockWorkspace(tx, actor.workspaceId);
-  // A key of no member has its own role, which does not change.
+  // An unlinked key has its own role, which does not change.
   const now =
     actor.id === null
       ? actor
@@ -43,7 +43,7 @@ export async function lockMembership(tx: Tx, actor: Actor, capability: Capabilit
 }
 
 /**
- * Nobody gives or takes away more than they hold. Throws AppError `forbidden` with the first capability of the holder
+ * Nobody can grant or remove more than they hold. Throws AppError `forbidden` with the first capability of the holder
  * that the actor lacks.
  */
 export function requireAtLeast(actor: Actor, holder: Pick<Actor, 'role' | 'overrides'>): void {

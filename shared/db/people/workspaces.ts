@@ -9,7 +9,7 @@ import { recordAudit } from '../audit/audit.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { dropSignUp } from './sign-ins.ts';
 
-/** Whoever creates the default workspace takes this lock in turn. The number is arbitrary and only has to stay. */
+/** Serializes the creation of the default workspace. The number is arbitrary and must not change. */
 const DEFAULT_WORKSPACE_LOCK = 7_203_118;
 
 const ownerRow = z.object({
@@ -21,8 +21,8 @@ const ownerRow = z.object({
 });
 
 /**
- * Makes sure there is a workspace `Default` with its owner, and returns its id. The default workspace is the oldest
- * one. Any number of processes may call this at once; a later change of `ownerEmail` changes nothing.
+ * Ensures that there is a workspace `Default` with its owner, and returns its id. The default workspace is the oldest
+ * one. Safe with concurrent processes; a later change of `ownerEmail` has no effect.
  */
 export async function ensureDefaultWorkspace(
   db: Pool,
@@ -55,8 +55,8 @@ export async function ensureDefaultWorkspace(
 }
 
 /**
- * Another workspace with an owner who can sign in. Returns its id. Throws AppError `invalid` when the e-mail belongs to
- * a member of any workspace.
+ * Creates another workspace with an owner who can sign in. Returns its id. Throws AppError `invalid` when the email
+ * belongs to a member of any workspace.
  */
 export async function createWorkspace(
   db: Pool,
@@ -100,7 +100,7 @@ export async function readDefaultOwner(db: Db): Promise<Actor | undefined> {
   };
 }
 
-/** Members are counted whatever their status. */
+/** Members are counted in every status. */
 export async function readWorkspace(db: Db, workspaceId: string): Promise<Workspace> {
   const row = await db.maybeOne(sql.prepared('workspace_read', workspaceSchema)`
     SELECT w.id, w.name, w.plan, w.created_at,
@@ -113,7 +113,7 @@ export async function readWorkspace(db: Db, workspaceId: string): Promise<Worksp
 
 const settingsRow = z.object({ name: z.string(), plan: z.enum(planNames) });
 
-/** Changes of the workspace's settings and members take their turn. Throws AppError `not_found`. */
+/** Serializes changes of the workspace's settings and members. Throws AppError `not_found`. */
 export async function lockWorkspace(
   tx: Tx,
   workspaceId: string,
@@ -125,7 +125,7 @@ export async function lockWorkspace(
   return row;
 }
 
-/** What is the same as before leaves no trace. */
+/** An unchanged value leaves no audit entry. */
 export async function updateWorkspace(
   db: Pool,
   actor: Actor,
@@ -147,7 +147,7 @@ export async function updateWorkspace(
   });
 }
 
-/** Effective at once. The plan it is on already leaves no trace. */
+/** Effective at once. The current plan leaves no audit entry. */
 export async function changePlan(db: Pool, actor: Actor, plan: PlanName): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {

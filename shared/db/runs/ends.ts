@@ -14,9 +14,9 @@ import { appendFrames, writePending } from './log.ts';
 import { closeOpenSteps, stopClocks, wantsWorkOf } from './row.ts';
 
 /**
- * How runs end other than well. Each end is one compare-and-set on the status, with its terminal frame and, where
- * `alerts` says that somebody wants to be told, one alert in the same transaction. So a run has exactly one terminal
- * event whoever races.
+ * How runs end other than with success. Each end is one compare-and-set on the status, with its terminal frame and,
+ * where `alerts` says that channels are configured, one alert in the same transaction. So a run has exactly one
+ * terminal event in any race.
  */
 
 interface RunFailure {
@@ -37,9 +37,9 @@ const failing = z.object({
 });
 
 /**
- * The execution's n-th failure. Asks the ledger first: steps that are finished there did not fail. A resume that
- * was granted for failure n lets the execution try again; otherwise the run ends `failed`. Safe to repeat: a call
- * that finds its own earlier verdict gives it again.
+ * The execution's n-th failure. Reads the ledger first: steps that are finished there did not fail. A resume that was
+ * granted for failure n lets the execution retry; otherwise the run ends `failed`. Idempotent: a repeated call returns
+ * the earlier verdict.
  */
 export async function reportFailure(
   db: Pool,
@@ -53,19 +53,19 @@ export async function reportFailure(
     `);
     if (run === null) return { verdict: 'fail', error: 'Run not found' };
     if (run.superseded) {
-      // The resume that put it aside answers for what it still has to report.
+      // The resume that replaced it handles the rest of its report.
       await tx.query(sql.prepared('failure_report_late', z.object({}))`
         UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int),
           failures_granted = greatest(failures_granted, ${call.n}::int)
         WHERE id = ${call.run_id}
       `);
-      return { verdict: 'fail', error: 'Carried on by another execution' };
+      return { verdict: 'fail', error: 'Another execution continues this run' };
     }
     const outputs = await finishedOutputs(tx, call);
     const goesOn =
       Object.keys(outputs).length > 0 || (run.wanted && run.failures_granted >= call.n);
     if (goesOn) {
-      // What failed is about to be tried again: only the rest is written.
+      // The failed steps are about to be retried: only the other writes happen.
       const control = call.control.filter((step) => step.status !== 'failed');
       if (run.wanted) await writePending(tx, { ...call, control });
       return Object.keys(outputs).length > 0
@@ -141,7 +141,7 @@ async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
   await appendFrames(tx, call.run_id, frames);
 }
 
-/** What a cap or a budget stopped is told to governance. */
+/** Records a governance event for a stop by a cap or a budget. */
 async function recordStops(tx: Tx, call: FailureCall): Promise<void> {
   for (const step of call.failed) {
     if (step.reason !== 'budget') continue;
@@ -181,8 +181,8 @@ async function endFailed(
 }
 
 /**
- * Ends an open run from outside its execution's normal course (cancelled in the Temporal UI, workflow code
- * failed, execution lost). `execution` undefined: whichever. Returns false when the run had ended already.
+ * Ends an open run from outside its execution's normal course (cancelled in the Temporal UI, workflow code failed,
+ * execution lost). `execution` undefined: any. Returns false when the run had already ended.
  */
 export async function abandonRun(
   db: Pool,
@@ -193,7 +193,7 @@ export async function abandonRun(
     execution?: string;
     /** The history cannot be replayed: a resume starts from the ledger. */
     fromLedger?: boolean;
-    /** Only as long as its execution counts as gone: not when it has been resumed meanwhile. */
+    /** Only while its execution still counts as missing: not after a resume. */
     whileLost?: boolean;
     alerts: boolean;
   },
@@ -228,7 +228,7 @@ async function lockOpen(
   return row !== null;
 }
 
-/** A person's cancel: the run is over at once; its execution is told after the commit. */
+/** A member's cancel: the run ends at once; its execution is notified after the commit. */
 export async function cancelRun(
   db: Pool,
   cancel: { actor: Actor; runId: string; alerts: boolean },
@@ -248,7 +248,7 @@ export async function cancelRun(
   });
 }
 
-/** Ends a locked, open run as cancelled, whoever it is that cancels, and promises that its execution is told. */
+/** Ends a locked, open run as cancelled, and queues the cancel of its execution. */
 export async function settleCancelled(
   tx: Tx,
   cancel: {

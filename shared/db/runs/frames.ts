@@ -8,7 +8,7 @@ import {
 import { notFound } from '../../errors.ts';
 import { type Db, sql } from '../pool.ts';
 
-/** The channel that wakes readers of frames. Its payload lists run ids; an empty one says: look at all. */
+/** The channel that wakes readers of frames. Its payload lists run ids; an empty one means all runs. */
 export const FRAMES_CHANNEL = 'run_frames';
 
 /** NOTIFY refuses payloads of 8,000 bytes and more. */
@@ -26,7 +26,7 @@ export async function notifyFrames(db: Db, runIds: readonly string[]): Promise<v
 const frameRow = z.object({ run_id: z.string(), seq: z.number(), frame: streamFrameSchema });
 export type StoredFrame = z.infer<typeof frameRow>;
 
-/** The frames after each run's cursor, in order within a run. At most 1,000 rows: ask again from the new cursors. */
+/** The frames after each run's cursor, in order within a run. At most 1,000 rows: read again from the new cursors. */
 export async function readFrames(
   db: Db,
   cursors: readonly { runId: string; after: number }[],
@@ -77,7 +77,7 @@ export async function frameCursor(
 }
 
 /**
- * A frame that is written only if its step really made the move it tells of: `opened` when the step began (anew),
+ * A frame that is written only if its step really made the transition: `opened` when the step started (or restarted),
  * `closed` when it ended. So a repeated call writes each frame once.
  */
 export interface StepFrame {

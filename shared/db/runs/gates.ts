@@ -19,10 +19,9 @@ const lockedRun = z.object({
 });
 
 /**
- * Brings a run to rest at its open gates: opens those that are new, and marks the run `paused` with one
- * `run_paused` frame for the gate that waits longest. When a decision is already there nothing is paused and the
- * decisions are returned. Safe to repeat, also after a reset, when it only asserts what holds. With `alerts` each
- * `run_paused` frame comes with an alert.
+ * Pauses a run at its open gates: opens the new ones, and marks the run `paused` with one `run_paused` frame for the
+ * gate that waits longest. If a decision already exists, nothing is paused and the decisions are returned. Idempotent,
+ * also after a reset. With `alerts` each `run_paused` frame comes with an alert.
  */
 export async function pauseAtGates(
   db: Pool,
@@ -156,23 +155,23 @@ export interface Decision {
   nodeId?: string;
   /** One round of a gate inside a loop. */
   stepKey?: string;
-  /** An empty one is none. */
+  /** An empty reason counts as none. */
   reason?: string;
 }
 
 export interface Decided {
   row: OutboxRow;
-  /** Whether the decision may be sent to Temporal now: no start, cancel or resume of the run has to go before it. */
+  /** Whether the decision can be sent to Temporal now: no start, cancel or resume of the run is queued before it. */
   first: boolean;
 }
 
 /**
- * Records a person's answer at a gate. A gate can be decided whenever it is open and its run is running or paused,
- * whatever the run's other gates do. Throws AppError `not_found`, or `conflict` with the state of the gate.
+ * Records a person's decision at a gate. A gate can be decided whenever it is open and its run is running or paused,
+ * whatever the state of the run's other gates. Throws AppError `not_found`, or `conflict` with the state of the gate.
  *
- * One statement is enough unless it has to wait for the run's row. Then its snapshot is older than what it waited for:
- * the gate it picked may be decided, and one that was opened meanwhile is not in it. It decides nothing in that case,
- * and the second look takes the row first, so that its snapshot holds all that can concern the run.
+ * One statement is enough unless it has to wait for the run's row. Then its snapshot is outdated: the gate it chose may
+ * be decided, and one that was opened meanwhile is missing. In that case it decides nothing, and a second attempt locks
+ * the row first, so that its snapshot contains everything about the run.
  */
 export async function decideGate(db: Pool, decision: Decision): Promise<Decided> {
   const auditId = newId('audit');
@@ -202,8 +201,8 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Decided>
 }
 
 /**
- * Decision, step, status, frame, audit entry and the promise to tell Temporal, in one statement that holds the run's
- * row. The gate is picked by the statement's snapshot, and decided only if it is still open when its row is held.
+ * Decision, step, status, frame, audit entry and the outbox entry for Temporal, in one statement that locks the run's
+ * row. The statement's snapshot chooses the gate, which is decided only if it is still open after its row is locked.
  */
 async function decideOpenGate(
   db: Pool | Tx,
@@ -217,7 +216,7 @@ async function decideOpenGate(
   const reason = decision.reason || null;
   const output = JSON.stringify({ approved, input: decision.input });
   const [before, after] = aroundLabel(decision.reason || undefined);
-  // `first` passes over other decisions: each names its gate and round, so their order does not matter.
+  // `first` skips other decisions: each names its gate and round, so their order does not matter.
   const answer = await db.one(sql.prepared('gates_decide', decided)`
     WITH run AS (
       SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
@@ -288,8 +287,8 @@ const heldRun = z.object({ transaction: z.string() });
 const foundDecision = z.object({ step_key: z.string(), outbox_id: z.number() });
 
 /**
- * What a decision wrote whose answer was lost: its audit entry has the id. It waits for the run's row, so that the
- * decision is no longer under way. The promise is left to the reconciler.
+ * What a decision wrote whose response was lost: its audit entry has the id. Waits for the run's row, so that the
+ * decision is no longer in progress. The reconciler handles the outbox entry.
  */
 async function findDecided(
   db: Pool,
@@ -322,7 +321,9 @@ const lastRound = z.object({
   decided_by_name: z.string().nullable(),
 });
 
-/** Why no gate could be decided: that of the gate that was asked for, else of the run. The caller holds the run's row. */
+/**
+ * Why no gate could be decided: the reason of the requested gate, else of the run. The caller has locked the run's row.
+ */
 async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Error> {
   const gate = await tx.maybeOne(sql.prepared('gates_last_round', lastRound)`
     SELECT node_id, step_key, status, decided_by_name FROM gates
@@ -338,7 +339,7 @@ async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Erro
     return conflict(`Run is ${runStatus}, not paused at a gate`);
   }
   if (gate?.status === 'cancelled') {
-    return conflict(`Gate '${gate.step_key}' is not open: the resumed run has not come to it yet`);
+    return conflict(`Gate '${gate.step_key}' is not open: the resumed run has not reached it yet`);
   }
   const node = asked.nodeId === undefined ? '' : ` at node '${asked.nodeId}'`;
   const step = asked.stepKey === undefined ? '' : ` with step key '${asked.stepKey}'`;

@@ -23,7 +23,7 @@ export async function appendFrames(
   `);
 }
 
-/** Writes control steps and observations that travelled with a call, on a run row the caller has locked. */
+/** Writes control steps and observations that came with a call, on a run row the caller has locked. */
 export async function writePending(db: Db, pendingWrites: PendingWrites): Promise<void> {
   if (pendingWrites.control.length === 0 && pendingWrites.observed.length === 0) return;
   const { control, frames } = controlRows(pendingWrites);
@@ -36,7 +36,7 @@ export async function writePending(db: Db, pendingWrites: PendingWrites): Promis
   `);
 }
 
-/** The same for a caller without a transaction, if the run still wants this execution's work. */
+/** The same for a caller without a transaction, if the run still accepts this execution's work. */
 export async function recordControl(
   db: Pool,
   call: PendingWrites & { execution: string },

@@ -7,7 +7,7 @@ const row = z.object({
   oldest_seconds: z.number(),
 });
 
-/** Open runs by status, how many outbox rows wait, and the age in seconds of the oldest; 0 when none waits. */
+/** Open runs by status, the number of waiting outbox rows, and the age in seconds of the oldest; 0 when none waits. */
 export async function countOpenRuns(db: Pool): Promise<z.infer<typeof row>> {
   return db.one(sql.prepared('metrics_state', row)`
     SELECT coalesce((SELECT json_agg(s) FROM (

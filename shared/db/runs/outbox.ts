@@ -15,13 +15,13 @@ const outboxRow = z.object({
 });
 export type OutboxRow = z.infer<typeof outboxRow>;
 
-/** How long whoever took a row keeps it to itself. A dead process's rows are taken over after this. */
+/** How long a leased row belongs to its process. After this another process takes over. */
 export const LEASE_MS = 10_000;
 const BACKOFF_CAP_MS = 30_000;
 
 /**
- * Promises something to Temporal in the caller's transaction. The row is leased to the caller, who carries it out
- * right after the commit; if it cannot, the reconciler does.
+ * Queues a call to Temporal in the caller's transaction. The row is leased to the caller, who dispatches it right after
+ * the commit; otherwise the reconciler does.
  */
 export async function enqueue(
   db: Db,
@@ -36,9 +36,8 @@ export async function enqueue(
 }
 
 /**
- * Promises one alert in the transaction of the status move it tells of, so that there is one for each move. Nobody
- * waits for it: the reconciler takes it within its interval. The texts are kept as they are now, since the run and
- * its workflow may be gone or renamed when it is sent.
+ * Queues one alert in the transaction of the status change, so that there is one for each change. The reconciler sends
+ * it within its interval. The texts are stored now, since the run and its workflow may be deleted or renamed before.
  */
 export async function queueAlert(
   tx: Tx,
@@ -54,7 +53,7 @@ export async function queueAlert(
   `);
 }
 
-/** Promises a test alert. It is of no run: its row stands under the id of the workspace. */
+/** Queues a test alert. It belongs to no run: its row has the id of the workspace. */
 export async function queueTestAlert(
   tx: Tx,
   { workspaceId, by }: { workspaceId: string; by: string | null },
@@ -65,7 +64,7 @@ export async function queueTestAlert(
   `);
 }
 
-/** Whether nothing older of the same run is still to be carried out. Alerts hold up nothing. */
+/** Whether no older row of the same run is waiting. Alerts do not block other rows. */
 export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
   return db.oneFirst(sql.prepared('outbox_is_first', z.object({ first: z.boolean() }))`
     SELECT NOT EXISTS (SELECT FROM outbox WHERE run_id = ${row.run_id} AND id < ${row.id} AND kind <> 'alert') AS first
@@ -73,8 +72,8 @@ export async function isFirst(db: Db, row: OutboxRow): Promise<boolean> {
 }
 
 /**
- * Leases up to `limit` due rows, of each run only the oldest; alerts wait for nothing and hold up nothing. Rows
- * another process works on are passed over.
+ * Leases up to `limit` due rows, of each run only the oldest; alerts neither wait for other rows nor block them. Skips
+ * rows that another process has locked.
  */
 export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow[]> {
   return db.any(sql.prepared('outbox_take_due', outboxRow)`
@@ -90,8 +89,8 @@ export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow
 }
 
 /**
- * The row holds: it is removed, and the execution it led to is remembered when the run knows none yet. A removal
- * that is lost leaves a row that is carried out once more, to no effect.
+ * Removes a dispatched row, and stores its execution on the run when the run has none yet. A lost removal leaves a row
+ * that is dispatched once more, without effect.
  */
 export async function complete(db: Db, row: OutboxRow, temporalRunId?: string): Promise<void> {
   const runId = temporalRunId ?? null;
@@ -107,7 +106,7 @@ export async function complete(db: Db, row: OutboxRow, temporalRunId?: string): 
   `);
 }
 
-/** Gives the row back, due again after a delay that doubles from 200 ms to 30 s. */
+/** Releases the row, due again after a delay that doubles from 200 ms to 30 s. */
 export async function postpone(db: Db, row: OutboxRow, reason: string): Promise<void> {
   const delayMs = Math.min(BACKOFF_CAP_MS, 200 * 2 ** Math.min(row.attempts, 10));
   await db.query(sql.prepared('outbox_postpone', z.object({}))`
@@ -119,8 +118,8 @@ export async function postpone(db: Db, row: OutboxRow, reason: string): Promise<
 }
 
 /**
- * Keeps what every further attempt has to repeat exactly. Returns false, with nothing changed, when the row no longer
- * holds what it held when it was read, or is gone: another process decides.
+ * Stores what every further attempt must repeat exactly. Returns false, with nothing changed, when the row has changed
+ * since it was read, or was deleted: another process decides.
  */
 export async function remember(db: Db, row: OutboxRow, payload: JsonObject): Promise<boolean> {
   const { rowCount } = await db.query(sql.prepared('outbox_remember', z.object({}))`

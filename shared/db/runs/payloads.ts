@@ -4,9 +4,8 @@ import { type Pool, sql } from '../pool.ts';
 /** Payloads that are too large for the event history, by the SHA-256 of their bytes in hexadecimal. */
 
 /**
- * Stores a payload unless it is there. One that is stored again is in use again: its time is renewed, once a day so as
- * not to write each time. An update, also one that changes nothing, waits for a sweep that is deleting the row, and then
- * inserts it anew.
+ * Stores a payload unless it exists. Storing it again renews its time, at most once a day to avoid a write each time.
+ * An update, even without a change, waits for a sweep that is deleting the row, and then inserts it again.
  */
 export async function storePayload(db: Pool, digest: string, bytes: Buffer): Promise<void> {
   await db.query(sql.prepared('payload_store', z.object({}))`
@@ -15,7 +14,7 @@ export async function storePayload(db: Pool, digest: string, bytes: Buffer): Pro
   `);
 }
 
-/** The bytes of a payload; undefined when it is gone. */
+/** The bytes of a payload; undefined when it was deleted. */
 export async function readPayload(db: Pool, digest: string): Promise<Buffer | undefined> {
   const row = await db.maybeOne(sql.prepared(
     'payload_load',

@@ -5,20 +5,20 @@ import type { StepFrame } from './frames.ts';
 import { type FragmentSqlToken, sql } from '../pool.ts';
 
 /**
- * What travels with calls, as parts of a statement. Each expects a CTE `run` with the held row's `id`, `epoch` and
- * `base` (the frame number before the first of this statement).
+ * The pending writes of calls, as parts of a statement. Each expects a CTE `run` with the locked row's `id`, `epoch`
+ * and `base` (the frame number before the first of this statement).
  */
 
 export function startedFrame(runId: string, nodeId: string, label: string): StreamFrame {
   return { run_id: runId, type: 'step_started', node_id: nodeId, label };
 }
 
-/** `pos`: the place of its first frame among those written with it. */
+/** `pos`: the position of its first frame among those written with it. */
 export type ControlRow = ControlStep & { pos: number };
 
 /**
- * The control steps as rows, one per step key (the last word of each wins: a loop may begin and end in one
- * batch), and the frames they may cause, in order.
+ * The control steps as rows, one per step key (the last one wins: a loop may start and end in one batch), and the
+ * frames they may cause, in order.
  */
 export function controlRows(pendingWrites: Pick<PendingWrites, 'run_id' | 'control'>): {
   control: ControlRow[];
@@ -48,8 +48,8 @@ export function controlRows(pendingWrites: Pick<PendingWrites, 'run_id' | 'contr
 }
 
 /**
- * What an upsert of a step `s` sets when it begins it anew: the attempt before is kept by a trigger. `begins` says when
- * it does; a loop or a timer that a cancel closed goes on as the attempt it was.
+ * The columns that an upsert of a step `s` sets when the step restarts: a trigger stores the previous attempt. `begins`
+ * says when it does; a loop or a timer that a cancel closed continues as the same attempt.
  */
 export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) => sql.fragment`
   attempts = s.attempts + CASE WHEN ${begins} THEN 1 ELSE 0 END,
@@ -57,12 +57,12 @@ export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) =>
   attempt_ended_at = CASE WHEN ${begins} THEN NULL ELSE s.attempt_ended_at END,
   started_at = CASE WHEN ${begins} THEN excluded.started_at ELSE s.started_at END`;
 
-/** The time at which a row of `run` is written, as one value: a step that begins and ends with it took no time. */
+/** The time at which a row of `run` is written, as one value: a step that starts and ends with it took no time. */
 export const moment = sql.fragment`LATERAL (SELECT run.id, clock_timestamp() AS now) AS moment`;
 
 /**
  * The CTEs `observed` (at which workflow task results entered the execution's state) and `control` (control steps
- * inserted or moved on; tells which of them it `opened` and `closed`).
+ * inserted or updated; returns which of them it `opened` and `closed`).
  */
 export const pendingWriteCtes = (
   pendingWrites: PendingWrites,
@@ -71,7 +71,7 @@ export const pendingWriteCtes = (
   observations AS (
     SELECT * FROM json_to_recordset(${JSON.stringify(pendingWrites.observed)}::json) AS o (step_key text, event_id bigint)
   ), observed AS (
-    -- One statement changes a row once: a control step that has an event, a delay, gets it below.
+    -- One statement changes a row once: a control step with an event (a delay) gets it below.
     UPDATE steps SET event_id = o.event_id FROM run, observations o
     WHERE steps.run_id = run.id AND steps.step_key = o.step_key
       AND o.step_key <> ALL (${sql.array(
@@ -98,8 +98,8 @@ export const pendingWriteCtes = (
   )`;
 
 /**
- * The frames, numbered from `base`, whose step made the move they tell of according to `moved`. Whoever inserts
- * them sorts them by that number: each is given its time as it is inserted.
+ * The frames, numbered from `base`, whose step made the transition according to `moved`. The INSERT sorts them by that
+ * number, because each gets its time when it is inserted.
  */
 export const movedFrames = (frames: readonly StepFrame[], moved: FragmentSqlToken) => sql.fragment`
   SELECT run.id, run.base + f.pos, f.frame

@@ -13,8 +13,8 @@ const runRow = z.object({
 });
 
 /**
- * Everything a new execution needs to go on where a lost one stopped: outputs of finished steps that were executed,
- * gate decisions and rounds, and how many failures were reported. Control nodes are computed anew.
+ * Everything a new execution needs to continue a lost one: outputs of finished steps, gate decisions and rounds, and
+ * how many failures were reported. Control nodes are computed again.
  */
 export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
@@ -61,7 +61,7 @@ export interface StartableRun extends AdmittedRun {
   resumedCount: number;
 }
 
-/** A run with what starting or resetting its execution takes; undefined when it is gone. */
+/** A run with everything that starting or resetting its execution needs; undefined when it was deleted. */
 export async function readStartable(db: Pool, runId: string): Promise<StartableRun | undefined> {
   const row = await db.maybeOne(sql.prepared('ledger_startable', startRow)`
     SELECT r.id, r.status, r.workspace_id, r.workflow_id, w.name AS workflow_name, r.workflow_version, r.trigger,
@@ -91,9 +91,9 @@ export async function readStartable(db: Pool, runId: string): Promise<StartableR
 }
 
 /**
- * Puts the newest execution aside, so that whatever it still says is ignored, and lets the one that the `n`-th resume
- * is about to start work for the run. Undefined: Temporal knows none. Returns false, with nothing changed, when the run
- * has ended since or been resumed once more: then nobody is to work for it on account of this resume.
+ * Replaces the newest execution, so that its further reports are ignored, and lets the execution of the `n`-th resume
+ * work for the run. Undefined: Temporal has none. Returns false, with nothing changed, when the run has ended since or
+ * was resumed again: then this resume starts no execution.
  */
 export async function supersede(
   db: Pool,

@@ -26,16 +26,16 @@ const resumableRow = z.object({
   cost_micros: z.number(),
 });
 
-/** Lets a run that a budget stopped go on, past its block budgets. */
+/** Resumes a run that a budget stopped, without its block budgets. */
 export interface Override {
-  /** What the run may cost in all; null: no cap. */
+  /** What the run may cost in total; null: no cap. */
   capMicros: number | null;
   reason?: string;
 }
 
 /**
- * Asks that a failed run goes on: the run is `running` again, the failure it reported is granted, and the reset of
- * its execution is promised. Two resumes at once: the second finds the run no longer failed, 409.
+ * Resumes a failed run: the run is `running` again, the reported failure is granted, and the reset of its execution is
+ * queued. Of two concurrent resumes, the second finds the run no longer failed: 409.
  */
 export async function resumeRun(
   db: Pool,
@@ -68,7 +68,7 @@ async function resumeIn(
   if (override?.capMicros != null && override.capMicros <= run.cost_micros) {
     throw new AppError(
       'invalid',
-      `cap_usd: the run has cost ${toDollars(run.cost_micros)} already`,
+      `cap_usd: the run has already cost ${toDollars(run.cost_micros)}`,
     );
   }
   const n = await letGoOn(tx, runId, override);
@@ -101,7 +101,7 @@ const placeOf = (actor: Actor, run: z.infer<typeof placeRow>) => ({
   actorId: actor.id,
 });
 
-/** Returns the how-manieth resume of the run this is. */
+/** Returns the number of this resume of the run. */
 async function letGoOn(tx: Tx, runId: string, override: Override | undefined): Promise<number> {
   const row = z.object({ n: z.number(), refused: z.number() });
   const statement = sql.prepared('resume_run', row)`

@@ -1,16 +1,16 @@
 import { type FragmentSqlToken, sql } from '../pool.ts';
 
-/** Pieces of the statements that hold a run's row. They name its columns bare: use them where `runs` is the target. */
+/** Parts of statements that lock the run's row. They use its columns without an alias: `runs` must be the target. */
 
-/** A run row's clocks, moved on when its status changes. Shared by every statement that changes it. */
+/** A run row's clocks, updated when its status changes. Shared by every statement that changes it. */
 export const phaseMs = sql.fragment`
   (extract(epoch FROM clock_timestamp() - coalesce(phase_since, created_at)) * 1000)::bigint`;
 
-/** The run is open, this execution was not put aside by a resume, and no resume is on its way. */
+/** The run is open, no resume has replaced this execution, and no resume is in progress. */
 export const wantsWorkOf = (execution: string) => sql.fragment`
   status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded)) AND NOT resuming`;
 
-/** How long the run has been active by now. */
+/** How long the run has been active so far. */
 export const activeMsNow = sql.fragment`active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END`;
 
 /** The clocks of a run that stops being active or waiting now, or was active for `activeMs` and has stopped since. */
@@ -23,8 +23,8 @@ export const stopClocks = (activeMs: FragmentSqlToken = activeMsNow) => sql.frag
  * CTEs that close the steps and gates that are still open in a run that ends. They expect a CTE `run` with its `id`.
  * `written`: step keys that another part of the same statement writes, since a statement can change a row only once.
  *
- * Claims stay. An attempt that is at work still ends its step with what it has done and cost, for a resume to find;
- * the claim of a dead worker runs out.
+ * Claims stay. A running attempt still stores its result and cost, which a resume can use; the claim of a dead worker
+ * expires.
  */
 export const closeOpenSteps = (written: readonly string[] = []) => sql.fragment`
   closed_steps AS (

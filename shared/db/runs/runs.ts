@@ -17,10 +17,10 @@ import { decodeCursor, pageOf } from '../cursor.ts';
 import { type Db, sql } from '../pool.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 
-// What our own statements build is not walked again: only its outer shape is checked.
+// The result of this project's own statement: only its outer shape is checked.
 const own = <T>() => z.unknown().transform((value) => value as T);
 
-/** A step as `json_build_object` makes it. */
+/** A step as `json_build_object` returns it. */
 interface StepRow {
   step_key: string;
   node_id: string;
@@ -29,7 +29,7 @@ interface StepRow {
   iteration: number[];
   output_key: string | null;
   attempts: number;
-  /** Those before the newest, as far as they were kept. */
+  /** Earlier attempts, as far as they are stored. */
   earlier: EarlierAttempt[] | null;
   status: Step['status'];
   queued_at: string | null;
@@ -69,14 +69,14 @@ const runRow = z.object({
   gates: own<PendingGate[]>(),
 });
 
-/** Where a run's page in the Temporal UI is. */
+/** The run's page in the Temporal UI. */
 export interface TemporalPages {
-  /** Undefined where nobody said where the UI is. */
+  /** Undefined when no UI is configured. */
   temporalUiUrl: string | undefined;
   temporalNamespace: string;
 }
 
-/** The record of a run that was admitted just now. */
+/** The record of a newly admitted run. */
 export function newRunRecord(summary: RunSummary, input: JsonObject, pages: TemporalPages): Run {
   return {
     ...summary,
@@ -92,7 +92,7 @@ export function newRunRecord(summary: RunSummary, input: JsonObject, pages: Temp
   };
 }
 
-/** What was said in the last round of the gate of step `s`; null when nobody has decided it. */
+/** The decision of the last round of the gate of step `s`; null when it is undecided. */
 const lastDecision = sql.fragment`
   SELECT CASE WHEN g.status IN ('approved', 'rejected') THEN json_build_object(
     'approved', g.status = 'approved', 'by', g.decided_by_name, 'at', g.decided_at, 'reason', g.reason) END
@@ -103,7 +103,10 @@ const earlierAttempts = sql.fragment`
     'ended_at', a.ended_at, 'error', a.error, 'cost_micros', a.cost_micros) ORDER BY a.attempt)
   FROM step_attempts a WHERE a.run_id = s.run_id AND a.step_key = s.step_key`;
 
-/** The whole record of a run in one statement, steps in the order they began or were decided; undefined: no such run here. */
+/**
+ * The whole record of a run in one statement, steps in the order they started or were decided; undefined when there is
+ * no such run.
+ */
 export async function readRun(
   db: Db,
   scope: TemporalPages & { workspaceId: string; runId: string },
@@ -217,7 +220,7 @@ function attemptsOf(row: StepRow): StepAttempt[] {
   );
 }
 
-/** The same of the newest attempt that a trigger says of one that another follows. */
+/** The fields of the newest attempt that a trigger stores for earlier ones. */
 function outcomeOf({ status, attempt_ended_at, error }: StepRow): StepAttempt['outcome'] {
   if (attempt_ended_at !== null) return error === null ? 'interrupted' : 'failed';
   return status === 'success' || status === 'failed' || status === 'cancelled' ? status : null;
@@ -236,7 +239,7 @@ function toCheckpoint(row: StepRow): Checkpoint {
   };
 }
 
-/** The state of a run that has not ended: its input overlaid by what finished, in order. */
+/** The state of an active run: its input, overlaid with finished outputs, in order. */
 function stateSoFar(input: JsonObject, steps: readonly StepRow[]): JsonObject {
   const state: JsonObject = { ...input };
   const finished = steps
@@ -257,7 +260,7 @@ function stateSoFar(input: JsonObject, steps: readonly StepRow[]): JsonObject {
 
 const statusRow = z.object({ status: z.enum(runStatuses) });
 
-/** Where a run is, without anything else of it; undefined: no such run here. */
+/** Where a run is, without its content; undefined when there is no such run. */
 export async function readRunStatus(
   db: Db,
   run: { workspaceId: string; runId: string },
@@ -281,7 +284,7 @@ export interface RunFilter {
 
 const pagedSummary = z.object({ ...summaryRow.shape, at: z.number() });
 
-/** Runs newest first, without payloads. Throws AppError `invalid` for a foreign cursor. */
+/** Runs newest first, without payloads. Throws AppError `invalid` for a cursor of another list. */
 export async function listRuns(
   db: Db,
   filter: RunFilter,
@@ -330,7 +333,7 @@ const approvalRow = z.object({
   since: z.string(),
 });
 
-/** Gates that can be decided now, oldest first. Throws AppError `invalid` for a foreign cursor. */
+/** Gates that can be decided now, oldest first. Throws AppError `invalid` for a cursor of another list. */
 export async function listApprovals(
   db: Db,
   filter: { workspaceId: string; limit: number; cursor?: string },

@@ -10,7 +10,7 @@ import { closeHolds } from '../money/holds.ts';
 import { type Pool, sql } from '../pool.ts';
 import { activeMsNow, closeOpenSteps, stopClocks, wantsWorkOf } from './row.ts';
 
-/** `active_ms` and `phase_us` are the clocks of which `duration_ms` is made. */
+/** `active_ms` and `phase_us` are the clocks that `duration_ms` consists of. */
 const settling = z.object({
   status: z.string(),
   wanted: z.boolean(),
@@ -25,31 +25,31 @@ const settling = z.object({
 export interface Settlement {
   status: string;
   costMicros: number;
-  /** False when the run had ended before, or is carried on by another execution. */
+  /** False when the run had ended before, or another execution continues it. */
   settled: boolean;
 }
 
-/** Scores a run, wherever there is time for it. */
+/** Scores a run, in a thread if necessary. */
 export type EvaluateChecks = (
   workspaceId: string,
   checks: EvaluationCheck[],
   run: CheckedRun,
 ) => Promise<Evals>;
 
-/** Only what takes no time worth mentioning; checks beyond that have failed. */
+/** Only cheap checks; expensive ones fail here. */
 const evaluateOnTheSpot: EvaluateChecks = (_workspaceId, checks, run) =>
   Promise.resolve(evaluateChecks(checks, run, { budget: { work: SMALL_WORK } }));
 
 /**
- * Ends a run well: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`. A
- * repeated call finds `success` and changes nothing; a run that was cancelled meanwhile stays as it is.
+ * Ends a run with success: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`. A
+ * repeated call finds `success` and changes nothing; a run that was cancelled meanwhile does not change.
  */
 export async function settleRun(
   db: Pool,
   call: SettleCall & { execution: string },
   evaluate: EvaluateChecks = evaluateOnTheSpot,
 ): Promise<Settlement> {
-  // Most workflows have no checks: nothing has to be read first.
+  // Most workflows have no checks: then nothing is read first.
   const unchecked = await writeSettlement(db, call, undefined);
   if (unchecked.settled) return unchecked;
   for (let round = 0; round < MAX_SCORINGS; round += 1) {
@@ -65,13 +65,13 @@ export async function settleRun(
     const settlement = await writeSettlement(db, call, scored);
     if (settlement.settled) return settlement;
   }
-  throw new Error(`run ${call.run_id} changed each time its checks had been scored`);
+  throw new Error(`run ${call.run_id} changed each time after its checks had been scored`);
 }
 
-/** A run that is about to be settled changes seldom: when an attempt that was given up books what it cost. */
+/** A run that is about to be settled rarely changes: when a lost attempt books its cost. */
 const MAX_SCORINGS = 5;
 
-/** What checks came to, and the run as they were scored on it: it is settled as that or not at all. */
+/** The check results, and the run as it was scored: it is settled in that state or not at all. */
 interface Scored {
   evals: Evals;
   run: z.infer<typeof settling>;
@@ -92,7 +92,7 @@ async function score(
 
 const phaseMicroseconds = sql.fragment`(extract(epoch FROM phase_since) * 1000000)::bigint`;
 
-/** The run's cost and clocks are those that were scored. */
+/** The run's cost and clocks when it was scored. */
 const stillAsScored = ({ run }: Scored) => sql.fragment`
   status = ${run.status} AND cost_micros = ${run.cost_micros}::bigint AND active_ms = ${run.active_ms}::bigint
   AND ${phaseMicroseconds} IS NOT DISTINCT FROM ${run.phase_us}::bigint`;
@@ -100,8 +100,8 @@ const stillAsScored = ({ run }: Scored) => sql.fragment`
 const settled = z.object({ status: z.string().nullable(), cost_micros: z.number().nullable() });
 
 /**
- * One statement, decided by the run's status and execution as they are when it gets the row. With `scored` undefined
- * it does nothing when the workflow has checks; null: it had none when it was looked at.
+ * One statement, decided by the run's status and execution after the row is locked. With `scored` undefined it does
+ * nothing when the workflow has checks; null: it had none when it was read.
  */
 async function writeSettlement(
   db: Pool,

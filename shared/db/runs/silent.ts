@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { type Db, sql, syncCommit } from '../pool.ts';
 
-/** An open run that is to be compared with Temporal. */
+/** An open run to compare with Temporal. */
 const silentRun = z.object({
   id: z.string(),
-  /** For how long no live execution has been seen behind it; null: there was one at the last look. */
+  /** For how long it has had no live execution; null: the last check found one. */
   lost_for_ms: z.number().nullable(),
 });
 export type SilentRun = z.infer<typeof silentRun>;
 
 /**
- * Takes open runs that wait for nothing of ours to be compared with Temporal, each once in a while however many
- * processes take. Up to `limit` of each of these, in this order:
+ * Returns open runs that wait for nothing in this service, to compare them with Temporal, each once per interval across
+ * all processes. Up to `limit` of each of these, in this order:
  *
- * - runs whose execution was found gone `graceMs` ago or earlier
- * - runs that are named in `suspects`, `suspectMs` after their last look at the earliest
- * - runs that nobody has heard of for `lookMs`, those first whose last look is the longest ago
+ * - runs whose execution was missing `graceMs` ago or earlier
+ * - runs in `suspects`, at least `suspectMs` after their last check
+ * - runs that were silent for `lookMs`, those with the oldest check first
  */
 export async function takeSilentRuns(
   db: Db,
@@ -37,7 +37,7 @@ export async function takeSilentRuns(
   const idle = sql.fragment`r.status IN ('pending', 'running', 'paused')
         AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind <> 'alert')`;
   const lookedAt = sql.fragment`coalesce(r.checked_at, r.created_at)`;
-  // A mark that a crash of the database loses means one more look.
+  // A mark that a database crash loses means one more check.
   return db.any(sql.prepared('take_silent_runs', silentRun)`
     WITH lost AS (
       SELECT r.id FROM runs r
@@ -60,7 +60,7 @@ export async function takeSilentRuns(
   `);
 }
 
-/** Notes that no live execution was found behind an open run, since when, or that there is one after all. */
+/** Records that an open run has no live execution, and since when, or that it has one after all. */
 export async function markLost(db: Db, runId: string, lost: boolean): Promise<void> {
   await db.query(sql.prepared('mark_lost', z.object({}))`
     UPDATE runs SET lost_since = CASE WHEN ${lost} THEN coalesce(lost_since, now()) END

@@ -9,17 +9,17 @@ const currentRow = z.object({
   custom_tools: z.array(z.string()),
 });
 
-/** A workflow's current graph, as it was drawn, with what it can call. */
+/** A workflow's current graph, as drawn, with the tools it can call. */
 export interface CurrentGraph {
   version: number;
   graph: Json;
-  /** Names of the workspace's own tools. */
+  /** Names of the workspace's custom tools. */
   customTools: ReadonlySet<string>;
   /** Counts the changes of those names. */
   toolRevision: number;
 }
 
-/** All of one moment. Undefined when the workspace has no such workflow. */
+/** All as of one moment. Undefined when the workspace has no such workflow. */
 export async function readCurrentGraph(
   db: Db,
   ids: { workspaceId: string; workflowId: string },

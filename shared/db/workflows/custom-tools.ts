@@ -40,7 +40,7 @@ const toolRow = z.object({
   updated_at: z.string(),
 });
 
-/** A tool as it is kept: what is in its headers takes the sealer to read. */
+/** A stored tool: reading its headers requires the sealer. */
 export type CustomTool = z.infer<typeof toolRow>;
 
 const toolColumns = sql.fragment`
@@ -52,7 +52,7 @@ export interface CustomToolScope {
   toolId: string;
 }
 
-/** Whose a sealed header is: its value cannot be opened as that of another tool, or under another name. */
+/** The owner of a sealed header: its value cannot be opened for another tool, or under another name. */
 export const headerPlace = (tool: CustomToolScope, header: string): string =>
   `${tool.workspaceId}/${tool.toolId}/${header.toLowerCase()}`;
 
@@ -83,7 +83,7 @@ export async function readCustomTool(db: Db, scope: CustomToolScope): Promise<Cu
   return tool;
 }
 
-/** What `custom:<name>` stands for in a workspace at this moment. */
+/** The tool of `custom:<name>` in a workspace now. */
 export async function findCustomTool(
   db: Db,
   named: { workspaceId: string; name: string },
@@ -96,8 +96,8 @@ export async function findCustomTool(
 }
 
 /**
- * Says that a tool comes or goes, so that whoever checked a graph that names some checks it anew. Until the commit
- * others who do the same wait.
+ * Marks that a tool is added or removed, so that graphs that use custom tools are checked again. Concurrent changes
+ * wait until the commit.
  */
 async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
   await tx.query(sql.prepared('custom_tools_raise_revision', z.object({}))`
@@ -106,8 +106,8 @@ async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
 }
 
 /**
- * Registers a tool. `seal` is given its id and returns the headers as they are kept. Throws AppError `conflict` for a
- * name that is taken and for one tool too many, `forbidden` where a graph in use calls it by now, and whatever `seal`
+ * Registers a tool. `seal` receives its id and returns the sealed headers. Throws AppError `conflict` for a duplicate
+ * name and when there are too many tools, `forbidden` where a graph in use already calls it, and whatever `seal`
  * throws.
  */
 export async function createCustomTool(
@@ -132,7 +132,7 @@ export async function createCustomTool(
       ON CONFLICT (workspace_id, name) DO NOTHING
       RETURNING ${toolColumns}
     `);
-    if (tool === null) throw conflict(`A tool named '${input.name}' exists already`);
+    if (tool === null) throw conflict(`A tool named '${input.name}' already exists`);
     await requireToReplaceTool(tx, actor, tool.name);
     await auditTool(tx, actor, tool, 'create', { kind: tool.kind });
     return tool;
@@ -143,8 +143,8 @@ const jsonOrNull = (value: JsonObject | null): string | null =>
   value === null ? null : JSON.stringify(value);
 
 /**
- * Changes a tool to what `change` makes of it, and names in the audit log what is different. The next step that calls
- * it calls the new one. Throws AppError `not_found`, `forbidden` where a graph in use calls it, and whatever `change`
+ * Changes a tool to the result of `change`, and records the differences in the audit log. The next step that calls it
+ * uses the new one. Throws AppError `not_found`, `forbidden` where a graph in use calls it, and whatever `change`
  * throws.
  */
 export async function updateCustomTool(
@@ -195,15 +195,15 @@ const WRITABLE = [
   'retry_count',
 ] as const;
 
-/** What no call depends on. */
+/** Fields that no call depends on. */
 const FOR_PEOPLE: ReadonlySet<string> = new Set(['label', 'description']);
 
 const changedFields = (before: CustomTool, after: CustomTool): string[] =>
   WRITABLE.filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]));
 
 /**
- * Takes a tool away. Workflows that name it cannot be triggered from the commit on; a step that comes to it fails.
- * Throws AppError `not_found`, `forbidden` where a graph in use calls it.
+ * Deletes a tool. From the commit on, workflows that use it cannot be triggered; a step that reaches it fails. Throws
+ * AppError `not_found`, `forbidden` where a graph in use calls it.
  */
 export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): Promise<void> {
   const { workspaceId } = actor;
@@ -219,7 +219,7 @@ export async function deleteCustomTool(db: Pool, actor: Actor, toolId: string): 
   });
 }
 
-/** An entry about a tool. Neither its address nor its headers are in it, since either may hold a secret. */
+/** An audit entry about a tool. Without its address and headers, which may contain a secret. */
 export const auditTool = (
   db: Db,
   actor: Actor,

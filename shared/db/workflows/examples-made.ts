@@ -3,7 +3,7 @@ import { type Db, sql } from '../pool.ts';
 
 const madeRow = z.object({ key: z.string(), id: z.string() });
 
-/** The examples that were made in a workspace, by their keys: the ids they had, also of those that are gone since. */
+/** The examples that were created in a workspace, by key: their ids, including deleted ones. */
 export async function readExamplesMade(
   db: Db,
   workspaceId: string,
@@ -14,7 +14,7 @@ export async function readExamplesMade(
   return new Map(rows.map(({ key, id }) => [key, id]));
 }
 
-/** Remembers that an example was made, or made anew. */
+/** Records that an example was created, or created again. */
 export async function noteExampleMade(
   db: Db,
   made: { workspaceId: string; key: string; id: string },

@@ -8,8 +8,8 @@ import { calledAs } from '../../tools.ts';
 import { sql, type Tx } from '../pool.ts';
 
 /**
- * A graph is in use where it is published, or where a webhook or a schedule runs it. A change of what such a graph does
- * is in use at once, without anybody else's act.
+ * A graph is in use where it is published, or where a webhook or a schedule runs it. A change of such a graph takes
+ * effect at once, without another action.
  */
 
 interface WorkflowInUse {
@@ -18,8 +18,8 @@ interface WorkflowInUse {
 }
 
 /**
- * Has to be allowed to whoever gives these workflows of their workspace another graph, or changes what their graphs
- * call. Throws AppError `forbidden`.
+ * Requires the permissions to change these workflows' graphs, or anything their graphs call. Throws AppError
+ * `forbidden`.
  */
 export async function requireToReplaceGraphs(
   tx: Tx,
@@ -49,12 +49,12 @@ const callerRow = z.object({
 });
 
 /**
- * The same of whoever changes what the workspace's own tool of this name does, or whether it is there: the graphs that
- * call it then do something else. The caller holds the workspace's row, see `keepTools`. Throws AppError `forbidden`.
+ * The same for a change of the custom tool with this name: the graphs that call it then behave differently. The caller
+ * has locked the workspace's row, see `keepTools`. Throws AppError `forbidden`.
  */
 export async function requireToReplaceTool(tx: Tx, actor: Actor, name: string): Promise<void> {
   const called = calledAs(name);
-  // The text is looked for first, since few graphs hold it. Names need no escapes in JSON.
+  // The text is searched first, since few graphs contain it. Names need no escapes in JSON.
   const naming = await tx.any(sql.prepared('graphs_naming_tool', callerRow)`
     SELECT w.id, w.status, v.graph
     FROM workflows w JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
@@ -67,9 +67,9 @@ export async function requireToReplaceTool(tx: Tx, actor: Actor, name: string): 
 }
 
 /**
- * Keeps the workspace's own tools as they are until the transaction ends, for whoever puts a graph to use: a change of
- * a tool that is under way is waited for, and a later one finds the graph in use. To be called before the workflow's
- * row is locked, since a change of a tool holds the workspace's row first. Throws AppError `not_found`.
+ * Locks the workspace's custom tools until the transaction ends, before a graph is put to use: waits for a change in
+ * progress, and a later change sees the graph in use. Call it before locking the workflow's row, since a tool change
+ * locks the workspace's row first. Throws AppError `not_found`.
  */
 export async function keepTools(tx: Tx, workspaceId: string): Promise<void> {
   const found = await tx.maybeOne(sql.prepared('tools_keep', z.object({ id: z.string() }))`

@@ -93,8 +93,8 @@ export async function requireSchedule(
 }
 
 /**
- * Makes a schedule and returns its id; Temporal is still to be told. Throws AppError `not_found`, `conflict` for one too
- * many, and `forbidden` for an enabled one of an actor who may not run workflows.
+ * Creates a schedule and returns its id; Temporal is synced afterwards. Throws AppError `not_found`, `conflict` when
+ * there are too many, and `forbidden` for an enabled one when the actor cannot run workflows.
  */
 export async function createSchedule(
   db: Pool,
@@ -121,9 +121,9 @@ export async function createSchedule(
 }
 
 /**
- * Changes what the body names; Temporal is still to be told. What was due before its times were changed is not caught
- * up with. `check` judges the times as they will be, and throws what is wrong with them. Throws AppError `not_found`,
- * `invalid`, and `forbidden` where the change decides about runs and the actor may not run workflows.
+ * Changes the given fields; Temporal is synced afterwards. Times before the change are not caught up. `check` validates
+ * the new times and throws their errors. Throws AppError `not_found`, `invalid`, and `forbidden` where the change
+ * affects runs and the actor cannot run workflows.
  */
 export async function updateSchedule(
   db: Pool,
@@ -135,7 +135,7 @@ export async function updateSchedule(
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
     if (body.enabled === true) await keepTools(tx, workspaceId);
-    // Before the schedule, in the order in which the deletion of a workflow locks the two.
+    // Before the schedule, in the lock order of a workflow's deletion.
     await tx.query(sql.prepared('schedules_hold_workflow_of', z.object({}))`
       SELECT FROM schedules s JOIN workflows w ON w.id = s.workflow_id
       WHERE s.id = ${scheduleId} AND s.workspace_id = ${workspaceId} FOR SHARE OF w
@@ -146,7 +146,7 @@ export async function updateSchedule(
     `);
     if (before === null) throw notFound('Schedule');
     if (body.workflow_id !== undefined && body.workflow_id !== before.workflow_id) {
-      throw new AppError('invalid', 'workflow_id: cannot be changed; make another schedule');
+      throw new AppError('invalid', 'workflow_id: cannot be changed; create another schedule');
     }
     const after = {
       ...before,
@@ -183,7 +183,7 @@ const decidesRuns = (
 
 const deletedRow = z.object({ id: z.string(), workflow_id: z.string(), cron: z.string() });
 
-/** Takes the schedule away; runs it has started go on. Temporal is still to be told. Throws AppError `not_found`. */
+/** Deletes the schedule; runs it has started continue. Temporal is synced afterwards. Throws AppError `not_found`. */
 export async function deleteSchedule(db: Pool, actor: Actor, scheduleId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const schedule = await tx.maybeOne(sql.prepared('schedules_delete', deletedRow)`
@@ -229,8 +229,8 @@ const tickRow = z.object({
 });
 
 /**
- * The schedule as a tick finds it. `counts`: it was enabled and had its times when the tick was due. `run_id`: the run
- * this tick has started already.
+ * The schedule for a tick. `counts`: it was enabled with these times when the tick was due. `run_id`: the run that this
+ * tick has already started.
  */
 export async function readForTick(
   db: Db,
@@ -246,7 +246,7 @@ export async function readForTick(
   return row ?? undefined;
 }
 
-/** Keeps why a time that was due got no run; of several the latest. */
+/** Stores why a due time started no run; of several the latest. */
 export async function recordSkip(
   db: Db,
   tick: ScheduleScope & { dueAt: string; reason: string },
@@ -266,14 +266,14 @@ const untoldRow = z.object({
   enabled: z.boolean(),
   name: z.string().nullable(),
   revision: z.number(),
-  /** How many schedules are enabled in all. */
+  /** How many schedules are enabled in total. */
   enabled_schedules: z.number(),
 });
 export type UntoldSchedule = z.infer<typeof untoldRow>;
 
 /**
- * Schedules, or the one named, that Temporal has not been told of as they are now. Each is leased to the caller: two
- * who tell of the same schedule at once could leave the older of their news in place.
+ * Schedules, or the named one, whose current revision is not synced to Temporal. Each is leased to the caller: two
+ * concurrent syncs of one schedule could leave the older revision in place.
  */
 export async function takeUntold(
   db: Db,
@@ -291,7 +291,7 @@ export async function takeUntold(
   `);
 }
 
-/** Temporal knows this revision. Returns false when the schedule is gone. */
+/** Marks this revision as synced. Returns false when the schedule was deleted. */
 export async function markTold(
   db: Db,
   told: Pick<UntoldSchedule, 'id' | 'workspace_id' | 'revision'>,
@@ -303,7 +303,7 @@ export async function markTold(
   return rowCount > 0;
 }
 
-/** Has Temporal told anew of a schedule that it seems to know otherwise. */
+/** Marks a schedule for another sync because Temporal's copy seems to differ. */
 export async function markUntold(db: Db, scope: ScheduleScope): Promise<void> {
   await db.query(sql.prepared('schedules_mark_untold', z.object({}))`
     UPDATE schedules SET told_revision = 0
@@ -311,16 +311,16 @@ export async function markUntold(db: Db, scope: ScheduleScope): Promise<void> {
   `);
 }
 
-/** What Temporal holds of one schedule. */
+/** Temporal's copy of one schedule. */
 export interface KnownSchedule {
   id: string;
   paused: boolean;
 }
 
 /**
- * Compares all schedules with what Temporal holds. Those it lacks, holds paused against the row or the other way, or
- * was told of longer ago than `renewDays`, are to be told anew; the ids it holds of none are returned. What was told
- * within `graceMs` may be too young for Temporal's list and is left alone.
+ * Compares all schedules with Temporal's copies. Missing ones, those paused differently from the row, and those synced
+ * longer ago than `renewDays` are synced again; ids without a row are returned. Schedules synced within `graceMs` may
+ * be too new for Temporal's list and are skipped.
  */
 export async function compareSchedules(
   db: Db,

@@ -46,7 +46,7 @@ const builtIn: readonly Template[] = builtInTemplates.map(
 );
 const builtInById = new Map(builtIn.map((template) => [template.id, template]));
 
-/** Those that come with the service, then the workspace's own, newest first. */
+/** Built-in templates, then the workspace's own, newest first. */
 export async function listTemplates(
   db: Db,
   workspaceId: string,
@@ -75,7 +75,7 @@ export async function readTemplate(db: Db, scope: TemplateScope): Promise<Templa
 
 /**
  * Saves a graph, or the current one of a workflow with its checks; returns the new template's id. Throws AppError
- * `not_found` for that workflow, `conflict` when the workspace has as many templates as it may.
+ * `not_found` for that workflow, `conflict` when there are too many templates.
  */
 export async function createTemplate(
   db: Pool,
@@ -121,7 +121,7 @@ async function insertCopy(tx: Tx, actor: Actor, id: string, body: SavedWorkflow)
   return name;
 }
 
-/** Changes what the body names. Throws AppError `not_found`, and `conflict` for one that comes with the service. */
+/** Changes the given fields. Throws AppError `not_found`, and `conflict` for a built-in one. */
 export async function updateTemplate(
   db: Pool,
   actor: Actor,
@@ -151,7 +151,7 @@ export async function updateTemplate(
   });
 }
 
-/** Workflows that were made from it stay. Throws AppError `not_found`, and `conflict` for a built-in one. */
+/** Workflows created from it stay. Throws AppError `not_found`, and `conflict` for a built-in one. */
 export async function deleteTemplate(db: Pool, actor: Actor, templateId: string): Promise<void> {
   requireOwn(templateId);
   await db.transaction(async (tx) => {
@@ -164,7 +164,7 @@ export async function deleteTemplate(db: Pool, actor: Actor, templateId: string)
   });
 }
 
-/** Makes a draft workflow of it, checks included, and returns that one's id. Throws AppError `not_found`. */
+/** Creates a draft workflow from it, including checks, and returns its id. Throws AppError `not_found`. */
 export async function instantiateTemplate(
   db: Pool,
   actor: Actor,
@@ -180,7 +180,7 @@ function requireOwn(templateId: string): void {
   const template = builtInById.get(templateId);
   if (template === undefined) return;
   throw conflict(
-    `The template '${template.name}' comes with the service and cannot be changed; save a copy of your own`,
+    `The template '${template.name}' is built in and cannot be changed; save a copy of your own`,
   );
 }
 

@@ -17,8 +17,8 @@ const listedRow = versionRow.omit({ graph: true }).extend({ nodes: z.number(), e
 export type ListedVersion = z.infer<typeof listedRow>;
 
 /**
- * A page of versions, newest first, before version `below`. `next` is what `below` has to be for the page after.
- * Throws AppError `not_found`.
+ * A page of versions, newest first, before version `below`. `next` is the `below` of the next page. Throws AppError
+ * `not_found`.
  */
 export async function listVersions(
   db: Db,
@@ -40,7 +40,7 @@ export async function listVersions(
   return { versions, next: more ? (versions.at(-1)?.version ?? null) : null };
 }
 
-/** Throws AppError `not_found`, with the noun that is missing. */
+/** Throws AppError `not_found`, with the missing noun. */
 export async function readVersion(
   db: Db,
   scope: WorkflowScope & { version: number },

@@ -43,7 +43,7 @@ async function readStored(
   return row ?? { secret: null, ...webhookDefaults };
 }
 
-/** Enables the webhook, or gives an enabled one another secret; returns it. Throws AppError `not_found`. */
+/** Enables the webhook, or replaces the secret of an enabled one; returns it. Throws AppError `not_found`. */
 export async function enableWebhook(db: Pool, actor: Actor, workflowId: string): Promise<string> {
   const secret = newSecret();
   await db.transaction(async (tx) => {
@@ -56,7 +56,7 @@ export async function enableWebhook(db: Pool, actor: Actor, workflowId: string):
   return secret;
 }
 
-/** Forgets the secret and keeps the settings. One that is disabled stays as it is. Throws AppError `not_found`. */
+/** Deletes the secret and keeps the settings. Has no effect on a disabled one. Throws AppError `not_found`. */
 export async function disableWebhook(db: Pool, actor: Actor, workflowId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const before = await lockWebhook(tx, actor, workflowId);
@@ -67,9 +67,7 @@ export async function disableWebhook(db: Pool, actor: Actor, workflowId: string)
   });
 }
 
-/**
- * Changes the settings that are named, of a disabled webhook too; returns the webhook. Throws AppError `not_found`.
- */
+/** Changes the given settings, also of a disabled webhook; returns the webhook. Throws AppError `not_found`. */
 export async function configureWebhook(
   db: Pool,
   actor: Actor,
@@ -89,7 +87,7 @@ export async function configureWebhook(
   });
 }
 
-/** The webhook as it stays until the transaction ends. Triggers of runs are not held up. */
+/** Locks the webhook until the transaction ends. Does not block triggers of runs. */
 async function lockWebhook(tx: Tx, actor: Actor, workflowId: string): Promise<StoredWebhook> {
   const { workspaceId } = actor;
   const workflow = await tx.maybeOne(sql.prepared('webhooks_lock', z.object({ id: z.string() }))`
@@ -122,7 +120,7 @@ const auditWebhook = (
     details: act.details,
   });
 
-/** A signature as it is remembered: SHA-256 of it, and when it was made, in seconds since 1970. */
+/** A stored signature: its SHA-256, and its time in seconds since 1970. */
 export interface SignatureMark {
   hash: Buffer;
   signedAt: number;
@@ -131,17 +129,16 @@ export interface SignatureMark {
 const enabledRow = settingsRow.extend({
   secret: z.string(),
   workspace_id: z.string(),
-  /** Of the event that was asked for, when it has started one within the window. */
+  /** The run of the requested event, if one started within the window. */
   seen_run_id: z.string().nullable(),
-  /** Of the signature that was asked for, when it has come before. */
+  /** The run of the requested signature, if it came before. */
   signed_run_id: z.string().nullable(),
 });
 export type EnabledWebhook = z.infer<typeof enabledRow>;
 
 /**
- * The enabled webhook of a workflow of any workspace: whoever asks has nothing but the workflow's id and a secret. With
- * the runs that an event and a signature, if they are known by now, have started, so that most copies cost one
- * statement.
+ * The enabled webhook of a workflow of any workspace: the caller has only the workflow's id and a secret. Includes the
+ * runs that a known event or signature has started, so that most copies cost one statement.
  */
 export async function findEnabledWebhook(
   db: Db,
@@ -162,7 +159,7 @@ export async function findEnabledWebhook(
   return row ?? undefined;
 }
 
-/** Remembers the signature of an event that was found to have started a run already. */
+/** Stores the signature of an event that had already started a run. */
 export async function rememberSignature(
   db: Db,
   workflowId: string,
@@ -173,13 +170,13 @@ export async function rememberSignature(
     INSERT INTO webhook_signatures (workflow_id, signature, run_id, signed_at)
     SELECT id, ${sql.binary(hash)}, ${runId}, to_timestamp(${signedAt}::bigint)
     FROM workflows WHERE id = ${workflowId}
-    -- It may be deleted at this moment.
+    -- It may be deleted concurrently.
     FOR KEY SHARE
     ON CONFLICT DO NOTHING
   `);
 }
 
-/** Forgets events past the window of their webhook, at most `batch`; returns how many. */
+/** Deletes events past the window of their webhook, at most `batch`; returns how many. */
 export async function dropPastEvents(db: Db, batch: number): Promise<number> {
   const { rowCount } = await db.query(sql.prepared('webhook_events_drop_past', z.object({}))`
     WITH past AS (
@@ -197,10 +194,10 @@ export async function dropPastEvents(db: Db, batch: number): Promise<number> {
   return rowCount;
 }
 
-/** Beyond the tolerance, since whoever judges a timestamp goes by another clock than this database. */
+/** Beyond the tolerance, because the timestamp is checked by another clock than this database's. */
 const SIGNATURE_MARGIN_SECONDS = 600;
 
-/** Forgets signatures that are too old to be taken again, at most `batch`; returns how many. */
+/** Deletes signatures that are too old to be accepted again, at most `batch`; returns how many. */
 export async function dropPastSignatures(db: Db, batch: number): Promise<number> {
   const { rowCount } = await db.query(sql.prepared('webhook_signatures_drop_past', z.object({}))`
     WITH past AS (

@@ -59,7 +59,7 @@ const workflowColumns = sql.fragment`
   w.created_at, w.updated_at, v.graph, s.*
 `;
 
-// Cost and time are summed over finished runs, so that an average is not pulled down by runs just begun.
+// Cost and time are summed over finished runs, so that active runs do not lower the averages.
 const runFigures = sql.fragment`
   count(*) AS total,
   count(*) FILTER (WHERE status = 'success') AS success,
@@ -113,7 +113,7 @@ export async function requireWorkflow(db: Db, scope: WorkflowScope): Promise<voi
   if (found === null) throw notFound('Workflow');
 }
 
-/** The same, and it stays until the transaction ends. */
+/** The same, locked until the transaction ends. */
 export async function keepWorkflow(tx: Tx, scope: WorkflowScope): Promise<void> {
   const found = await tx.maybeOne(sql.prepared('workflows_keep', z.object({ id: z.string() }))`
     SELECT id FROM workflows WHERE id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId} FOR KEY SHARE
@@ -121,7 +121,7 @@ export async function keepWorkflow(tx: Tx, scope: WorkflowScope): Promise<void> 
   if (found === null) throw notFound('Workflow');
 }
 
-/** The id of the only workflow of exactly this name. Throws AppError `not_found`, `conflict` when several have it. */
+/** The id of the only workflow with exactly this name. Throws AppError `not_found`, `conflict` when several have it. */
 export async function findWorkflowId(
   db: Db,
   { workspaceId, name }: { workspaceId: string; name: string },
@@ -166,8 +166,8 @@ function toWorkflow(row: z.infer<typeof workflowRow>): Workflow {
 }
 
 /**
- * Returns the new workflow's id. `from` is the template it is made of, which brings its checks. Throws AppError
- * `conflict` for one workflow too many.
+ * Returns the new workflow's id. `from` is its template, which provides its checks. Throws AppError `conflict` when
+ * there are too many workflows.
  */
 export async function createWorkflow(
   db: Pool,
@@ -216,7 +216,7 @@ const lockedRow = z.object({
   checks: z.array(json),
 });
 
-/** The workflow, locked against other writers. Triggers of runs are not held up. Throws AppError `not_found`. */
+/** The workflow, locked against other writers. Does not block triggers of runs. Throws AppError `not_found`. */
 async function lockWorkflow(
   tx: Tx,
   actor: Actor,
@@ -232,9 +232,9 @@ async function lockWorkflow(
 }
 
 /**
- * Changes what the body names. A graph that says something else than the current one, its writing aside, becomes a
- * new version; runs keep the one they were triggered with. Edits at the same moment take turns. Throws AppError
- * `not_found`, and `forbidden` for a new graph that the actor may not put to use.
+ * Changes the given fields. A graph that differs in more than its formatting becomes a new version; runs keep the
+ * version they were triggered with. Concurrent edits are serialized. Throws AppError `not_found`, and `forbidden` for a
+ * new graph that the actor may not put to use.
  */
 export async function updateWorkflow(
   db: Pool,
@@ -300,7 +300,7 @@ const auditWorkflow = async (
 ): Promise<void> =>
   recordAudit(tx, actor, { action, targetType: 'workflow', targetId: workflowId, details });
 
-/** Draft to published. A workflow that is published already stays as it is. */
+/** Draft to published. Has no effect on a published workflow. */
 export async function publishWorkflow(db: Pool, actor: Actor, workflowId: string): Promise<void> {
   await db.transaction(async (tx) => {
     await keepTools(tx, actor.workspaceId);
@@ -314,7 +314,7 @@ export async function publishWorkflow(db: Pool, actor: Actor, workflowId: string
   });
 }
 
-/** Replaces the checks that successful runs are scored by. */
+/** Replaces the checks that score successful runs. */
 export async function replaceChecks(
   db: Pool,
   actor: Actor,
@@ -339,8 +339,8 @@ export async function replaceChecks(
 const deletableRow = z.object({ name: z.string() });
 
 /**
- * Deletes a workflow with its versions, runs and steps. Executions of runs that are still live are ended through
- * the outbox, whose rows are returned: they outlive the runs. Throws AppError `not_found`.
+ * Deletes a workflow with its versions, runs and steps. Executions of active runs are ended through the outbox, whose
+ * rows are returned: they outlive the runs. Throws AppError `not_found`.
  */
 export async function deleteWorkflow(
   db: Pool,
@@ -348,7 +348,7 @@ export async function deleteWorkflow(
   workflowId: string,
 ): Promise<OutboxRow[]> {
   return db.transaction(async (tx) => {
-    // The full lock: a trigger that is under way is waited for, a later one finds no workflow.
+    // The full lock: it waits for a trigger in progress, and a later one finds no workflow.
     const workflow = await tx.maybeOne(sql.prepared('workflows_lock_for_delete', deletableRow)`
       SELECT name FROM workflows
       WHERE id = ${workflowId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
@@ -364,7 +364,7 @@ export async function deleteWorkflow(
     for (const runId of live) {
       cancels.push(await enqueue(tx, { runId, kind: 'cancel', payload: { deleted: true } }));
     }
-    // What they cost so far is spent; what they held is free again.
+    // Their cost so far is spent; their holds are released.
     await tx.query(sql.prepared('workflows_close_holds', z.object({ ended: z.number() }))`
       WITH run AS (
         SELECT id, cost_micros FROM runs WHERE id = ANY(${sql.array(live, 'text')})

@@ -11,17 +11,17 @@ import { DELIVERY_WORKFLOW, type DeliverWebhookInput, searchAttributes } from '.
 import type { DispatchDeps } from '../runs/executions.ts';
 import { type Loop, startLoop } from '../loop.ts';
 
-/** Executions started per look, all at once. */
+/** Executions started per iteration, all at once. */
 const BATCH = 50;
 /**
- * A look costs a fraction of a millisecond when nothing waits. A NOTIFY in the promise instead would have every
- * transaction that promises something commit one after the other.
+ * A poll costs a fraction of a millisecond when nothing waits. A NOTIFY in the transaction would instead serialize the
+ * commits of all transactions that queue deliveries.
  */
 const LOOK_EVERY_MS = 100;
 const LOST_BATCH = 200;
 const LOST_EVERY_MS = 60_000;
 
-/** One look: starts executions of deliveries that are promised. Returns how many it took. */
+/** One iteration: starts executions of queued deliveries. Returns how many it took. */
 async function dispatchDeliveries(deps: DispatchDeps): Promise<number> {
   const queued = await takeQueued(deps.db, BATCH);
   const started = await Promise.all(queued.map((delivery) => start(deps, delivery)));
@@ -32,7 +32,7 @@ async function dispatchDeliveries(deps: DispatchDeps): Promise<number> {
   return queued.length;
 }
 
-/** Returns whether the execution is there, by whomever. */
+/** Returns whether the execution exists, whoever started it. */
 async function start(deps: DispatchDeps, delivery: QueuedDelivery): Promise<boolean> {
   const { temporal, config, log } = deps;
   const { id, round, workspace_id, type, url } = delivery;
@@ -67,7 +67,7 @@ const workspaceKey = defineSearchAttributeKey(
   SearchAttributeType.KEYWORD,
 );
 
-/** Starts executions of what is promised, and anew of what lost its own, until stopped. */
+/** Starts executions of queued deliveries, and restarts lost ones, until stopped. */
 export function startDeliveryDispatch(deps: DispatchDeps): Loop {
   const loops = [
     startLoop(

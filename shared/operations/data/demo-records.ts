@@ -4,11 +4,11 @@ import { verificationStatuses } from '../../contract/data/envelope.ts';
 import type { FeedInput } from '../../contract/data/feed.ts';
 import type { SourceInput } from '../../contract/data/source.ts';
 
-/** Everything here is made up, and the same each time. */
+/** Generated data, the same each time. */
 
 type Draw = () => number;
 
-/** Numbers from 0 to 1 that look random and come out the same each time (mulberry32). */
+/** Deterministic pseudo-random numbers from 0 to 1 (mulberry32). */
 function createDraw(seed: number): Draw {
   let state = seed;
   return () => {
@@ -24,7 +24,7 @@ const pick = <Item>(draw: Draw, items: readonly Item[]): Item =>
 const whole = (draw: Draw, from: number, to: number): number =>
   from + Math.floor(draw() * (to - from + 1));
 const share = (draw: Draw): number => Math.round((0.5 + draw() / 2) * 100) / 100;
-/** Some time of the year 2025. */
+/** A time in the year 2025. */
 const time = (draw: Draw): string =>
   new Date(Date.UTC(2025, 0, 1) + whole(draw, 0, 364 * 24) * 3_600_000).toISOString();
 
@@ -124,7 +124,7 @@ export const demoSources: SourceInput[] = [
   is_demo: true,
 }));
 
-/** A feed and what is sent to it, in order: what comes twice has changed in between. */
+/** A feed and its records, in order: a record that comes twice has changed in between. */
 export interface DemoFeed {
   feed: FeedInput;
   records: () => IngestRecord[];
@@ -145,18 +145,23 @@ export const demoFeeds: DemoFeed[] = [
   {
     feed: feed(
       'Demo construction projects',
-      'Made-up construction projects of sixteen cities, from planning to completion',
+      'Demo construction projects of sixteen cities, from planning to completion',
       'project',
       'daily',
     ),
     records: projectRecords,
   },
   {
-    feed: feed('Demo building permits', 'Made-up building permits', 'permit', 'daily'),
+    feed: feed(
+      'Demo building permits',
+      'Demo building permits of sixteen cities',
+      'permit',
+      'daily',
+    ),
     records: permitRecords,
   },
   {
-    feed: feed('Demo companies', 'Made-up developers and contractors', 'company', 'weekly'),
+    feed: feed('Demo companies', 'Demo developers and contractors', 'company', 'weekly'),
     records: companyRecords,
   },
 ];
@@ -177,7 +182,7 @@ function projectRecords(): IngestRecord[] {
   return parsed([...projects, ...moved, ...events]);
 }
 
-// What is made here fits the schema, and its defaults are the ones that records from elsewhere have.
+// The generated data fits the schema, which adds the same defaults as for other records.
 const parsed = (records: object[]): IngestRecord[] =>
   records.map((record) => ingestRecord.parse(record));
 
@@ -223,7 +228,7 @@ function projectEvent(draw: Draw, key: string, name: string, n: number) {
     permit_approved: 'The permit was approved for',
     bid_opened: 'Bids were opened for',
     contract_awarded: 'The contract was awarded for',
-    contractor_identified: 'The general contractor is known of',
+    contractor_identified: 'The general contractor is known for',
   };
   const event_type = pick(draw, Object.keys(happenings) as (keyof typeof happenings)[]);
   const occurred_at = time(draw);

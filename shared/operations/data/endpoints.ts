@@ -26,8 +26,8 @@ interface EndpointDeps {
 }
 
 /**
- * Registers a webhook endpoint and makes up its secret, which nobody is shown again. Throws AppError `invalid` for
- * an address that may not be called, and `conflict`.
+ * Registers a webhook endpoint and generates its secret, which is only returned here. Throws AppError `invalid` for an
+ * address that is not allowed, and `conflict`.
  */
 export async function registerEndpoint(
   { db, egress, sealer }: EndpointDeps,
@@ -43,8 +43,8 @@ export async function registerEndpoint(
 }
 
 /**
- * Changes what is given of an endpoint. Throws AppError `not_found`, and `invalid` for an address that may not be
- * called.
+ * Changes the given fields of an endpoint. Throws AppError `not_found`, and `invalid` for an address that is not
+ * allowed.
  */
 export async function changeEndpoint(
   { db, egress }: Pick<EndpointDeps, 'db' | 'egress'>,
@@ -57,7 +57,7 @@ export async function changeEndpoint(
   return updateEndpoint(db, caller, endpointId, update);
 }
 
-/** Gives an endpoint another secret. Throws AppError `not_found`, `invalid`. */
+/** Replaces an endpoint's secret. Throws AppError `not_found`, `invalid`. */
 export async function rotateEndpointSecret(
   { db, sealer }: EndpointDeps,
   caller: EndpointCaller,
@@ -76,7 +76,7 @@ async function requireCallable(egress: Egress, url: string): Promise<void> {
 
 function seal(sealer: Sealer | undefined, secret: string, place: string): string {
   if (sealer !== undefined) return sealer.seal(secret, place);
-  throw invalid('a secret cannot be kept, since ENCRYPTION_KEY is not set on this service');
+  throw invalid('a secret cannot be stored, since ENCRYPTION_KEY is not set on this service');
 }
 
 const invalid = (problem: string): AppError => new AppError('invalid', `Invalid body: ${problem}`);

@@ -11,18 +11,18 @@ import { ingestBatch, type IngestTarget } from '../../db/data/ingest.ts';
 import type { BatchOutcome, NumberedRecord } from '../../db/data/ingest-plan.ts';
 import type { Pool, Tx } from '../../db/pool.ts';
 
-/** A record as it was sent, not yet looked at, or why it could not be read. `line` counts from 1. */
+/** A record as it was sent, not validated, or why it could not be read. `line` counts from 1. */
 export type SentRecord =
   | { line: number; value: unknown; size?: number }
   | { line: number; reason: string };
 
-/** Records of a stream that are written in one transaction, and bytes of them. */
+/** Records, and bytes of records, of a stream per transaction. */
 const BATCH_RECORDS = 500;
 const BATCH_BYTES = 2 * 1024 * 1024;
 const MAX_REASON_CHARACTERS = 500;
 
 /**
- * Takes records into a feed, in order and all in one transaction, and audits it. Throws AppError `not_found`, and
+ * Writes records to a feed, in order and all in one transaction, with an audit entry. Throws AppError `not_found`, and
  * `conflict` for an archived feed.
  */
 export async function ingestRecords(
@@ -42,9 +42,9 @@ export async function ingestRecords(
 }
 
 /**
- * Takes records of a stream of any length into a feed, a batch at a time; no more is read before a batch is written.
- * When the stream breaks off, or a batch fails, the batches before stay, and are audited; sending all of it again does
- * no harm. Throws AppError as `ingestRecords`, and whatever the stream throws.
+ * Writes a stream of records of any length to a feed in batches; it reads on after each batch is written. When the
+ * stream is interrupted, or a batch fails, the earlier batches stay, with an audit entry; sending everything again is
+ * safe. Throws AppError as `ingestRecords`, and whatever the stream throws.
  */
 export async function ingestStream(
   db: Pool,
@@ -62,7 +62,7 @@ export async function ingestStream(
       await db
         .transaction((tx) => takeBatch(tx, target, batch, answer))
         .catch((error: unknown) => {
-          // What is not committed does not count.
+          // Uncommitted records do not count.
           Object.assign(answer, before);
           throw error;
         });
@@ -97,7 +97,7 @@ const emptyAnswer = (): IngestAnswer => ({
   events: { created: 0, updated: 0, unchanged: 0 },
 });
 
-/** Writes what can be written and adds to the answer what became of it. */
+/** Writes the valid records and adds their results to the response. */
 async function takeBatch(
   tx: Tx,
   target: IngestTarget,

@@ -22,8 +22,8 @@ import { resume } from './resumption.ts';
 const DONE: Outcome = { done: true };
 
 /**
- * Carries out one leased outbox row. Every kind may be carried out twice with the effect of once. Returns whether
- * it holds; when it does not, the row is due again later and nothing is lost. Never rejects.
+ * Dispatches one leased outbox row. Every kind can be dispatched twice with the effect of once. Returns whether it
+ * succeeded; otherwise the row is due again later and nothing is lost. Never rejects.
  */
 export async function dispatch(
   deps: DispatchDeps,
@@ -33,7 +33,7 @@ export async function dispatch(
   try {
     const outcome = await deps.temporal.withTimeout(() => carryOut(deps, row, known));
     if (outcome.done) {
-      // Nobody waits for this: a row that is left over is carried out once more, to no effect.
+      // Not awaited: a remaining row is dispatched once more, without effect.
       complete(deps.db, row, outcome.temporalRunId).catch((error: unknown) => {
         deps.log.warn({ err: error, runId: row.run_id }, 'could not remove an outbox row');
       });
@@ -47,16 +47,14 @@ export async function dispatch(
       'could not reach Temporal; will try again',
     );
     await postpone(deps.db, row, messageOf(error)).catch((failure: unknown) => {
-      // Its lease ends by itself.
-      deps.log.warn({ err: failure, runId: row.run_id }, 'could not give an outbox row back');
+      // Its lease expires.
+      deps.log.warn({ err: failure, runId: row.run_id }, 'could not release an outbox row');
     });
   }
   return false;
 }
 
-/**
- * Carries out a row right after its commit, unless an older one of the same run has to go first. Never rejects.
- */
+/** Dispatches a row right after its commit, unless an older one of the same run must go first. Never rejects. */
 export async function dispatchInOrder(
   deps: DispatchDeps,
   row: OutboxRow,
@@ -66,8 +64,8 @@ export async function dispatchInOrder(
     if (first ?? (await isFirst(deps.db, row))) return await dispatch(deps, row);
     await postpone(deps.db, row, 'an earlier change of this run goes first');
   } catch (error) {
-    // Its lease ends by itself.
-    deps.log.warn({ err: error, runId: row.run_id }, 'could not look at the outbox');
+    // Its lease expires.
+    deps.log.warn({ err: error, runId: row.run_id }, 'could not read the outbox');
   }
   return false;
 }
@@ -101,16 +99,16 @@ async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Pr
 }
 
 /**
- * Tells the execution of a decision. One that closed meanwhile is told nothing: the decision stays in the ledger
- * and is told again after a reset. The run is open, so this is the first that is heard of the close: the reconciler
- * looks again after the grace period.
+ * Sends a decision to the execution. Nothing is sent to an execution that closed meanwhile: the decision stays in the
+ * ledger and is sent again after a reset. The run is open, so the close is not recorded yet: the reconciler checks
+ * again after the grace period.
  */
 async function signalDecision(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   const { input, reason, ...decision } = row.payload;
   try {
     await deps.temporal.client.workflow.getHandle(row.run_id).signal(SIGNAL_DECISION, {
       ...decision,
-      // The column keeps what is absent as null; the workflow's history should not.
+      // The column stores absent values as null; the workflow's history should not.
       ...(input == null ? {} : { input }),
       ...(reason == null ? {} : { reason }),
     });
@@ -145,7 +143,7 @@ const alertPayload = z.discriminatedUnion('event', [
 const summaryOf = (alert: Alert): string =>
   alert.event === 'test' ? 'Test alert' : `Run ${alert.event}: ${alert.workflow_name}`;
 
-/** The execution is named by its row, so a row that is carried out twice sends once. */
+/** The execution's id comes from its row, so a row that is dispatched twice sends once. */
 async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   const { temporal, config } = deps;
   const { channels } = config.alerts;

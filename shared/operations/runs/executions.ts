@@ -15,7 +15,7 @@ import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { TemporalLink } from '../../platform/temporal.ts';
 
-/** What carrying out promises to Temporal takes. */
+/** The dependencies of dispatching outbox rows. */
 export interface DispatchDeps {
   db: Pool;
   temporal: TemporalLink;
@@ -23,7 +23,7 @@ export interface DispatchDeps {
   config: Config;
 }
 
-/** Whether an outbox row holds. `wait`: it cannot be carried out yet, with the reason. */
+/** Whether an outbox row was dispatched. `wait`: it cannot be dispatched yet, with the reason. */
 export type Outcome = { done: true; temporalRunId?: string } | { done: false; wait: string };
 
 /**
@@ -55,8 +55,8 @@ export async function startExecution(
     workflowId: run.runId,
     taskQueue: temporal.queues.control,
     args: [input],
-    // A run's id is used once, so that a start that is repeated finds the first; only a start from the ledger,
-    // whose execution is known to be closed, uses it again.
+    // A run's id is used once, so that a repeated start finds the first execution; only a start from the ledger, after
+    // its execution has closed, reuses it.
     workflowIdReusePolicy:
       options.fromLedger === true
         ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
@@ -77,7 +77,7 @@ export async function startExecution(
   return handle.firstExecutionRunId;
 }
 
-/** A search attribute of ours that holds one word. */
+/** A custom search attribute with one keyword. */
 export const keyword = (name: string) =>
   defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
@@ -93,11 +93,11 @@ export interface CurrentExecution {
   runId: string;
   status: string;
   open: boolean;
-  /** How often its pending workflow task has been tried; 0: none is pending. Timeouts count as well. */
+  /** The attempts of its pending workflow task; 0: none is pending. Timeouts count as well. */
   taskAttempts: number;
 }
 
-/** The newest execution of a run, or undefined when Temporal knows none. */
+/** The newest execution of a run, or undefined when Temporal has none. */
 export async function describeCurrent(
   deps: Pick<DispatchDeps, 'temporal'>,
   runId: string,
@@ -117,9 +117,8 @@ export async function describeCurrent(
 }
 
 /**
- * Run ids of up to `limit` executions that were terminated or timed out in the last `withinMs`, the newest first. The
- * index that answers lags behind by a second or so and forgets executions that are deleted: good for where to look,
- * not for what is true.
+ * Run ids of up to `limit` executions that were terminated or timed out in the last `withinMs`, newest first. The
+ * visibility index lags by about a second and drops deleted executions: it shows which runs to check, not their state.
  */
 export async function listTerminated(
   deps: Pick<DispatchDeps, 'temporal'>,
@@ -141,8 +140,8 @@ export async function listTerminated(
 }
 
 /**
- * Tells an execution every decision of its run. Signals sent after the cut of a reset are not in its history; one that
- * has closed is told nothing. To an execution that knows them all it changes nothing.
+ * Sends an execution every decision of its run. Signals after the cut of a reset are not in its history; a closed
+ * execution receives nothing. Known decisions change nothing.
  */
 export async function announce(
   deps: DispatchDeps,
@@ -158,7 +157,7 @@ export async function announce(
   return { done: true, temporalRunId: execution };
 }
 
-/** Ends an execution that cannot come to an end by itself. One that has closed stays as it is. */
+/** Terminates an execution that cannot end by itself. A closed one does not change. */
 export async function terminate(
   { temporal }: Pick<DispatchDeps, 'temporal'>,
   runId: string,

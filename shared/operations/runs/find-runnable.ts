@@ -6,16 +6,16 @@ import { AppError } from '../../errors.ts';
 import { checkGraphUntrusted } from '../../platform/threads/untrusted.ts';
 import { builtinTools, customToolName } from '../../tools.ts';
 
-/** How many reasons a refusal spells out. All of them are in the answer of `validate`. */
+/** How many reasons a refusal lists. The response of `validate` has all of them. */
 const MAX_REASONS = 5;
 
-/** The current version of workflows as this process last saw them; the oldest is forgotten first. */
+/** The current version of workflows as this process last read them; the oldest is dropped first. */
 const MAX_REMEMBERED = 200;
 const remembered = new Map<string, Runnable>();
 
 /**
- * A workflow's current version with its graph as it will run, defaults filled in, or with the reasons why it cannot
- * run. A remembered answer may be of an earlier version, which `admitRun` finds out; `fresh` looks at the database.
+ * A workflow's current version with its graph as it will run, with defaults, or with the reasons why it cannot run. A
+ * cached version may be outdated, which `admitRun` detects; `fresh` reads the database.
  */
 export async function findRunnable(
   db: Db,

@@ -8,8 +8,8 @@ import type { LedgerState } from '../../execution.ts';
 import { evaluateChecksUntrusted } from '../../platform/threads/untrusted.ts';
 
 /**
- * Settles a run whose execution is gone although everything in it was done: only its last word was lost. Returns
- * false when something is still to be done.
+ * Settles a run whose execution is missing although all its steps are done: only its end was lost. Returns false when
+ * there is still work to do.
  */
 export async function finishFromLedger(db: Pool, runId: string): Promise<boolean> {
   const run = await readStartable(db, runId);
@@ -27,13 +27,13 @@ export async function finishFromLedger(db: Pool, runId: string): Promise<boolean
   return settled;
 }
 
-/** Tells the scheduler everything the ledger knows. Returns whether that is the whole run. */
+/** Passes everything in the ledger to the scheduler. Returns whether the run is complete. */
 async function replay(scheduler: Scheduler, ledger: LedgerState): Promise<boolean> {
   for (;;) {
     const ready = scheduler.takeReady();
     if (ready.length === 0) return scheduler.done;
     for (const step of ready) {
-      // What each completion leads to is computed here; others have their turn in between.
+      // The consequences of each completion are computed here; other work gets its turn in between.
       await setImmediate();
       const output = ledger.outputs[step.step_key];
       if (output !== undefined) {

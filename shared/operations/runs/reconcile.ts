@@ -14,31 +14,31 @@ import {
 import { type Loop, startLoop } from '../loop.ts';
 import { lookAtTask, type TaskTrouble } from './stuck-tasks.ts';
 
-/** Outbox rows carried out per look. */
+/** Outbox rows dispatched per iteration. */
 const BATCH = 50;
-/** Open runs of each kind compared with Temporal per look: silent, suspected, known to be lost. */
+/** Open runs of each kind compared with Temporal per iteration: silent, suspected, lost. */
 const CHECK_BATCH = 50;
 /** How often a silent run is compared with Temporal, unless the grace period is shorter. */
 const LOOK_EVERY_MS = 2_000;
-/** How often one is whose execution Temporal lists as terminated. */
+/** How often a run is compared whose execution Temporal lists as terminated. */
 const LOOK_AT_SUSPECTS_EVERY_MS = 1_000;
-/** What was terminated earlier is found like any silent run. Clocks of the two servers may differ by as much. */
+/** Earlier terminations are found like any silent run. The clocks of the two servers may differ by this much. */
 const TERMINATED_WITHIN_MS = 120_000;
 
-/** What the reconciler tells its metrics. */
+/** The reconciler's metrics. */
 export interface ReconcilerMetrics {
-  /** A run was settled because its execution was gone. */
+  /** A run was settled because its execution was missing. */
   settled(): void;
-  /** The workflow task of an execution was found to fail again and again. */
+  /** The workflow task of an execution fails repeatedly. */
   stuck(trouble: TaskTrouble): void;
 }
 
-/** One look: carries out what is due, and settles runs whose execution is gone. Returns how many of each. */
+/** One iteration: dispatches due rows, and settles runs whose execution is missing. Returns how many of each. */
 export async function reconcileOnce(
   deps: DispatchDeps,
   metrics?: ReconcilerMetrics,
 ): Promise<{ dispatched: number; settled: number }> {
-  // Side by side: promises that Temporal is slow to take do not hold up the looks, whose time is promised.
+  // In parallel: slow calls to Temporal do not delay the checks, which have a guaranteed interval.
   const [dispatched, settled] = await Promise.all([dispatchDue(deps), settleLost(deps, metrics)]);
   return { dispatched, settled };
 }
@@ -49,7 +49,7 @@ async function dispatchDue(deps: DispatchDeps): Promise<number> {
   return results.filter(Boolean).length;
 }
 
-/** At most one list and `CHECK_BATCH` descriptions per kind of run are asked of Temporal. */
+/** At most one list call and `CHECK_BATCH` describe calls per kind of run. */
 async function settleLost(
   deps: DispatchDeps,
   metrics: ReconcilerMetrics | undefined,
@@ -65,7 +65,7 @@ async function settleLost(
   const checks = await Promise.allSettled(silent.map((run) => checkRun(deps, run, metrics)));
   const failed = checks.filter((check) => check.status === 'rejected');
   if (failed.length > 0) {
-    // One line for all of them: with Temporal out of reach they fail alike, and are looked at again.
+    // One line for all of them: with Temporal unavailable they all fail, and are checked again.
     deps.log.warn({ err: failed[0]?.reason, runs: failed.length }, 'could not compare open runs');
   }
   const settled = checks.filter((check) => check.status === 'fulfilled' && check.value).length;
@@ -73,7 +73,7 @@ async function settleLost(
   return settled;
 }
 
-/** Runs whose execution Temporal lists as terminated. Without the list, the silent ones are looked at in turn. */
+/** Runs whose execution Temporal lists as terminated. Without the list, the silent ones are checked in turn. */
 async function findSuspects(deps: DispatchDeps): Promise<readonly string[]> {
   try {
     return await deps.temporal.withTimeout(() =>
@@ -86,8 +86,8 @@ async function findSuspects(deps: DispatchDeps): Promise<readonly string[]> {
 }
 
 /**
- * Compares one open run with Temporal. Only what `describe` finds without a live execution twice, a grace period
- * apart, is settled as failed; a resume can take it up again.
+ * Compares one open run with Temporal. Only a run that `describe` finds without a live execution twice, a grace period
+ * apart, is settled as failed; a resume can continue it.
  */
 async function checkRun(
   deps: DispatchDeps,
@@ -117,19 +117,22 @@ async function checkRun(
     kind: 'crash',
     error:
       current === undefined
-        ? 'The execution of this run is gone'
+        ? 'The execution of this run is missing'
         : `The execution of this run ended as ${current.status.toLowerCase()}`,
     whileLost: true,
     alerts: deps.config.alerts.channels.length > 0,
   });
   if (ended) {
-    deps.log.warn({ runId: run.id, execution: current?.runId }, 'settled a run without execution');
+    deps.log.warn(
+      { runId: run.id, execution: current?.runId },
+      'settled a run without an execution',
+    );
     await notifyFrames(deps.db, [run.id]);
   }
   return ended;
 }
 
-/** Workflow code that cannot replay this history: the run fails and can go on from the ledger. */
+/** Workflow code that cannot replay this history: the run fails and can continue from the ledger. */
 async function endUnreplayable(
   deps: DispatchDeps,
   runId: string,
@@ -138,20 +141,21 @@ async function endUnreplayable(
   const ended = await abandonRun(deps.db, {
     runId,
     kind: 'crash',
-    error: 'The execution of this run cannot be replayed; resume goes on from the finished steps',
+    error:
+      'The execution of this run cannot be replayed; a resume continues after the finished steps',
     execution: current.runId,
     fromLedger: true,
     alerts: deps.config.alerts.channels.length > 0,
   });
   if (!ended) return false;
-  // A process that dies here leaves the execution open: the resume of the run ends it.
+  // If the process dies here, the execution stays open: the resume of the run ends it.
   await deps.temporal.withTimeout(() => terminate(deps, runId, current.runId));
   deps.log.error({ runId, execution: current.runId }, 'ended an execution that cannot be replayed');
   await notifyFrames(deps.db, [runId]);
   return true;
 }
 
-/** Looks again and again until stopped. */
+/** Iterates until stopped. */
 export function startReconciler(deps: DispatchDeps, metrics?: ReconcilerMetrics): Loop {
   return startLoop({ name: 'reconciler', ...deps }, async () => {
     const { dispatched } = await reconcileOnce(deps, metrics);

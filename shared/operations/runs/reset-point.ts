@@ -4,14 +4,14 @@ import type { TemporalLink } from '../../platform/temporal.ts';
 const { EventType } = proto.temporal.api.enums.v1;
 
 const PAGE_SIZE = 200;
-/** A cancel request lies close to the end: what winds down after it is bounded by the steps in flight. */
+/** A cancel request is close to the end: only the steps in flight come after it. */
 const PAGES_FOR_CANCEL = 10;
 const MAX_PAGES = 300;
 
 /**
- * Where a closed execution is taken up again: the event id of its last completed workflow task, or, when it was
- * asked to cancel, of the last one before that request. That task is carried out anew, with every result it had.
- * Undefined when no task completed before the cut: then there is nothing to go back to.
+ * Where a closed execution is reset to: the event id of its last completed workflow task or, after a cancel request, of
+ * the last one before that request. That task runs again, with all its results. Undefined when no task completed before
+ * the cut: then there is nothing to reset to.
  */
 export async function findResetPoint(
   link: TemporalLink,

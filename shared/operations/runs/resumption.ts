@@ -21,12 +21,12 @@ import {
 import { findResetPoint } from './reset-point.ts';
 import { lookAtTask } from './stuck-tasks.ts';
 
-/** Which resume of its run a row asks for. */
+/** The resume of its run that a row requests. */
 const n = z.number().int();
 const base = z.string();
 const cut = z.number().int().positive();
 
-/** Resets the closed execution `base` to the event `cut`. The same request id finds the reset that came through. */
+/** Resets the closed execution `base` to the event `cut`. The same request id finds an earlier reset that succeeded. */
 const resetPlan = z.strictObject({
   n,
   plan: z.literal('reset'),
@@ -34,10 +34,10 @@ const resetPlan = z.strictObject({
   cut,
   request_id: z.string(),
 });
-/** Starts a new execution from the ledger. `base` was the newest one then; null: Temporal knew none. */
+/** Starts a new execution from the ledger. `base` was the newest one then; null: Temporal had none. */
 const ledgerPlan = z.strictObject({ n, plan: z.literal('ledger'), base: base.nullable() });
 
-/** Rows of earlier versions name no plan: the request id `ledger` told the two apart. */
+/** Rows of earlier versions have no plan: the request id `ledger` distinguished the two. */
 const unnamedLedgerPlan = z
   .strictObject({ n, base, cut: z.literal(0), request_id: z.literal('ledger') })
   .transform((old) => ({
@@ -49,7 +49,7 @@ const unnamedResetPlan = z
   .strictObject({ n, base, cut, request_id: z.string() })
   .transform((old) => ({ ...old, plan: 'reset' as const }));
 
-/** What the outbox row of a resume holds: which resume it is, and the plan once it is made. */
+/** The payload of a resume's outbox row: the number of the resume, and the plan once there is one. */
 const resumePayload = z.union([
   resetPlan,
   ledgerPlan,
@@ -62,22 +62,21 @@ type ResetPlan = z.infer<typeof resetPlan>;
 type LedgerPlan = z.infer<typeof ledgerPlan>;
 type Plan = ResetPlan | LedgerPlan;
 
-/** Two processes hold the row, because the lease of one has ended: the next attempt finds what the other one did. */
-const TAKEN: Outcome = { done: false, wait: 'another process carries it out' };
+/** Two processes hold the row, because the lease of one has expired: the next attempt finds the other's result. */
+const TAKEN: Outcome = { done: false, wait: 'another process dispatches it' };
 
 /**
- * Makes a resumed run go on: resets its closed execution to just before it failed or was cancelled, or, when there
- * is nothing to reset, starts a new one from the ledger. Then tells the new execution every decision there is.
+ * Continues a resumed run: resets its closed execution to just before it failed or was cancelled, or, when there is
+ * nothing to reset, starts a new one from the ledger. Then sends the new execution every decision.
  *
- * The plan is written down before it is carried out, so that an attempt whose process died, or whose answer was
- * lost, can be repeated: the next attempt finds the execution that came and announces it, or carries out the same
- * plan again.
+ * The plan is stored first, so that it can be repeated if the process dies or a response is lost: the next attempt
+ * finds the new execution and announces it, or executes the same plan again.
  */
 export async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   const { db } = deps;
   const asked = resumePayload.parse(row.payload);
   const run = await readStartable(db, row.run_id);
-  // Cancelled, settled or resumed again since: whatever came later has its own row.
+  // Cancelled, settled or resumed again since: the later change has its own row.
   if (run === undefined || run.resumedCount !== asked.n) return { done: true };
   if (run.status !== 'running' && run.status !== 'paused') return { done: true };
   const current = await describeCurrent(deps, row.run_id);
@@ -89,22 +88,22 @@ export async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcom
     return { done: false, wait: 'the execution has not closed yet' };
   }
   if (await hasLiveClaim(db, row.run_id)) {
-    return { done: false, wait: 'a step of the old execution is still at work' };
+    return { done: false, wait: 'a step of the old execution is still running' };
   }
   const plan = await planFor(deps, asked, run, current);
   if (!(await keepPlan(deps, row, plan))) return TAKEN;
-  // Asked once more, under the run's lock: from here on the execution that comes may work for the run.
+  // Checked once more, with the run locked: from here on the new execution may work for the run.
   if (!(await supersede(db, { runId: row.run_id, execution: current?.runId, n: asked.n }))) {
     return { done: true };
   }
   return plan.plan === 'reset' ? reset(deps, row, run, plan) : startFromLedger(deps, row, run);
 }
 
-/** Whether the newest execution is the one that an earlier attempt at the plan brought about. */
+/** Whether an earlier attempt at the plan started the newest execution. */
 const hasCome = (plan: Plan, current: CurrentExecution, run: StartableRun): boolean =>
   current.runId !== plan.base && !run.superseded.includes(current.runId);
 
-/** Whether an execution that was put aside cannot come to its end, because its history cannot be replayed. */
+/** Whether a replaced execution cannot end, because its history cannot be replayed. */
 async function neverCloses(
   deps: DispatchDeps,
   run: StartableRun,
@@ -114,7 +113,7 @@ async function neverCloses(
   return run.fromLedger || (await lookAtTask(deps, run.runId, current)).unreplayable;
 }
 
-/** The plan there is, as long as its base is still the newest execution; else a new one. */
+/** The existing plan, while its base is still the newest execution; else a new one. */
 async function planFor(
   deps: DispatchDeps,
   asked: z.infer<typeof resumePayload>,
@@ -131,7 +130,7 @@ async function planFor(
     : { n: asked.n, plan: 'reset', base: newest, cut: point, request_id: randomUUID() };
 }
 
-/** Undefined also when the history has been deleted although the execution is still listed. */
+/** Undefined also when the history was deleted although the execution is still listed. */
 async function resetPointOf(
   deps: DispatchDeps,
   workflowId: string,
@@ -145,7 +144,7 @@ async function resetPointOf(
   }
 }
 
-/** Returns false when another process has kept a plan of its own since the row was read. */
+/** Returns false when another process has stored its own plan since the row was read. */
 async function keepPlan(deps: DispatchDeps, row: OutboxRow, plan: Plan): Promise<boolean> {
   const kept = await remember(deps.db, row, plan);
   if (kept) row.payload = plan;
@@ -165,7 +164,7 @@ async function reset(
     if (!isWithoutHistory(error)) throw error;
     deps.log.warn(
       { runId: row.run_id, execution: plan.base, reason: messageOf(error) },
-      'the history of an execution cannot be reset; the run goes on from the ledger',
+      'the history of an execution cannot be reset; the run continues from the ledger',
     );
     const instead: LedgerPlan = { n: plan.n, plan: 'ledger', base: plan.base };
     return (await keepPlan(deps, row, instead)) ? startFromLedger(deps, row, run) : TAKEN;
@@ -194,8 +193,8 @@ const GRPC_NOT_FOUND = 5;
 const GRPC_DATA_LOSS = 15;
 
 /**
- * Whether the server says that there is nothing to reset: the history is gone, or the event is not in it. Asking again
- * gives the same answer.
+ * Whether the server says that there is nothing to reset: the history was deleted, or the event is not in it. A retry
+ * would get the same response.
  */
 function isWithoutHistory(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
@@ -204,7 +203,7 @@ function isWithoutHistory(error: unknown): boolean {
   return code === GRPC_INVALID_ARGUMENT || code === GRPC_NOT_FOUND || code === GRPC_DATA_LOSS;
 }
 
-/** The workflow id is used again, with a new execution that finds finished steps in the ledger. */
+/** The workflow id is reused, with a new execution that finds finished steps in the ledger. */
 async function startFromLedger(
   deps: DispatchDeps,
   row: OutboxRow,

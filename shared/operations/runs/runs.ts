@@ -11,27 +11,27 @@ import { dispatch, dispatchInOrder } from './dispatch.ts';
 import type { DispatchDeps } from './executions.ts';
 
 /**
- * What people and programs do to runs. Each operation commits first and tells Temporal right after; when Temporal
- * cannot be reached the operation still holds, and the reconciler tells it later.
+ * The operations on runs. Each commits first and notifies Temporal right after; when Temporal is unavailable the
+ * operation is still committed, and the reconciler notifies it later.
  */
 export interface RunDeps extends DispatchDeps {
   findRunnable: FindRunnable;
 }
 
 export interface Told {
-  /** Resolves, never rejects: true once Temporal has been told, false when that is left to the reconciler. */
+  /** Resolves, never rejects: true once Temporal has been notified, false when the reconciler will do it. */
   told: Promise<boolean>;
 }
 
 export interface Triggered extends Told {
   runId: string;
-  /** The run as it was admitted; undefined when it was so earlier. */
+  /** The newly admitted run; undefined for an earlier one. */
   admitted?: RunSummary;
 }
 
 /**
- * Starts a run of a workflow's current version, or finds the one this idempotency key started. When it returns the
- * run is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`.
+ * Starts a run of a workflow's current version, or finds the one this idempotency key started. When it returns, the run
+ * is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`.
  */
 export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Triggered> {
   const admission = await admitRun(deps.db, request, deps.findRunnable);
@@ -42,14 +42,14 @@ export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Tr
   return { runId: run.runId, admitted: summary, told: dispatch(deps, outbox, run) };
 }
 
-/** Answers an open gate: the oldest, or that of `nodeId` or `stepKey`. Throws AppError `not_found`, `conflict`. */
+/** Decides an open gate: the oldest, or that of `nodeId` or `stepKey`. Throws AppError `not_found`, `conflict`. */
 export async function decideGate(deps: DispatchDeps, decision: gates.Decision): Promise<Told> {
   const { row, first } = await gates.decideGate(deps.db, decision);
   return tell(deps, row, first);
 }
 
 /**
- * Lets a failed run go on from its last checkpoint, with `override` past the budgets that stopped it. Throws AppError
+ * Resumes a failed run from its last checkpoint, with `override` without the budgets that stopped it. Throws AppError
  * `not_found`, `conflict`, `budget_exceeded`, `invalid`.
  */
 export async function resumeRun(
@@ -73,7 +73,7 @@ function tell(deps: DispatchDeps, row: OutboxRow, first?: boolean): Told {
   return { told: told.then(([dispatched]) => dispatched) };
 }
 
-/** The act is committed: a stream that is not woken looks by itself within a second. */
+/** The action is committed: a stream that is not woken polls within a second. */
 async function wakeStreams(deps: DispatchDeps, runId: string): Promise<void> {
   try {
     await notifyFrames(deps.db, [runId]);

@@ -4,11 +4,11 @@ import { announce, type CurrentExecution, type DispatchDeps } from './executions
 
 const { EventType, WorkflowTaskFailedCause: Cause } = proto.temporal.api.enums.v1;
 
-/** Attempts at one workflow task that did not complete it before it counts as in trouble, unless a failure names the cause. */
+/** Attempts that did not complete a workflow task before it counts as failing, unless a failure names the cause. */
 const MANY_ATTEMPTS = 3;
-/** Failures on record that name non-determinism before the history counts as one that cannot be replayed. */
+/** Recorded non-determinism failures before the history counts as not replayable. */
 const REPLAY_FAILURES = 3;
-/** Events read per look. More failures than these in a row are not told apart. */
+/** Events read per check. Longer series of failures are not counted exactly. */
 const PAGE_SIZE = 100;
 const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 600_000;
@@ -17,11 +17,11 @@ const LONGEST_PAUSE_MS = 600_000;
 export type TaskTrouble = 'replay' | 'failure' | 'timeout';
 
 interface FailuresOnRecord {
-  /** The workflow of today gives other commands than the history holds. */
+  /** The current workflow code produces other commands than the history holds. */
   replay: number;
-  /** Anything else that the worker reported. */
+  /** Any other failure that the worker reported. */
   failure: number;
-  /** No worker answered in time: it was killed, or is too slow. */
+  /** No worker responded in time: it was killed, or is too slow. */
   timeout: number;
   /** Milliseconds since 1970; 0: there is none. */
   latestAt: number;
@@ -29,20 +29,20 @@ interface FailuresOnRecord {
 }
 
 export interface TaskLook {
-  /** The history cannot be replayed: this has been seen several times in a row. */
+  /** The history cannot be replayed: several consecutive failures show it. */
   unreplayable: boolean;
-  /** Set when the task is in trouble and this look is one to be told. */
+  /** Set when the task fails and this check should log it. */
   trouble?: TaskTrouble;
 }
 
 /**
- * Looks why the workflow task of an open execution does not complete, when it has been tried more than once. A timeout
- * says nothing about the workflow: its workers may have died. Only failures that name non-determinism, several since
- * the last task that completed, show that the history cannot be replayed.
+ * Determines why the workflow task of an open execution does not complete, after more than one attempt. A timeout says
+ * nothing about the workflow: its workers may have died. Only several non-determinism failures since the last completed
+ * task show that the history cannot be replayed.
  *
- * Temporal puts the first failure of a row in the history and only counts the others; the SDK does not even report
- * these and lets them time out. So this sends the execution a signal that changes nothing: the next attempt is then a
- * first one, and its failure is put on record. The pauses between such signals double from 4 s to ten minutes.
+ * Temporal records the first failure of a series in the history and only counts the others; the SDK does not report
+ * them and lets them time out. So this sends the execution a signal without effect: the next attempt is then the first
+ * of a series, and its failure is recorded. The delays between such signals double from 4 s to ten minutes.
  */
 export async function lookAtTask(
   deps: DispatchDeps,
@@ -73,7 +73,7 @@ export async function lookAtTask(
   return { unreplayable: false, trouble };
 }
 
-/** The failures of workflow tasks since the last one that completed. */
+/** The failures of workflow tasks since the last completed one. */
 async function readFailures(
   link: TemporalLink,
   execution: { workflowId: string; runId: string },
@@ -95,7 +95,7 @@ async function readFailures(
   return found;
 }
 
-/** Causes by which the server itself gives a task back; the workflow has nothing to do with them. */
+/** Causes for which the server itself returns a task; they say nothing about the workflow. */
 const serversOwn = new Set<number | null | undefined>([
   Cause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
   Cause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW,
@@ -104,7 +104,7 @@ const serversOwn = new Set<number | null | undefined>([
   Cause.WORKFLOW_TASK_FAILED_CAUSE_FORCE_CLOSE_COMMAND,
 ]);
 
-/** The SDK's own words for it, should it report another cause. */
+/** The SDK's text, in case it reports another cause. */
 const REPLAY_MESSAGE = /TMPRL1100|non-?determinis/i;
 
 function troubleOf(event: proto.temporal.api.history.v1.IHistoryEvent): TaskTrouble | undefined {

@@ -8,10 +8,7 @@ import type { DispatchDeps } from '../runs/executions.ts';
 import { type RunDeps, type Told, triggerRun } from '../runs/runs.ts';
 import { forgetSchedules, tellSchedule } from './sync.ts';
 
-/**
- * What people do to schedules. Each operation commits first and tells Temporal right after; what could not be told is
- * told later by a worker.
- */
+/** The operations on schedules. Each commits first and syncs Temporal right after; a worker retries failed syncs. */
 export interface ScheduleChange extends Told {
   scheduleId: string;
 }
@@ -69,15 +66,15 @@ function checkTiming({ cron, timezone }: Timing): void {
   if (next === undefined) throw new AppError('invalid', 'Invalid body: cron is never due');
 }
 
-/** A run of a schedule, as it was admitted. */
+/** A newly admitted run of a schedule. */
 export interface ScheduledRun extends Told {
   admitted: RunSummary;
   schedule: Schedule;
 }
 
 /**
- * Starts a run as the schedule would, whether it is enabled or not. Throws AppError `not_found`, `quota_exceeded`,
- * `budget_exceeded`, `graph_invalid`, and `conflict` when a run of it has not ended and its overlap is `skip`.
+ * Starts a run of the schedule, enabled or not. Throws AppError `not_found`, `quota_exceeded`, `budget_exceeded`,
+ * `graph_invalid`, and `conflict` when a run of it is active and its overlap is `skip`.
  */
 export async function triggerSchedule(
   deps: RunDeps,

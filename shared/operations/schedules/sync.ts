@@ -17,46 +17,46 @@ import type { DispatchDeps } from '../runs/executions.ts';
 import { type Loop, startLoop } from '../loop.ts';
 
 /**
- * Schedules are rows; Temporal holds one Schedule for each, made from its row, and is told of every change. The row
- * wins: what somebody changes at Temporal is set back when the two are compared.
+ * Schedules are rows; each has a Temporal Schedule, created from its row and synced with every change. The row wins: a
+ * comparison resets changes made in Temporal.
  */
 
-/** Schedules told of per look, and how many of them at once. */
+/** Schedules synced per iteration, and how many of them at once. */
 const BATCH = 50;
 const TOLD_AT_ONCE = 10;
 const COMPARE_EVERY_MS = 300_000;
-/** Times that the clock shows twice are told as such for so many days ahead, and anew before those are over. */
+/** Repeated times of a clock change are sent this many days ahead, and sent again before those end. */
 const DOUBLED_DAYS = 400;
 const RENEW_DAYS = 90;
 const LIST_PAGE = 500;
-/** So many schedules may begin in the same second. */
+/** How many schedules may start in the same second. */
 const STARTS_PER_SECOND = 15;
 const MAX_SPREAD_SECONDS = 20;
 
 /**
- * Within how long of their minute schedules begin, each always after the same pause: a second, and longer only where
- * there are many. All at once, 300 of them overload an embedded server on two cores: what its own deadlines cut off
- * waits for a minute (118 s until the last one had its run; spread over 20 s, 26 to 45 s under the same load).
+ * Schedules start within this time after their minute, each always with the same offset: a second, and longer only for
+ * many schedules. If 300 start at once, they overload an embedded server on two cores: requests past its deadlines wait
+ * for a minute (118 s until the last one had its run; spread over 20 s, 26 to 45 s under the same load).
  */
 export const spreadSeconds = (enabledSchedules: number): number =>
   Math.min(MAX_SPREAD_SECONDS, Math.max(1, Math.ceil(enabledSchedules / STARTS_PER_SECOND)));
 
-/** Several installations may share a namespace, not the names of their task queues. */
+/** Several installations may share a namespace, but not the names of their task queues. */
 const temporalId = (taskQueuePrefix: string, scheduleId: string): string =>
   `${taskQueuePrefix}-schedule-${scheduleId}`;
 
-/** Tells Temporal of a schedule that was just written. Never rejects: false when that is left to a worker. */
+/** Syncs a changed schedule to Temporal. Never rejects: false when a worker has to do it. */
 export async function tellSchedule(deps: DispatchDeps, scheduleId: string): Promise<boolean> {
   try {
     const [untold] = await takeUntold(deps.db, { only: scheduleId, limit: 1 });
     return untold !== undefined && (await tell(deps, untold));
   } catch (error) {
-    deps.log.warn({ err: error, scheduleId }, 'could not look at a schedule');
+    deps.log.warn({ err: error, scheduleId }, 'could not read a schedule');
     return false;
   }
 }
 
-/** Removes at Temporal what has no row any more. Never rejects: false when that is left to a worker. */
+/** Deletes Temporal's copies of deleted schedules. Never rejects: false when a worker has to do it. */
 export async function forgetSchedules(
   deps: DispatchDeps,
   scheduleIds: readonly string[],
@@ -68,14 +68,14 @@ export async function forgetSchedules(
 async function tell(deps: DispatchDeps, schedule: UntoldSchedule): Promise<boolean> {
   try {
     await put(deps, schedule);
-    // Deleted meanwhile, perhaps before it was there to be removed.
+    // Deleted meanwhile, perhaps before it was created there.
     if (!(await markTold(deps.db, schedule))) await forget(deps, schedule.id);
     return true;
   } catch (error) {
-    // The lease ends by itself, and the next look tells it.
+    // The lease expires, and the next iteration syncs it.
     deps.log.warn(
       { err: error, scheduleId: schedule.id, workspaceId: schedule.workspace_id },
-      'could not tell Temporal of a schedule; will try again',
+      'could not sync a schedule to Temporal; will try again',
     );
     return false;
   }
@@ -108,16 +108,16 @@ function optionsOf({ temporal, config }: DispatchDeps, schedule: UntoldSchedule)
       intervals: dueTwice(schedule, now, DOUBLED_DAYS).map(once),
     },
     policies: {
-      // A tick is over as soon as it has admitted its run: whether runs may overlap is decided there.
+      // A tick ends as soon as it has admitted its run: the overlap of runs is decided there.
       overlap: ScheduleOverlapPolicy.ALLOW_ALL,
-      // So that the latest missed tick is among those caught up with; the others are turned away.
+      // So that the latest missed tick is among the caught-up ones; the others are rejected.
       catchupWindow: longestPause(schedule, now),
     },
     state: { paused: !enabled, note: name ?? undefined },
     action: {
       type: 'startWorkflow',
       workflowType: SCHEDULE_WORKFLOW,
-      // The time at which it is due is appended.
+      // The due time is appended.
       workflowId: scheduleId,
       taskQueue: temporal.queues.control,
       args: [input],
@@ -128,8 +128,8 @@ function optionsOf({ temporal, config }: DispatchDeps, schedule: UntoldSchedule)
 const FORTY_YEARS_MS = 14_610 * 86_400_000;
 
 /**
- * One instant, in ms since 1970, as an interval: it came round before 2010 and will again in forty years. The server
- * passes over the first coming of one, so that a longer interval would not do.
+ * One instant, in ms since 1970, as an interval: it occurred before 2010 and will occur again in forty years. The
+ * server skips the first occurrence, so a longer interval would not work.
  */
 export const once = (at: number) => ({ every: FORTY_YEARS_MS, offset: at - FORTY_YEARS_MS });
 
@@ -141,19 +141,19 @@ async function forget(deps: DispatchDeps, id: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return true;
-    deps.log.warn({ err: error, scheduleId: id }, 'could not remove a schedule at Temporal');
+    deps.log.warn({ err: error, scheduleId: id }, 'could not delete a schedule in Temporal');
     return false;
   }
 }
 
-/** Tells Temporal of what is behind. Returns whether there is more. */
+/** Syncs outdated schedules to Temporal. Returns whether there are more. */
 export async function tellOnce(deps: DispatchDeps): Promise<boolean> {
   const untold = await takeUntold(deps.db, { limit: BATCH });
   await eachOf(untold, (schedule) => tell(deps, schedule));
   return untold.length === BATCH;
 }
 
-/** Removes what Temporal holds without a row, and marks as untold what it lacks or holds otherwise than its row. */
+/** Deletes Temporal's schedules without a row, and marks missing or different ones for a sync. */
 export async function compareOnce(deps: DispatchDeps): Promise<void> {
   const known = await listKnown(deps);
   const strays = await compareSchedules(deps.db, known, {
@@ -161,7 +161,7 @@ export async function compareOnce(deps: DispatchDeps): Promise<void> {
     renewDays: RENEW_DAYS,
   });
   if (strays.length > 0) {
-    deps.log.info({ schedules: strays.length }, 'removes schedules that have no row any more');
+    deps.log.info({ schedules: strays.length }, 'deleting schedules without a row');
   }
   await forgetSchedules(deps, strays);
 }
@@ -171,7 +171,7 @@ async function listKnown({ temporal, config }: DispatchDeps): Promise<KnownSched
   const known: KnownSchedule[] = [];
   for await (const summary of temporal.client.schedule.list({ pageSize: LIST_PAGE })) {
     const id = summary.scheduleId.slice(prefix.length);
-    // Another installation's prefix may begin as ours does.
+    // Another installation's prefix may start with this one's.
     if (!summary.scheduleId.startsWith(prefix) || !/^sch_[0-9a-z]+$/.test(id)) continue;
     known.push({ id, paused: summary.state.paused });
   }
@@ -190,10 +190,10 @@ async function eachOf<T>(
   return results;
 }
 
-/** Keeps Temporal's schedules as the rows have them, until stopped. */
+/** Keeps Temporal's schedules in sync with the rows, until stopped. */
 export function startScheduleTelling(deps: DispatchDeps): Loop {
   const loops = [
-    startLoop({ name: 'schedule telling', ...deps }, () => tellOnce(deps)),
+    startLoop({ name: 'schedule sync', ...deps }, () => tellOnce(deps)),
     startLoop({ name: 'schedule comparison', ...deps, everyMs: COMPARE_EVERY_MS }, async () => {
       await compareOnce(deps);
       return false;

@@ -5,7 +5,7 @@ import { isMeant, nextDue } from '../../values/cron.ts';
 import { type RunDeps, triggerRun } from '../runs/runs.ts';
 import { forgetSchedules } from './sync.ts';
 
-/** Refusals that end a tick: it is neither tried again nor kept for later. */
+/** Refusals that end a tick: it is not retried or stored for later. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'conflict',
   'quota_exceeded',
@@ -14,8 +14,8 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Starts the run of one tick, or finds the one that it has started already. A tick that is refused is kept as the
- * schedule's last skip, with the reason. Rejects only with what another attempt may overcome.
+ * Starts the run of one tick, or finds the run that it has already started. A refused tick is stored as the schedule's
+ * last skip, with the reason. Rejects only with errors that a retry may fix.
  */
 export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult> {
   const scope = {
@@ -26,19 +26,19 @@ export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult
   const schedule = await readForTick(deps.db, scope);
   if (schedule === undefined) {
     await forgetSchedules(deps, [tick.schedule_id]);
-    return { skipped: 'the schedule is gone' };
+    return { skipped: 'the schedule was deleted' };
   }
   if (schedule.run_id !== null) return { run_id: schedule.run_id };
   if (schedule.cron !== tick.cron || schedule.timezone !== tick.timezone) {
     await markUntold(deps.db, scope);
-    return { skipped: 'the schedule has other times now' };
+    return { skipped: "the schedule's times have changed" };
   }
-  if (!schedule.counts) return { skipped: 'the schedule was not enabled then' };
+  if (!schedule.counts) return { skipped: 'the schedule was disabled then' };
   const due = Date.parse(tick.due_at);
   if (!isMeant(schedule, due)) return { skipped: 'the schedule is not due' };
   const next = nextDue(schedule, due);
   if (next !== undefined && next <= Date.now()) {
-    return skip(deps, scope, 'Missed: a later time was due as well before this one was looked at');
+    return skip(deps, scope, 'Missed: a later time was also due before this one was processed');
   }
   try {
     const { runId, told } = await triggerRun(deps, {
@@ -55,7 +55,7 @@ export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult
     await told;
     return { run_id: runId };
   } catch (error) {
-    // Another attempt at the same tick may have been first, and its run may be what leaves no room.
+    // Another attempt at the same tick may have been first, and its run may cause this refusal.
     const now = await readForTick(deps.db, scope);
     if (now?.run_id != null) return { run_id: now.run_id };
     if (!(error instanceof AppError)) throw error;
