@@ -48,8 +48,8 @@ interface Document {
 
 const description = `Workflows, runs, human gates and the workspace around them.
 
-Times are ISO 8601 in UTC, money is in US dollars, durations are in milliseconds. Every refusal is \`{"detail": "..."}\`;
-\`x-request-id\` names the request in the logs. No answer may be cached (\`Cache-Control: no-store\`).`;
+Times are ISO 8601 in UTC, money is in US dollars, durations are in milliseconds. Every error is \`{"detail": "..."}\`;
+\`x-request-id\` names the request in the logs. No response may be cached (\`Cache-Control: no-store\`).`;
 
 const license = { name: 'MIT', identifier: 'MIT' };
 
@@ -100,7 +100,7 @@ them.
 
 Every answer is \`{data, pagination, meta}\`; \`pagination.next_cursor\` leads to the next page and is null on the last,
 \`meta.credits_consumed\` is what the call cost. Live keys read what is real, test keys what is made up. Times are ISO
-8601 in UTC. Every refusal is \`{"detail": "..."}\`. No answer may be cached (\`Cache-Control: no-store\`).`;
+8601 in UTC. Every error is \`{"detail": "..."}\`. No response may be cached (\`Cache-Control: no-store\`).`;
 
 const dataApi: OpenAPIV3_1.Document = {
   openapi: '3.1.0',

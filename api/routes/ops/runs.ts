@@ -28,7 +28,6 @@ const triggerHeaders = z.object({
 
 export function runRoutes(app: App, context: RouteContext): void {
   const acts = createRunActs(context);
-  // Everyone who watches a run reads it again with each frame, at the same moment.
   startRuns(app, acts);
   readRuns(app, context, acts);
   decideGates(app, acts);
@@ -73,7 +72,7 @@ function startRuns(app: App, acts: RunActs): void {
 }
 
 function readRuns(app: App, { db }: RouteContext, acts: RunActs): void {
-  // Whoever watches a run reads it anew with each frame, and all who watch it do so at the same moment.
+  // Everyone who watches a run reads it again with each frame, at the same moment.
   const watched = createSharedReads<Run>();
 
   app.route({
