@@ -43,8 +43,9 @@ export function dataIngestRoutes(app: App, { db }: RouteContext): void {
       config: { capability: 'manage_workspace' },
       handler: async ({ actor, query, body, mediaType, raw }, reply) => {
         if (mediaType === STREAM) {
-          if (query.feed_id === undefined)
+          if (query.feed_id === undefined) {
             throw invalid('query: feed_id is required with a stream');
+          }
           boundBySilence(raw, reply.raw, SILENCE_MS);
           return ingestStream(db, actor, query.feed_id, readNdjson(raw));
         }
