@@ -2,7 +2,6 @@ import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import type { AgentNode, ToolNode } from '../shared/contract/graph.ts';
 import { type CustomTool, findCustomTool } from '../shared/db/workflows/custom-tools.ts';
 import { recordStepVerdict } from '../shared/db/audit/governance.ts';
 import { blockedEvidence, blockedText, lastCost } from '../shared/db/money/holds.ts';
@@ -40,7 +39,7 @@ import type { PriceOverrides } from '../shared/prices.ts';
 import type { Attempt } from './attempt.ts';
 import { agentCost } from './nodes/agent-cost.ts';
 import type { FrameNotifier } from './frame-notifier.ts';
-import { type Consumption, NodeError, type NodeRunner } from './nodes/node.ts';
+import { type Consumption, NodeError, type NodeRunners } from './nodes/node.ts';
 import type { PolicyCache } from './policies.ts';
 
 /** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
@@ -67,7 +66,7 @@ export interface ExecuteNodeDeps {
   policies: PolicyCache;
   /** The workspace's prices where they differ from the price table. */
   priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;
-  runners: { agent: NodeRunner<AgentNode>; tool: NodeRunner<ToolNode> };
+  runners: NodeRunners;
 }
 
 /**

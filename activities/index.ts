@@ -18,7 +18,7 @@ import { createDeliverAlert } from './deliver-alert.ts';
 import { createAttemptDelivery } from './deliver-webhook.ts';
 import { createExecuteNode, type StepMetrics } from './execute-node.ts';
 import { createFrameNotifier } from './frame-notifier.ts';
-import type { NodeRunners } from './nodes/runners.ts';
+import type { NodeRunners } from './nodes/node.ts';
 import { createPolicyCache } from './policies.ts';
 import { createExecuteShortStep } from './short-step.ts';
 import { createSweepRetention } from './sweep-retention.ts';

@@ -1,4 +1,4 @@
-import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
+import type { ExecutedNode } from '../../shared/graph/kinds.ts';
 import type { CustomTool } from '../../shared/db/workflows/custom-tools.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
 import type { Consumption } from '../../shared/node-error.ts';
@@ -7,7 +7,7 @@ import type { Place } from '../../shared/platform/threads/untrusted.ts';
 export { type Consumption, NodeError } from '../../shared/node-error.ts';
 
 /** One attempt at one step, as a node's own code sees it. */
-export interface NodeCall<Node extends AgentNode | ToolNode = AgentNode | ToolNode> {
+export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {
   workspaceId: string;
   workflowId: string;
   runId: string;
@@ -40,6 +40,11 @@ export interface NodeResult extends Consumption {
 }
 
 /** The work of one node kind or one tool. Throws NodeError for errors of the node itself. */
-export type NodeRunner<Node extends AgentNode | ToolNode = AgentNode | ToolNode> = (
+export type NodeRunner<Node extends ExecutedNode = ExecutedNode> = (
   call: NodeCall<Node>,
 ) => Promise<NodeResult>;
+
+/** Who does the work of each executed kind. */
+export type NodeRunners = {
+  readonly [Kind in ExecutedNode['kind']]: NodeRunner<Extract<ExecutedNode, { kind: Kind }>>;
+};

@@ -1,4 +1,3 @@
-import type { AgentNode, ToolNode } from '../../shared/contract/graph.ts';
 import type { Config } from '../../shared/platform/config.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Egress } from '../../shared/platform/egress/egress.ts';
@@ -8,7 +7,7 @@ import { createSealer } from '../../shared/crypto/sealing.ts';
 import { createCustom } from '../tools/custom.ts';
 import { createBuiltinTools, type ToolRegistry } from '../tools/registry.ts';
 import { type AgentDeps, createAgentRunner } from './agent.ts';
-import type { NodeRunner } from './node.ts';
+import type { NodeRunners } from './node.ts';
 import { createToolRunner } from './tool.ts';
 
 export interface NodeRunnerDeps {
@@ -20,11 +19,6 @@ export interface NodeRunnerDeps {
   priceOverrides?: AgentDeps['priceOverrides'];
   /** Tools besides the built-in ones, by name. */
   tools?: ToolRegistry;
-}
-
-export interface NodeRunners {
-  agent: NodeRunner<AgentNode>;
-  tool: NodeRunner<ToolNode>;
 }
 
 /** The node kinds with external effects. Only the data tools use the database. */

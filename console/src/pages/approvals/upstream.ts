@@ -1,8 +1,16 @@
 import type { Graph, Step } from '../../../../client/index.ts';
+import type { NodeKind } from '../../../../shared/contract/graph.ts';
 import { drawingOf } from '../../graph/drawn.ts';
 
-/** Kinds that only pass on what others made. */
-const passing: readonly Step['kind'][] = ['condition', 'loop', 'merge'];
+/** Whether a kind only passes on what others made. */
+const passesOn: Record<NodeKind, boolean> = {
+  agent: false,
+  tool: false,
+  condition: true,
+  loop: true,
+  human_gate: false,
+  merge: true,
+};
 
 /**
  * The latest steps that a gate's answer is about: of the nodes before it, seen through conditions, loops and merges,
@@ -19,7 +27,7 @@ export function stepsBefore(graph: Graph, nodeId: string, steps: readonly Step[]
       if (seen.has(source)) continue;
       seen.add(source);
       const kind = kinds.get(source);
-      if (kind !== undefined && passing.includes(kind)) open.push(source);
+      if (kind !== undefined && passesOn[kind]) open.push(source);
       else makers.add(source);
     }
   }
