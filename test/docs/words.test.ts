@@ -100,7 +100,13 @@ const consoleTexts = listed('console/src', /\.tsx?$/).map((path) => ({
   path,
   texts: textsOf(path, read(path)),
 }));
-const documents = ['README.md', 'CONTRIBUTING.md', ...listed('docs', /\.md$/)].map((path) => ({
+const documents = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...listed('docs', /\.md$/),
+].map((path) => ({
   path,
   texts: proseOf(read(path)),
 }));
