@@ -1668,47 +1668,10 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        EmptyBody: Record<string, never>;
-        /** @description What is not named stays as it is */
-        CapabilityOverrides: {
-            /** @description Null clears it: the default of the role holds */
-            view?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
-            run_workflows?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
-            approve_gates?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
-            cancel_resume?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
-            create_edit_workflows?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
-            publish_workflows?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
-            delete_workflows?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
-            manage_members?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
-            manage_api_keys?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
-            manage_workspace?: boolean | null;
-        };
-        NodeRetry: {
-            /** @default 1 */
-            max_attempts?: number;
-            /** @default 1 */
-            initial_interval_seconds?: number;
-            /** @default 2 */
-            backoff?: number;
-        };
-        MockModel: {
-            output?: unknown;
-            cost_usd?: number;
-            delay_ms?: number;
-            fail_times?: number;
-        };
-        NodePosition: {
-            x: number;
-            y: number;
+        AcceptInviteBody: {
+            invite_code: string;
+            password: string;
+            name?: string;
         };
         AgentNode: {
             /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
@@ -1735,24 +1698,281 @@ export interface components {
             output_key?: string;
             mock?: components["schemas"]["MockModel"];
         };
-        ToolNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+        AlertChannel: {
+            /** @enum {string} */
+            channel: "chat" | "email";
+            configured: boolean;
+            /** @description What it tells of once it is configured: runs that failed or paused */
+            events: ("failed" | "paused")[];
+            /** @description The settings of the service that configure it */
+            hint: string;
+        };
+        AlertSettings: {
+            channels: components["schemas"]["AlertChannel"][];
+        };
+        AlertTest: {
+            /** @description Those over which a test is on its way */
+            channels: ("chat" | "email")[];
+        };
+        Allowance: {
+            used: number;
+            /** @description Null: without limit */
+            limit: number | null;
+        };
+        ApiKey: {
             id: string;
-            label?: string;
-            position?: components["schemas"]["NodePosition"];
-            retry?: components["schemas"]["NodeRetry"];
-            timeout_seconds?: number;
+            name: string;
+            /** @description How the secret begins */
+            prefix: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Of a linked key, its member's role as it is now
              * @enum {string}
              */
-            kind: "tool";
-            tool_name: string;
-            /** @default {} */
-            params?: {
+            role: "admin" | "editor" | "viewer";
+            member_id: string | null;
+            /** @description By hand, or because its member was removed */
+            revoked: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description At most a few seconds behind */
+            last_used_at: string | null;
+        };
+        Approval: {
+            run_id: string;
+            workflow_id: string;
+            workflow_name: string;
+            node_id: string;
+            step_key: string;
+            label: string;
+            prompt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            since: string;
+        };
+        ApprovalList: {
+            approvals: components["schemas"]["Approval"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        AuditEntry: {
+            id: string;
+            action: string;
+            /** @description The member who acted, if one did */
+            actor_id: string | null;
+            actor_name: string | null;
+            target_type: string;
+            target_id: string;
+            /** @description What it is called now; a run goes by its workflow's name. Null: it has no name, or is gone */
+            target_name: string | null;
+            details: {
                 [key: string]: unknown;
             };
-            output_key?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        AuditList: {
+            /** @description Newest first */
+            logs: components["schemas"]["AuditEntry"][];
+            /** @description How many entries pass the filters */
+            total: number;
+        };
+        AuditVerification: {
+            valid: boolean;
+            /** @description Entries that are part of the chain */
+            sealed: number;
+            /** @description Entries that wait for their seal */
+            unsealed: number;
+            /** @description The newest seal. Keep it elsewhere to tell later that nothing before it was changed */
+            head: components["schemas"]["AuditVerificationHead"] | null;
+            first_problem?: components["schemas"]["AuditVerificationFirstProblem"];
+        };
+        AuditVerificationFirstProblem: {
+            /** @description Null: of an entry without a place in the chain */
+            position: number | null;
+            audit_id?: string;
+            problem: string;
+        };
+        AuditVerificationHead: {
+            position: number;
+            hash: string;
+        };
+        BlockedArgument: {
+            /** @description Path into the rendered parameters, steps parted by dots */
+            argument: string;
+            /** @description Compared by value, in lists with each member */
+            values?: unknown[];
+            /** @description RE2, matched anywhere in the text */
+            pattern?: string;
+        };
+        Budget: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            scope: "workspace" | "workflow";
+            workflow_id: string | null;
+            /** @enum {string} */
+            window: "day" | "week" | "month" | "total";
+            /** @description US dollars, at most six decimals */
+            limit_usd: number;
+            reservation_estimate_usd: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            status: components["schemas"]["BudgetStatus"];
+        };
+        BudgetHistory: {
+            /** @description Null for `total` */
+            window_start: string | null;
+            /** @description The first instant after the window; null for `total` */
+            window_end: string | null;
+            /** @description US dollars, at most six decimals */
+            limit_usd: number;
+            /** @description Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of `total` the last 90. What the window had seen before the budget was made is on the day it was made. */
+            days: components["schemas"]["BudgetHistoryDay"][];
+        };
+        BudgetHistoryDay: {
+            /** Format: date */
+            date: string;
+            /** @description US dollars, at most six decimals */
+            spent_usd: number;
+        };
+        BudgetStatus: {
+            /** @description Settled cost of finished runs in the window */
+            spent_usd: number;
+            /** @description Open holds of runs in flight */
+            reserved_usd: number;
+            /** @description Spent and reserved */
+            committed_usd: number;
+            /** @description Limit minus committed; below zero when runs cost more than they held */
+            remaining_usd: number;
+            /** @description Committed as a share of the limit, 0 to 100 and above */
+            pct: number;
+            /** @description Committed has reached the limit: triggers answer 402 */
+            over: boolean;
+            /** @description Spent at the end of the window if it goes on as in the window so far */
+            projected_usd: number;
+            /** @description Null for `total` */
+            window_start: string | null;
+            /** @description The first instant after the window; null for `total` */
+            window_end: string | null;
+        };
+        /** @description What is not named stays as it is */
+        CapabilityOverrides: {
+            /** @description Null clears it: the default of the role holds */
+            view?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            run_workflows?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            approve_gates?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            cancel_resume?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            create_edit_workflows?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            publish_workflows?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            delete_workflows?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            manage_members?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            manage_api_keys?: boolean | null;
+            /** @description Null clears it: the default of the role holds */
+            manage_workspace?: boolean | null;
+        };
+        CapabilitySetting: {
+            /** @description What the member's role has */
+            default: boolean;
+            override: boolean | null;
+            /** @description The override if there is one, else the default */
+            effective: boolean;
+        };
+        CapabilitySettings: {
+            view: components["schemas"]["CapabilitySetting"];
+            run_workflows: components["schemas"]["CapabilitySetting"];
+            approve_gates: components["schemas"]["CapabilitySetting"];
+            cancel_resume: components["schemas"]["CapabilitySetting"];
+            create_edit_workflows: components["schemas"]["CapabilitySetting"];
+            publish_workflows: components["schemas"]["CapabilitySetting"];
+            delete_workflows: components["schemas"]["CapabilitySetting"];
+            manage_members: components["schemas"]["CapabilitySetting"];
+            manage_api_keys: components["schemas"]["CapabilitySetting"];
+            manage_workspace: components["schemas"]["CapabilitySetting"];
+        };
+        Change: {
+            id: string;
+            feed_id: string;
+            entity_id: string;
+            entity_type: string;
+            attribute: string;
+            old_value: unknown;
+            new_value: unknown;
+            /** @description Of the record, since this change */
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            source_id: string | null;
+        };
+        ChangeList: {
+            changes: components["schemas"]["NamedChange"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        ChangePasswordBody: {
+            current_password: string;
+            new_password: string;
+        };
+        ChangePermissionsBody: {
+            overrides: components["schemas"]["CapabilityOverrides"];
+            /**
+             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @default false
+             */
+            keep_keys?: boolean;
+        };
+        ChangePlanBody: {
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "enterprise";
+        };
+        ChangeRoleBody: {
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+            /**
+             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @default false
+             */
+            keep_keys?: boolean;
+        };
+        CheckResult: {
+            name: string;
+            /** @enum {string} */
+            type: "contains" | "not_contains" | "equals" | "regex" | "max_cost_usd" | "max_duration_ms" | "expression";
+            passed: boolean;
+            actual: unknown;
+            expected: unknown;
+            message?: string;
+        };
+        Checkpoint: {
+            step_key: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            /** @description Event of the Temporal history that holds it */
+            event_id: number | null;
         };
         ConditionNode: {
             /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
@@ -1768,114 +1988,452 @@ export interface components {
             kind: "condition";
             expression: string;
         };
-        LoopNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
-            id: string;
-            label?: string;
-            position?: components["schemas"]["NodePosition"];
-            retry?: components["schemas"]["NodeRetry"];
-            timeout_seconds?: number;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            kind: "loop";
-            expression: string;
-            /** @default 5 */
-            max_iterations?: number;
+        ConfigureWebhookBody: {
+            /** @description Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature` */
+            require_signature?: boolean;
+            /** @description How far the time of a signature may be from now, before or after */
+            timestamp_tolerance_seconds?: number;
+            /** @description How long an event that was seen starts no second run; 0: every request starts one */
+            dedup_window_seconds?: number;
+            /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
+            event_id_field?: string;
         };
-        HumanGateNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
-            id: string;
-            label?: string;
-            position?: components["schemas"]["NodePosition"];
-            retry?: components["schemas"]["NodeRetry"];
-            timeout_seconds?: number;
+        CreateApiKeyBody: {
+            name: string;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Needed unless the key is linked; a linked key has its member's, whatever is given here
              * @enum {string}
              */
-            kind: "human_gate";
+            role?: "admin" | "editor" | "viewer";
+            /** @description Links the key to a member: it may do what they may do, for as long as they are */
+            member_id?: string | null;
+        };
+        CreateBudgetBody: {
+            name: string;
+            limit_usd: number;
+            /** @description What each trigger reserves. Without it only settled spend counts. */
+            reservation_estimate_usd?: number | null;
+            /**
+             * @default workspace
+             * @enum {string}
+             */
+            scope?: "workspace" | "workflow";
+            /** @description Which workflow, when the scope is `workflow` */
+            workflow_id?: string | null;
+            /**
+             * @description UTC; weeks begin on Monday
+             * @default month
+             * @enum {string}
+             */
+            window?: "day" | "week" | "month" | "total";
+        };
+        CreateDataKeyBody: {
+            name: string;
+            /**
+             * @description Live keys read what is real, test keys what is made up; neither sees the other
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
+            /** @description From then on it lets nobody in */
+            expires_at?: string | null;
+            /**
+             * @description Addresses and CIDRs that it may be used from; empty: from anywhere
+             * @default []
+             */
+            ip_allowlist?: (string)[];
+            /** @description Beside the plan's; null: none of its own */
+            monthly_request_allowance?: number | null;
+            /** @description Beside the plan's; null: none of its own */
+            monthly_credit_allowance?: number | null;
+        };
+        CreateEndpointBody: {
+            /** @description Where events are sent to, with POST */
+            url: string;
+            /** @description What to tell; a `ping` is sent whether named or not */
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description Hears of made-up records instead of real ones. Cannot be changed
+             * @default false
+             */
+            is_demo?: boolean;
+        };
+        CreateFeedBody: {
+            name: string;
             /** @default  */
-            prompt?: string;
+            description?: string;
+            /**
+             * @description Archived feeds are not listed in the data API
+             * @default active
+             * @enum {string}
+             */
+            status?: "active" | "paused" | "degraded" | "archived";
+            /**
+             * @description The types of records that the feed takes; empty: any
+             * @default []
+             */
+            entity_types?: string[];
+            /**
+             * @description What the attributes of its records mean, as JSON Schema or in words
+             * @default {}
+             */
+            schema?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Where its records are from, such as `{"country": "US"}`
+             * @default {}
+             */
+            geography?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description What is monitored, how and how often
+             * @default {}
+             */
+            specification?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Its records are made up: for test keys alone. Never changes
+             * @default false
+             */
+            is_demo?: boolean;
         };
-        MergeNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
-            id: string;
+        CreateScheduleBody: {
+            workflow_id: string;
+            name?: string | null;
+            /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
+            cron: string;
+            /**
+             * @description IANA name of the zone the cron is read in
+             * @default UTC
+             */
+            timezone?: string;
+            /** @default {} */
+            input?: {
+                [key: string]: unknown;
+            };
+            /** @default true */
+            enabled?: boolean;
+            /**
+             * @description `skip`: no run begins while an earlier one of the schedule has not ended
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "allow";
+        };
+        CreateSourceBody: {
+            /** @description Once per workspace among the real, and the made up */
+            name: string;
+            /** @description What kind of source it is, such as `permit_portal` */
+            type: string;
+            /** @default null */
+            jurisdiction?: string | null;
+            /**
+             * @description How often it is looked at, such as `daily`
+             * @default null
+             */
+            cadence?: string | null;
+            /**
+             * @description Whether it may be read
+             * @default null
+             */
+            permission_status?: string | null;
+            /**
+             * @description Whether what it says may be passed on
+             * @default null
+             */
+            license_status?: string | null;
+            /** @default null */
+            reliability_score?: number | null;
+            /**
+             * @description Made up: for test keys alone. Never changes
+             * @default false
+             */
+            is_demo?: boolean;
+        };
+        CreateToolBody: {
+            /** @description Workflows call the tool as `custom:<name>` */
+            name: string;
+            /** @default  */
             label?: string;
-            position?: components["schemas"]["NodePosition"];
-            retry?: components["schemas"]["NodeRetry"];
+            /** @default  */
+            description?: string;
+            /**
+             * @default http
+             * @enum {string}
+             */
+            kind?: "http" | "mcp";
+            /**
+             * Format: uri
+             * @description Called as it stands: no part of it comes from a workflow
+             */
+            endpoint_url: string;
+            /**
+             * @description Of kind `http`. GET and HEAD carry the arguments in the query
+             * @default POST
+             * @enum {string}
+             */
+            method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
+            /**
+             * @description Sent with each call. Values are kept sealed and shown as `***`
+             * @default {}
+             */
+            headers?: {
+                [key: string]: string;
+            };
+            /**
+             * @description Which tool of the MCP server, of kind `mcp`
+             * @default null
+             */
+            mcp_tool?: string | null;
+            /**
+             * @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere.
+             * @default null
+             */
+            input_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @default 60 */
             timeout_seconds?: number;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Tries after the first; a node's own `retry` replaces it
+             * @default 1
+             */
+            retry_count?: number;
+        };
+        CreateWorkflowBody: {
+            name: string;
+            /** @default  */
+            description?: string;
+            graph?: components["schemas"]["GraphDraft"];
+            /** @description What one run may cost; null lifts the cap */
+            run_cap_usd?: number | null;
+        };
+        CreatedApiKey: {
+            id: string;
+            name: string;
+            /** @description How the secret begins */
+            prefix: string;
+            /**
+             * @description Of a linked key, its member's role as it is now
              * @enum {string}
              */
-            kind: "merge";
+            role: "admin" | "editor" | "viewer";
+            member_id: string | null;
+            /** @description By hand, or because its member was removed */
+            revoked: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description At most a few seconds behind */
+            last_used_at: string | null;
+            /** @description For `X-API-Key`; shown this once */
+            secret: string;
         };
-        GraphNode: components["schemas"]["AgentNode"] | components["schemas"]["ToolNode"] | components["schemas"]["ConditionNode"] | components["schemas"]["LoopNode"] | components["schemas"]["HumanGateNode"] | components["schemas"]["MergeNode"];
-        GraphEdge: {
-            id?: string;
-            source: string;
-            target: string;
+        CreatedDataKey: {
+            id: string;
+            name: string;
+            /**
+             * @description Live keys read what is real, test keys what is made up; neither sees the other
+             * @enum {string}
+             */
+            mode: "live" | "test";
+            /** @description How the secret begins */
+            prefix: string;
+            scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
+            expires_at: string | null;
+            ip_allowlist: string[];
+            monthly_request_allowance: number | null;
+            monthly_credit_allowance: number | null;
+            revoked: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description At most a few seconds behind */
+            last_used_at: string | null;
+            /** @description For `Authorization: Bearer` or `X-API-Key`; shown this once */
+            secret: string;
+        };
+        CustomTool: {
+            id: string;
+            name: string;
+            label: string;
+            description: string;
             /** @enum {string} */
-            condition_value?: "true" | "false";
-        };
-        TextCheck: {
-            name: string;
-            target?: string;
-            case_sensitive?: boolean;
+            kind: "http" | "mcp";
+            endpoint_url: string;
+            /** @enum {string} */
+            method: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
+            /** @description Every value is `***` */
+            headers: {
+                [key: string]: string;
+            };
+            mcp_tool: string | null;
+            input_schema: {
+                [key: string]: unknown;
+            } | null;
+            timeout_seconds: number;
+            retry_count: number;
+            created_by: string | null;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        DataEndpoint: {
+            id: string;
+            url: string;
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
              * @enum {string}
              */
-            type: "contains" | "not_contains" | "equals" | "regex";
-            value: string | number;
-        };
-        LimitCheck: {
-            name: string;
-            target?: string;
-            case_sensitive?: boolean;
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            is_demo: boolean;
+        };
+        DataKey: {
+            id: string;
+            name: string;
+            /**
+             * @description Live keys read what is real, test keys what is made up; neither sees the other
              * @enum {string}
              */
-            type: "max_cost_usd" | "max_duration_ms";
-            value: number;
-        };
-        ExpressionCheck: {
-            name: string;
-            target?: string;
-            case_sensitive?: boolean;
+            mode: "live" | "test";
+            /** @description How the secret begins */
+            prefix: string;
+            scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
+            expires_at: string | null;
+            ip_allowlist: string[];
+            monthly_request_allowance: number | null;
+            monthly_credit_allowance: number | null;
+            revoked: boolean;
             /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
+             * Format: date-time
+             * @description ISO 8601, UTC
              */
-            type: "expression";
-            value: string;
+            created_at: string;
+            /** @description At most a few seconds behind */
+            last_used_at: string | null;
         };
-        EvaluationCheck: components["schemas"]["TextCheck"] | components["schemas"]["LimitCheck"] | components["schemas"]["ExpressionCheck"];
-        /** @description Nodes and edges as they are drawn, fit to run or not */
-        GraphDraft: {
-            /** @default [] */
-            nodes?: (components["schemas"]["GraphNode"] | unknown)[];
-            /** @default [] */
-            edges?: (components["schemas"]["GraphEdge"] | unknown)[];
-        } & {
-            [key: string]: unknown;
+        DecideGateBody: {
+            /** @default true */
+            approved?: boolean;
+            /** @description Merged into the run state */
+            input?: {
+                [key: string]: unknown;
+            };
+            /** @description Which gate, when several are open */
+            node_id?: string;
+            /** @description Which question, as `pending_gates` names it: a gate in a loop asks once a round */
+            step_key?: string;
+            /** @description Why: kept with the decision, and told by the error of a run it fails */
+            reason?: string;
         };
-        SourceEvidence: {
-            source_id?: string | null;
-            source_name?: string | null;
-            url?: string | null;
-            retrieved_at?: string | null;
-            /** @default false */
-            synthetic?: boolean;
+        Decision: {
+            approved: boolean;
+            /** @description The name of whoever decided, if they have one */
+            by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            reason: string | null;
         };
-        RecordGeography: {
-            city?: string | null;
-            region?: string | null;
-            country?: string | null;
-            postal_code?: string | null;
+        DeliveryAttempt: {
+            /** @description Rises with each redelivery */
+            round: number;
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            started_at: string;
+            duration_ms: number;
+            /** @description Null without an answer */
+            status_code: number | null;
+            error: string | null;
+        };
+        EmptyBody: Record<string, never>;
+        EnabledWebhook: {
+            /** @constant */
+            enabled: true;
+            /** @description Where to send events. Whoever knows it can start runs */
+            url: string;
+        };
+        Entity: {
+            id: string;
+            feed_id: string;
+            entity_type: string;
+            canonical_name: string;
+            aliases: unknown[];
+            attributes: {
+                [key: string]: unknown;
+            };
+            external_ids: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            status: string;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            confidence: number;
+            version: number;
+            /** @description Where it is known from */
+            source_evidence: components["schemas"]["SourceEvidence"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_observed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_observed_at: string;
+            last_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            is_demo: boolean;
+        };
+        EntityHistory: {
+            /** @description Newest first */
+            versions: components["schemas"]["EntityVersion"][];
+            /** @description What these versions changed, attribute by attribute, newest version first */
+            changes: components["schemas"]["Change"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        EntityList: {
+            entities: components["schemas"]["Entity"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
         };
         EntityRecord: {
             /**
@@ -1915,6 +2473,30 @@ export interface components {
              */
             observed_at?: string;
         };
+        EntityVersion: {
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** @description The attributes that this version changed */
+            changed: string[];
+        };
+        /** @description Every refusal has this shape */
+        Error: {
+            /** @description What is wrong, for a person to read */
+            detail: string;
+        };
+        Evaluation: {
+            passed: number;
+            total: number;
+            results: components["schemas"]["CheckResult"][];
+        };
+        EvaluationCheck: components["schemas"]["TextCheck"] | components["schemas"]["LimitCheck"] | components["schemas"]["ExpressionCheck"];
         EventRecord: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1945,927 +2527,16 @@ export interface components {
             source_evidence?: components["schemas"]["SourceEvidence"][];
             match_reason?: string | null;
         };
-        IngestRecord: components["schemas"]["EntityRecord"] | components["schemas"]["EventRecord"];
-        BlockedArgument: {
-            /** @description Path into the rendered parameters, steps parted by dots */
-            argument: string;
-            /** @description Compared by value, in lists with each member */
-            values?: unknown[];
-            /** @description RE2, matched anywhere in the text */
-            pattern?: string;
-        };
-        ToolPolicy: {
-            /** @description As in `tool_name` */
-            tool: string;
-            /** @description Absent: every workflow may use it */
-            allowed_workflow_ids?: string[];
-            blocked_arguments?: components["schemas"]["BlockedArgument"][];
-        };
-        RedactionPattern: {
+        ExpressionCheck: {
             name: string;
-            /** @description RE2, matched anywhere in the text */
-            regex: string;
-        };
-        RedactionInput: {
-            /** @default [] */
-            detectors?: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
-            /** @default [] */
-            patterns?: components["schemas"]["RedactionPattern"][];
-        };
-        Price: {
-            /** @description `provider/model` */
-            model: string;
-            input_usd_per_million: number;
-            output_usd_per_million: number;
-        };
-        TemplateFromGraph: {
-            name: string;
-            /** @default  */
-            description?: string;
-            graph: components["schemas"]["GraphDraft"];
-            /** @default [] */
-            checks?: components["schemas"]["EvaluationCheck"][];
-            /**
-             * @description An input to try it with
-             * @default {}
-             */
-            sample_input?: {
-                [key: string]: unknown;
-            };
-        };
-        TemplateFromWorkflow: {
-            /** @description Its current graph and its checks are copied */
-            workflow_id: string;
-            /** @description The name of the workflow without it */
-            name?: string;
-            description?: string;
-            /**
-             * @description An input to try it with
-             * @default {}
-             */
-            sample_input?: {
-                [key: string]: unknown;
-            };
-        };
-        /** @description Every refusal has this shape */
-        Error: {
-            /** @description What is wrong, for a person to read */
-            detail: string;
-        };
-        DataKey: {
-            id: string;
-            name: string;
-            /**
-             * @description Live keys read what is real, test keys what is made up; neither sees the other
-             * @enum {string}
-             */
-            mode: "live" | "test";
-            /** @description How the secret begins */
-            prefix: string;
-            scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
-            expires_at: string | null;
-            ip_allowlist: string[];
-            monthly_request_allowance: number | null;
-            monthly_credit_allowance: number | null;
-            revoked: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /** @description At most a few seconds behind */
-            last_used_at: string | null;
-        };
-        CreatedDataKey: {
-            id: string;
-            name: string;
-            /**
-             * @description Live keys read what is real, test keys what is made up; neither sees the other
-             * @enum {string}
-             */
-            mode: "live" | "test";
-            /** @description How the secret begins */
-            prefix: string;
-            scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
-            expires_at: string | null;
-            ip_allowlist: string[];
-            monthly_request_allowance: number | null;
-            monthly_credit_allowance: number | null;
-            revoked: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /** @description At most a few seconds behind */
-            last_used_at: string | null;
-            /** @description For `Authorization: Bearer` or `X-API-Key`; shown this once */
-            secret: string;
-        };
-        AuditEntry: {
-            id: string;
-            action: string;
-            /** @description The member who acted, if one did */
-            actor_id: string | null;
-            actor_name: string | null;
-            target_type: string;
-            target_id: string;
-            /** @description What it is called now; a run goes by its workflow's name. Null: it has no name, or is gone */
-            target_name: string | null;
-            details: {
-                [key: string]: unknown;
-            };
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-        };
-        AuditList: {
-            /** @description Newest first */
-            logs: components["schemas"]["AuditEntry"][];
-            /** @description How many entries pass the filters */
-            total: number;
-        };
-        AuditVerification: {
-            valid: boolean;
-            /** @description Entries that are part of the chain */
-            sealed: number;
-            /** @description Entries that wait for their seal */
-            unsealed: number;
-            /** @description The newest seal. Keep it elsewhere to tell later that nothing before it was changed */
-            head: components["schemas"]["AuditVerificationHead"] | null;
-            first_problem?: components["schemas"]["AuditVerificationFirstProblem"];
-        };
-        Member: {
-            id: string;
-            name: string;
-            email: string;
-            /** @enum {string} */
-            role: "admin" | "editor" | "viewer";
-            /** @enum {string} */
-            status: "active" | "invited" | "pending";
-            /** @description Whom requests without credentials act as, if any */
-            is_owner: boolean;
-            /** @description Only while invited and not expired, and only shown to who may give what it gives. Null as well where the service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it. */
-            invite_code: string | null;
-            /** @description Until when an invitation can be accepted; it may be in the past */
-            invite_expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-        };
-        HeldCapabilities: {
-            view: boolean;
-            run_workflows: boolean;
-            approve_gates: boolean;
-            cancel_resume: boolean;
-            create_edit_workflows: boolean;
-            publish_workflows: boolean;
-            delete_workflows: boolean;
-            manage_members: boolean;
-            manage_api_keys: boolean;
-            manage_workspace: boolean;
-        };
-        CapabilitySetting: {
-            /** @description What the member's role has */
-            default: boolean;
-            override: boolean | null;
-            /** @description The override if there is one, else the default */
-            effective: boolean;
-        };
-        CapabilitySettings: {
-            view: components["schemas"]["CapabilitySetting"];
-            run_workflows: components["schemas"]["CapabilitySetting"];
-            approve_gates: components["schemas"]["CapabilitySetting"];
-            cancel_resume: components["schemas"]["CapabilitySetting"];
-            create_edit_workflows: components["schemas"]["CapabilitySetting"];
-            publish_workflows: components["schemas"]["CapabilitySetting"];
-            delete_workflows: components["schemas"]["CapabilitySetting"];
-            manage_members: components["schemas"]["CapabilitySetting"];
-            manage_api_keys: components["schemas"]["CapabilitySetting"];
-            manage_workspace: components["schemas"]["CapabilitySetting"];
-        };
-        MemberDetail: {
-            id: string;
-            name: string;
-            email: string;
-            /** @enum {string} */
-            role: "admin" | "editor" | "viewer";
-            /** @enum {string} */
-            status: "active" | "invited" | "pending";
-            /** @description Whom requests without credentials act as, if any */
-            is_owner: boolean;
-            /** @description Only while invited and not expired, and only shown to who may give what it gives. Null as well where the service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it. */
-            invite_code: string | null;
-            /** @description Until when an invitation can be accepted; it may be in the past */
-            invite_expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            capabilities: components["schemas"]["CapabilitySettings"];
-            /** @description Keys of the member that are not revoked */
-            api_key_count: number;
-        };
-        MemberStats: {
-            member_id: string;
-            runs_triggered: number;
-            approvals: number;
-            rejections: number;
-            workflows_created: number;
-            /** @description Of the runs that the member triggered */
-            total_cost_usd: number;
-            /** @description Audited actions per UTC day, the last 30, oldest first */
-            activity: components["schemas"]["MemberStatsActivity"][];
-            /** @description The 15 newest, newest first */
-            recent_actions: components["schemas"]["AuditEntry"][];
-        };
-        ApiKey: {
-            id: string;
-            name: string;
-            /** @description How the secret begins */
-            prefix: string;
-            /**
-             * @description Of a linked key, its member's role as it is now
-             * @enum {string}
-             */
-            role: "admin" | "editor" | "viewer";
-            member_id: string | null;
-            /** @description By hand, or because its member was removed */
-            revoked: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /** @description At most a few seconds behind */
-            last_used_at: string | null;
-        };
-        CreatedApiKey: {
-            id: string;
-            name: string;
-            /** @description How the secret begins */
-            prefix: string;
-            /**
-             * @description Of a linked key, its member's role as it is now
-             * @enum {string}
-             */
-            role: "admin" | "editor" | "viewer";
-            member_id: string | null;
-            /** @description By hand, or because its member was removed */
-            revoked: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /** @description At most a few seconds behind */
-            last_used_at: string | null;
-            /** @description For `X-API-Key`; shown this once */
-            secret: string;
-        };
-        Workspace: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            plan: "free" | "starter" | "pro" | "enterprise";
-            member_count: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-        };
-        JsonRpcResult: {
-            /** @constant */
-            jsonrpc: "2.0";
-            id: string | number;
-            result: {
-                [key: string]: unknown;
-            };
-        } & {
-            [key: string]: unknown;
-        };
-        JsonRpcErrorDetail: {
-            /** @description As JSON-RPC 2.0 and the protocol number them */
-            code: number;
-            message: string;
-            data?: unknown;
-        } & {
-            [key: string]: unknown;
-        };
-        JsonRpcError: {
-            /** @constant */
-            jsonrpc: "2.0";
-            /** @description Null where the request could not be read */
-            id: string | number | null;
-            error: components["schemas"]["JsonRpcErrorDetail"];
-        } & {
-            [key: string]: unknown;
-        };
-        JsonRpcResponse: components["schemas"]["JsonRpcResult"] | components["schemas"]["JsonRpcError"];
-        McpRefusal: components["schemas"]["Error"] | components["schemas"]["JsonRpcError"];
-        GraphIssue: {
-            code: string;
-            message: string;
-            node_id?: string;
-            path?: string;
-            position?: number;
-        };
-        GraphReport: {
-            valid: boolean;
-            errors: components["schemas"]["GraphIssue"][];
-            warnings: components["schemas"]["GraphIssue"][];
-        };
-        CheckResult: {
-            name: string;
-            /** @enum {string} */
-            type: "contains" | "not_contains" | "equals" | "regex" | "max_cost_usd" | "max_duration_ms" | "expression";
-            passed: boolean;
-            actual: unknown;
-            expected: unknown;
-            message?: string;
-        };
-        Evaluation: {
-            passed: number;
-            total: number;
-            results: components["schemas"]["CheckResult"][];
-        };
-        PolicyVerdict: {
-            /** @enum {string} */
-            type: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
-            /** @enum {string} */
-            policy: "tool_permission" | "tool_argument" | "dlp" | "model_allowlist" | "budget" | "fallback";
-            /** @enum {string} */
-            decision: "blocked" | "denied" | "redacted" | "granted";
-            /** @description For a person to read */
-            reason: string;
-            /** @description Counts, ids, names of models, tools and rules; never what was redacted */
-            evidence: {
-                [key: string]: unknown;
-            };
-        };
-        GovernanceEvent: {
-            /** @description Twelve hex digits */
-            id: string;
-            /** @enum {string} */
-            type: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
-            workspace_id: string;
-            workflow_id: string | null;
-            /** @description The version of the workflow in effect */
-            version: number | null;
-            run_id: string | null;
-            node_id: string | null;
-            /** @enum {string} */
-            policy: "tool_permission" | "tool_argument" | "dlp" | "model_allowlist" | "budget" | "fallback";
-            /** @description Who granted an override */
-            actor_id: string | null;
-            /** @enum {string} */
-            decision: "blocked" | "denied" | "redacted" | "granted";
-            /** @description For a person to read */
-            reason: string;
-            /** @description Counts, ids, names of models, tools and rules; never what was redacted */
-            evidence: {
-                [key: string]: unknown;
-            };
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-        };
-        Decision: {
-            approved: boolean;
-            /** @description The name of whoever decided, if they have one */
-            by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            at: string;
-            reason: string | null;
-        };
-        StepAttempt: {
-            attempt: number;
-            /** @description Null while it is at work. `interrupted`: its worker was shut down or lost, which uses up no try */
-            outcome: ("success" | "failed" | "cancelled" | "interrupted") | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            started_at: string;
-            finished_at: string | null;
-            duration_ms: number | null;
-            error: string | null;
-            /** @description US dollars, at most six decimals */
-            cost_usd: number;
-        };
-        Step: {
-            /** @description Node id and loop rounds: stable over retries and resumes */
-            step_key: string;
-            node_id: string;
-            label: string;
-            /** @enum {string} */
-            kind: "agent" | "tool" | "condition" | "loop" | "human_gate" | "merge";
-            /** @description Rounds of the loops around it, outermost first */
-            iteration: number[];
-            /** @description How many attempts there were */
-            attempt: number;
-            /** @enum {string} */
-            status: "running" | "success" | "failed" | "paused" | "skipped" | "cancelled";
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            started_at: string;
-            finished_at: string | null;
-            duration_ms: number | null;
-            /** @description From ready to started */
-            queued_ms?: number | null;
-            /** @description The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a first attempt, null where it was not written down */
-            retried_ms: number | null;
-            /** @description Every attempt, oldest first, those before a resume too */
-            attempts: components["schemas"]["StepAttempt"][];
-            /** @description US dollars, at most six decimals */
-            cost_usd: number;
-            model?: string;
-            usage?: components["schemas"]["StepUsage"];
-            /** @description The model has no price, so the cost is not known */
-            unpriced?: boolean;
-            input: unknown;
-            output: unknown;
-            error: string | null;
-            policy: components["schemas"]["PolicyVerdict"][];
-            /** @description Of a gate that was decided and has not been asked again since */
-            decision?: components["schemas"]["Decision"];
-        };
-        Checkpoint: {
-            step_key: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            at: string;
-            /** @description Event of the Temporal history that holds it */
-            event_id: number | null;
-        };
-        RunFailure: {
-            /** @enum {string} */
-            kind: "node" | "budget" | "cancelled" | "rejected" | "crash";
-            node_id?: string;
-        };
-        PendingGate: {
-            node_id: string;
-            step_key: string;
-            label: string;
-            prompt: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            since: string;
-        };
-        RunSummary: {
-            id: string;
-            /** @description The same as `id` */
-            run_id: string;
-            workspace_id: string;
-            workflow_id: string;
-            workflow_name: string;
-            /** @description The version pinned when the run was triggered */
-            workflow_version: number;
-            /** @enum {string} */
-            status: "pending" | "running" | "paused" | "success" | "failed";
-            /** @enum {string} */
-            trigger: "manual" | "webhook" | "mcp" | "schedule";
-            error: string | null;
-            failure: components["schemas"]["RunFailure"] | null;
-            resumable: boolean;
-            /** @description US dollars, at most six decimals */
-            cost_usd: number;
-            cost_cap_usd: number | null;
-            /** @description Active time; waiting at gates is not in it */
-            duration_ms: number;
-            /** @description Time spent waiting at gates */
-            waiting_ms: number;
-            /** @description The member who triggered it */
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            resumed_count: number;
-        };
-        Run: {
-            id: string;
-            /** @description The same as `id` */
-            run_id: string;
-            workspace_id: string;
-            workflow_id: string;
-            workflow_name: string;
-            /** @description The version pinned when the run was triggered */
-            workflow_version: number;
-            /** @enum {string} */
-            status: "pending" | "running" | "paused" | "success" | "failed";
-            /** @enum {string} */
-            trigger: "manual" | "webhook" | "mcp" | "schedule";
-            error: string | null;
-            failure: components["schemas"]["RunFailure"] | null;
-            resumable: boolean;
-            /** @description US dollars, at most six decimals */
-            cost_usd: number;
-            cost_cap_usd: number | null;
-            /** @description Active time; waiting at gates is not in it */
-            duration_ms: number;
-            /** @description Time spent waiting at gates */
-            waiting_ms: number;
-            /** @description The member who triggered it */
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            resumed_count: number;
-            input: {
-                [key: string]: unknown;
-            };
-            state: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Output keys of the nodes that nothing follows; null until then */
-            output: unknown;
-            steps: components["schemas"]["Step"][];
-            checkpoints: components["schemas"]["Checkpoint"][];
-            /** @description The oldest open gate */
-            pending_gate: components["schemas"]["PendingGate"] | null;
-            /** @description Every gate that can be decided now, oldest first. A run that is at work on one branch may have some, too */
-            pending_gates: components["schemas"]["PendingGate"][];
-            evals: components["schemas"]["Evaluation"] | null;
-            temporal: components["schemas"]["RunTemporal"];
-        };
-        RunList: {
-            runs: components["schemas"]["RunSummary"][];
-            /** @description Null on the last page */
-            next_cursor: string | null;
-        };
-        Approval: {
-            run_id: string;
-            workflow_id: string;
-            workflow_name: string;
-            node_id: string;
-            step_key: string;
-            label: string;
-            prompt: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            since: string;
-        };
-        ApprovalList: {
-            approvals: components["schemas"]["Approval"][];
-            /** @description Null on the last page */
-            next_cursor: string | null;
-        };
-        Schedule: {
-            id: string;
-            workflow_id: string;
-            name: string | null;
-            cron: string;
-            timezone: string;
-            /** @description What each run is given */
-            input: {
-                [key: string]: unknown;
-            };
-            enabled: boolean;
-            /** @enum {string} */
-            overlap: "skip" | "allow";
-            /** @description Null while it is not enabled */
-            next_run_at: string | null;
-            last_run_at: string | null;
-            last_run_id: string | null;
-            /** @description The latest time that was due and got no run, and why */
-            last_skip: components["schemas"]["ScheduleLastSkip"] | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-        };
-        /** @description Nodes and edges as they were drawn */
-        Graph: {
-            nodes: (components["schemas"]["GraphNode"] | unknown)[];
-            edges: (components["schemas"]["GraphEdge"] | unknown)[];
-        } & {
-            [key: string]: unknown;
-        };
-        RunStats: {
-            total: number;
-            success: number;
-            failed: number;
-            paused: number;
-            /** @description Pending ones included */
-            running: number;
-            /** @description Percent of the finished runs, one decimal; 0 when none finished */
-            success_rate: number;
-            /** @description Over the finished runs */
-            avg_cost_usd: number | null;
-            /** @description Over the finished runs, without waiting at gates */
-            avg_duration_ms: number | null;
-            last_run_at: string | null;
-        };
-        Workflow: {
-            id: string;
-            workspace_id: string;
-            name: string;
-            description: string;
-            /** @enum {string} */
-            status: "draft" | "published";
-            version: number;
-            graph: components["schemas"]["Graph"];
-            checks: unknown[];
-            /** @description What one run may cost */
-            run_cap_usd: number | null;
-            stats: components["schemas"]["RunStats"];
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-        };
-        WorkflowVersion: {
-            workflow_id: string;
-            version: number;
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            graph: components["schemas"]["Graph"];
-        };
-        WorkflowVersionSummary: {
-            workflow_id: string;
-            version: number;
-            created_by: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            nodes: number;
-            edges: number;
-        };
-        WorkflowVersionList: {
-            versions: components["schemas"]["WorkflowVersionSummary"][];
-            next_cursor: string | null;
-        };
-        StepStartedFrame: {
-            run_id: string;
+            target?: string;
+            case_sensitive?: boolean;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            type: "step_started";
-            node_id: string;
-            label: string;
-        };
-        StepCompletedFrame: {
-            run_id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "step_completed";
-            node_id: string;
-        };
-        StepFailedFrame: {
-            run_id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "step_failed";
-            node_id: string;
-            error: string;
-        };
-        RunPausedFrame: {
-            run_id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "run_paused";
-            node_id: string;
-            prompt: string;
-        };
-        RunCompletedFrame: {
-            run_id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "run_completed";
-        };
-        RunFailedFrame: {
-            run_id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "run_failed";
-            error: string;
-        };
-        RunEvaluatedFrame: {
-            run_id: string;
-            /**
-             * @description discriminator enum property added by openapi-typescript
-             * @enum {string}
-             */
-            type: "run_evaluated";
-            passed: number;
-            total: number;
-        };
-        StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"];
-        RunEvent: {
-            /** @description Its number within the run; rises, and may leave some out */
-            seq: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            at: string;
-            frame: components["schemas"]["StreamFrame"];
-        };
-        RunEventList: {
-            /** @description Oldest first */
-            events: components["schemas"]["RunEvent"][];
-            /** @description `after` of the next page; null on the last */
-            next_cursor: string | null;
-        };
-        Usage: {
-            /** @enum {string} */
-            plan: "free" | "starter" | "pro" | "enterprise";
-            /** @description Runs created this month, whatever became of them: what the quota is compared with */
-            runs_used: number;
-            /** @description Null: without limit */
-            runs_limit: number | null;
-            /** @description US dollars, at most six decimals */
-            cost_usd: number;
-            /**
-             * Format: date-time
-             * @description First instant of the current month, UTC
-             */
-            period_start: string;
-            /**
-             * Format: date-time
-             * @description Last second of the current month, UTC
-             */
-            period_end: string;
-        };
-        MetricsOverview: {
-            /** @description Every run there ever was, deleted ones included */
-            total_runs: number;
-            /** @description Percent of the finished runs, one decimal; 0 when none has finished */
-            success_rate: number;
-            /** @description US dollars, at most six decimals */
-            total_cost_usd: number;
-            /** @description Published workflows */
-            active_workflows: number;
-            /** @description The last 14 days, UTC, today included, oldest first */
-            runs_by_day: components["schemas"]["MetricsOverviewRunsByDay"][];
-            /** @description Percent of the checks that passed, one decimal; null when none has run */
-            eval_pass_rate: number | null;
-            /** @description Runs that were scored by at least one check */
-            evaluated_runs: number;
-        };
-        UsageBreakdown: {
-            /**
-             * Format: date-time
-             * @description First instant of the first day
-             */
-            since: string;
-            /**
-             * Format: date-time
-             * @description Now
-             */
-            until: string;
-            /** @description Runs created in these days that are kept, dearest first. Beyond 50, the last row is `other` */
-            by_workflow: components["schemas"]["UsageBreakdownByWorkflow"][];
-            /** @description The steps of these runs, likewise; beyond 50, the last row is `other` */
-            by_model: components["schemas"]["UsageBreakdownByModel"][];
-            /** @description Every day, oldest first, of all runs, deleted ones included */
-            by_day: components["schemas"]["UsageBreakdownByDay"][];
-        };
-        AlertChannel: {
-            /** @enum {string} */
-            channel: "chat" | "email";
-            configured: boolean;
-            /** @description What it tells of once it is configured: runs that failed or paused */
-            events: ("failed" | "paused")[];
-            /** @description The settings of the service that configure it */
-            hint: string;
-        };
-        AlertSettings: {
-            channels: components["schemas"]["AlertChannel"][];
-        };
-        AlertTest: {
-            /** @description Those over which a test is on its way */
-            channels: ("chat" | "email")[];
-        };
-        Session: {
-            /** @description For `Authorization: Bearer` */
-            token: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            expires_at: string;
-            member: components["schemas"]["Member"];
-        };
-        Identity: {
-            /** @description The member; null for a key linked to none */
-            id: string | null;
-            name: string | null;
-            email: string | null;
-            /** @enum {string} */
-            role: "admin" | "editor" | "viewer";
-            workspace_id: string;
-            /** @enum {string} */
-            credential: "none" | "session" | "api_key";
-            capabilities: components["schemas"]["HeldCapabilities"];
-        };
-        BudgetStatus: {
-            /** @description Settled cost of finished runs in the window */
-            spent_usd: number;
-            /** @description Open holds of runs in flight */
-            reserved_usd: number;
-            /** @description Spent and reserved */
-            committed_usd: number;
-            /** @description Limit minus committed; below zero when runs cost more than they held */
-            remaining_usd: number;
-            /** @description Committed as a share of the limit, 0 to 100 and above */
-            pct: number;
-            /** @description Committed has reached the limit: triggers answer 402 */
-            over: boolean;
-            /** @description Spent at the end of the window if it goes on as in the window so far */
-            projected_usd: number;
-            /** @description Null for `total` */
-            window_start: string | null;
-            /** @description The first instant after the window; null for `total` */
-            window_end: string | null;
-        };
-        BudgetHistory: {
-            /** @description Null for `total` */
-            window_start: string | null;
-            /** @description The first instant after the window; null for `total` */
-            window_end: string | null;
-            /** @description US dollars, at most six decimals */
-            limit_usd: number;
-            /** @description Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of `total` the last 90. What the window had seen before the budget was made is on the day it was made. */
-            days: components["schemas"]["BudgetHistoryDay"][];
-        };
-        Budget: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            scope: "workspace" | "workflow";
-            workflow_id: string | null;
-            /** @enum {string} */
-            window: "day" | "week" | "month" | "total";
-            /** @description US dollars, at most six decimals */
-            limit_usd: number;
-            reservation_estimate_usd: number | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            status: components["schemas"]["BudgetStatus"];
-        };
-        FeedFreshness: {
-            /** @description When a record or an event last came or changed */
-            last_event_at: string | null;
-            /** @description When records were last sent, changed or not */
-            last_checked_at: string | null;
-            /** @description Since `last_event_at` */
-            lag_seconds: number | null;
+            type: "expression";
+            value: string;
         };
         Feed: {
             id: string;
@@ -2922,67 +2593,102 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        SourceDetail: {
+        FeedFreshness: {
+            /** @description When a record or an event last came or changed */
+            last_event_at: string | null;
+            /** @description When records were last sent, changed or not */
+            last_checked_at: string | null;
+            /** @description Since `last_event_at` */
+            lag_seconds: number | null;
+        };
+        GovernanceEvent: {
+            /** @description Twelve hex digits */
             id: string;
-            name: string;
-            type: string;
-            jurisdiction: string | null;
-            cadence: string | null;
-            permission_status: string | null;
-            license_status: string | null;
-            reliability_score: number | null;
-            health: components["schemas"]["SourceDetailHealth"];
-            is_demo: boolean;
+            /** @enum {string} */
+            type: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
+            workspace_id: string;
+            workflow_id: string | null;
+            /** @description The version of the workflow in effect */
+            version: number | null;
+            run_id: string | null;
+            node_id: string | null;
+            /** @enum {string} */
+            policy: "tool_permission" | "tool_argument" | "dlp" | "model_allowlist" | "budget" | "fallback";
+            /** @description Who granted an override */
+            actor_id: string | null;
+            /** @enum {string} */
+            decision: "blocked" | "denied" | "redacted" | "granted";
+            /** @description For a person to read */
+            reason: string;
+            /** @description Counts, ids, names of models, tools and rules; never what was redacted */
+            evidence: {
+                [key: string]: unknown;
+            };
             /**
              * Format: date-time
              * @description ISO 8601, UTC
              */
             created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
         };
-        IngestAnswer: {
-            created: number;
-            updated: number;
-            unchanged: number;
-            /** @description Records and events of which nothing was kept */
-            refused: number;
-            /** @description The first 100 */
-            errors: components["schemas"]["IngestAnswerError"][];
-            events: components["schemas"]["IngestAnswerEvents"];
+        /** @description Nodes and edges as they were drawn */
+        Graph: {
+            nodes: (components["schemas"]["GraphNode"] | unknown)[];
+            edges: (components["schemas"]["GraphEdge"] | unknown)[];
+        } & {
+            [key: string]: unknown;
         };
-        Allowance: {
-            used: number;
-            /** @description Null: without limit */
-            limit: number | null;
+        GraphDiff: {
+            from: number;
+            to: number;
+            nodes: components["schemas"]["GraphDiffNodes"];
+            edges: components["schemas"]["GraphDiffEdges"];
         };
-        WorkspaceDataUsage: {
-            /** @description Calendar month, UTC */
-            month: string;
-            /**
-             * Format: date-time
-             * @description First instant of the month
-             */
-            period_start: string;
-            /**
-             * Format: date-time
-             * @description Last second of the month
-             */
-            period_end: string;
+        GraphDiffEdges: {
+            added: unknown[];
+            removed: unknown[];
+            changed: components["schemas"]["GraphDiffEdgesChanged"][];
+        };
+        GraphDiffEdgesChanged: {
+            id: string;
+            paths: string[];
+        };
+        GraphDiffNodes: {
+            added: unknown[];
+            removed: unknown[];
+            changed: components["schemas"]["GraphDiffNodesChanged"][];
+        };
+        GraphDiffNodesChanged: {
+            id: string;
+            paths: string[];
+        };
+        /** @description Nodes and edges as they are drawn, fit to run or not */
+        GraphDraft: {
+            /** @default [] */
+            nodes?: (components["schemas"]["GraphNode"] | unknown)[];
+            /** @default [] */
+            edges?: (components["schemas"]["GraphEdge"] | unknown)[];
+        } & {
+            [key: string]: unknown;
+        };
+        GraphEdge: {
+            id?: string;
+            source: string;
+            target: string;
             /** @enum {string} */
-            plan: "free" | "starter" | "pro" | "enterprise";
-            /** @description Every call with a valid key, refused ones too */
-            requests: components["schemas"]["Allowance"];
-            credits: components["schemas"]["Allowance"];
-            /** @description Records, events, changes and rows that were paid for */
-            records: number;
-            webhook_deliveries: number;
-            source_checks: number;
-            /** @description Those that were used this month, most credits first; at most 200 */
-            keys: components["schemas"]["WorkspaceDataUsageKey"][];
+            condition_value?: "true" | "false";
+        };
+        GraphIssue: {
+            code: string;
+            message: string;
+            node_id?: string;
+            path?: string;
+            position?: number;
+        };
+        GraphNode: components["schemas"]["AgentNode"] | components["schemas"]["ToolNode"] | components["schemas"]["ConditionNode"] | components["schemas"]["LoopNode"] | components["schemas"]["HumanGateNode"] | components["schemas"]["MergeNode"];
+        GraphReport: {
+            valid: boolean;
+            errors: components["schemas"]["GraphIssue"][];
+            warnings: components["schemas"]["GraphIssue"][];
         };
         Health: {
             /** @enum {string} */
@@ -2990,24 +2696,27 @@ export interface components {
             version: string;
             checks: components["schemas"]["HealthChecks"];
         };
-        EnabledWebhook: {
-            /** @constant */
-            enabled: true;
-            /** @description Where to send events. Whoever knows it can start runs */
-            url: string;
+        HealthChecks: {
+            /** @enum {string} */
+            database: "ok" | "down";
+            /** @enum {string} */
+            temporal: "ok" | "down";
+            /** @enum {string} */
+            worker: "ok" | "down";
+            /** @enum {string} */
+            migrations: "ok" | "down";
         };
-        Webhook: {
-            enabled: boolean;
-            /** @description Null while disabled */
-            url: string | null;
-            /** @description Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature` */
-            require_signature: boolean;
-            /** @description How far the time of a signature may be from now, before or after */
-            timestamp_tolerance_seconds: number;
-            /** @description How long an event that was seen starts no second run; 0: every request starts one */
-            dedup_window_seconds: number;
-            /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
-            event_id_field: string;
+        HeldCapabilities: {
+            view: boolean;
+            run_workflows: boolean;
+            approve_gates: boolean;
+            cancel_resume: boolean;
+            create_edit_workflows: boolean;
+            publish_workflows: boolean;
+            delete_workflows: boolean;
+            manage_members: boolean;
+            manage_api_keys: boolean;
+            manage_workspace: boolean;
         };
         HookAnswer: {
             run_id: string;
@@ -3019,266 +2728,62 @@ export interface components {
             /** @constant */
             deduplicated?: true;
         };
-        Redaction: {
-            /** @default [] */
-            detectors: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
-            /** @default [] */
-            patterns: components["schemas"]["RedactionPattern"][];
-        };
-        Policies: {
-            /**
-             * @description Models that agents may ask; null: all
-             * @default null
-             */
-            model_allowlist: string[] | null;
-            /** @default [] */
-            tools: components["schemas"]["ToolPolicy"][];
-            /**
-             * @default {
-             *       "detectors": [],
-             *       "patterns": []
-             *     }
-             */
-            redaction: components["schemas"]["Redaction"];
-        };
-        PriceList: {
-            prices: components["schemas"]["Price"][];
-        };
-        CustomTool: {
+        HumanGateNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
             id: string;
-            name: string;
-            label: string;
-            description: string;
-            /** @enum {string} */
-            kind: "http" | "mcp";
-            endpoint_url: string;
-            /** @enum {string} */
-            method: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
-            /** @description Every value is `***` */
-            headers: {
-                [key: string]: string;
-            };
-            mcp_tool: string | null;
-            input_schema: {
-                [key: string]: unknown;
-            } | null;
-            timeout_seconds: number;
-            retry_count: number;
-            created_by: string | null;
+            label?: string;
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
+            timeout_seconds?: number;
             /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-        };
-        ToolTest: {
-            ok: boolean;
-            /** @description What a step would give; null on failure */
-            result: {
-                [key: string]: unknown;
-            } | null;
-            /** @description What a step would fail with */
-            error: string | null;
-            /** @description Of the HTTP answer, where there was one */
-            status: number | null;
-            duration_ms: number;
-        };
-        Template: {
-            id: string;
-            name: string;
-            description: string;
-            /** @description It comes with the service and cannot be changed */
-            built_in: boolean;
-            graph: components["schemas"]["Graph"];
-            checks: unknown[];
-            /** @description An input to try it with */
-            sample_input: {
-                [key: string]: unknown;
-            };
-            /** @description Null for built-in ones */
-            created_at: string | null;
-        };
-        GraphDiff: {
-            from: number;
-            to: number;
-            nodes: components["schemas"]["GraphDiffNodes"];
-            edges: components["schemas"]["GraphDiffEdges"];
-        };
-        DataEndpoint: {
-            id: string;
-            url: string;
-            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
-            /**
-             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
-            status: "active" | "failing";
-            /** @description Failed attempts since the last success */
-            consecutive_failures: number;
-            /** @description When one last succeeded */
-            last_delivery_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            is_demo: boolean;
+            kind: "human_gate";
+            /** @default  */
+            prompt?: string;
         };
-        NewDataEndpoint: {
-            id: string;
-            url: string;
-            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
-            /**
-             * @description `failing` after 5 failed attempts in a row, until one succeeds
-             * @enum {string}
-             */
-            status: "active" | "failing";
-            /** @description Failed attempts since the last success */
-            consecutive_failures: number;
-            /** @description When one last succeeded */
-            last_delivery_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            is_demo: boolean;
-            /** @description The key of the signatures. Shown here and never again */
-            secret: string;
-        };
-        RotatedSecret: {
-            /** @description The key of the signatures. Shown here and never again */
-            secret: string;
-            /**
-             * Format: date-time
-             * @description Until then every delivery is signed with the secret before, too
-             */
-            previous_secret_until: string;
-        };
-        DeliveryAttempt: {
-            /** @description Rises with each redelivery */
-            round: number;
-            attempt: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            started_at: string;
-            duration_ms: number;
-            /** @description Null without an answer */
-            status_code: number | null;
-            error: string | null;
-        };
-        WebhookDelivery: {
-            /** @description As in the header `X-Service-Delivery` */
-            id: string;
-            event_id: string;
+        Identity: {
+            /** @description The member; null for a key linked to none */
+            id: string | null;
+            name: string | null;
+            email: string | null;
             /** @enum {string} */
-            type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
-            /**
-             * @description `dead`: given up
-             * @enum {string}
-             */
-            status: "pending" | "delivered" | "dead";
-            /** @description Why it was given up without an attempt */
-            reason: string | null;
-            /** @description In the current round */
-            attempts: number;
-            /** @description Of one that is pending */
-            next_attempt_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            ended_at: string | null;
-            /** @description Every attempt, oldest first */
-            log: components["schemas"]["DeliveryAttempt"][];
+            role: "admin" | "editor" | "viewer";
+            workspace_id: string;
+            /** @enum {string} */
+            credential: "none" | "session" | "api_key";
+            capabilities: components["schemas"]["HeldCapabilities"];
         };
-        WebhookDeliveryList: {
-            deliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Null on the last page */
-            next_cursor: string | null;
+        IngestAnswer: {
+            created: number;
+            updated: number;
+            unchanged: number;
+            /** @description Records and events of which nothing was kept */
+            refused: number;
+            /** @description The first 100 */
+            errors: components["schemas"]["IngestAnswerError"][];
+            events: components["schemas"]["IngestAnswerEvents"];
         };
-        Redelivered: {
-            redelivered: number;
-            /** @description Dead letters for which there is no room among the pending ones; ask again later */
-            left: number;
+        IngestAnswerError: {
+            /** @description Counted from 1; in JSON the place in `records` */
+            line: number;
+            reason: string;
         };
-        Entity: {
-            id: string;
+        IngestAnswerEvents: {
+            created: number;
+            updated: number;
+            unchanged: number;
+        };
+        IngestRecord: components["schemas"]["EntityRecord"] | components["schemas"]["EventRecord"];
+        IngestRecordsBody: {
             feed_id: string;
-            entity_type: string;
-            canonical_name: string;
-            aliases: unknown[];
-            attributes: {
-                [key: string]: unknown;
-            };
-            external_ids: {
-                [key: string]: unknown;
-            };
-            geography: {
-                [key: string]: unknown;
-            };
-            status: string;
-            /** @enum {string} */
-            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
-            confidence: number;
-            version: number;
-            /** @description Where it is known from */
-            source_evidence: components["schemas"]["SourceEvidence"][];
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            first_observed_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            last_observed_at: string;
-            last_verified_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-            is_demo: boolean;
+            records: components["schemas"]["IngestRecord"][];
         };
-        EntityVersion: {
-            version: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            changed_at: string;
-            attributes: {
-                [key: string]: unknown;
-            };
-            /** @description The attributes that this version changed */
-            changed: string[];
-        };
-        Change: {
-            id: string;
-            feed_id: string;
-            entity_id: string;
-            entity_type: string;
-            attribute: string;
-            old_value: unknown;
-            new_value: unknown;
-            /** @description Of the record, since this change */
-            version: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            changed_at: string;
-            source_id: string | null;
+        InstantiateTemplateBody: {
+            /** @description The name of the template without it */
+            name?: string;
+            description?: string;
         };
         IntelligenceEvent: {
             id: string;
@@ -3308,18 +2813,192 @@ export interface components {
             delivered_at: string | null;
             is_demo: boolean;
         };
-        EntityList: {
-            entities: components["schemas"]["Entity"][];
+        IntelligenceEventList: {
+            events: components["schemas"]["IntelligenceEvent"][];
             /** @description Null on the last page */
             next_cursor: string | null;
         };
-        EntityHistory: {
-            /** @description Newest first */
-            versions: components["schemas"]["EntityVersion"][];
-            /** @description What these versions changed, attribute by attribute, newest version first */
-            changes: components["schemas"]["Change"][];
-            /** @description Null on the last page */
-            next_cursor: string | null;
+        InviteMemberBody: {
+            name: string;
+            /** Format: email */
+            email: string;
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+        };
+        JsonRpcError: {
+            /** @constant */
+            jsonrpc: "2.0";
+            /** @description Null where the request could not be read */
+            id: string | number | null;
+            error: components["schemas"]["JsonRpcErrorDetail"];
+        } & {
+            [key: string]: unknown;
+        };
+        JsonRpcErrorDetail: {
+            /** @description As JSON-RPC 2.0 and the protocol number them */
+            code: number;
+            message: string;
+            data?: unknown;
+        } & {
+            [key: string]: unknown;
+        };
+        JsonRpcResponse: components["schemas"]["JsonRpcResult"] | components["schemas"]["JsonRpcError"];
+        JsonRpcResult: {
+            /** @constant */
+            jsonrpc: "2.0";
+            id: string | number;
+            result: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        LimitCheck: {
+            name: string;
+            target?: string;
+            case_sensitive?: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "max_cost_usd" | "max_duration_ms";
+            value: number;
+        };
+        LoginBody: {
+            email: string;
+            password: string;
+        };
+        LoopNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+            id: string;
+            label?: string;
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
+            timeout_seconds?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "loop";
+            expression: string;
+            /** @default 5 */
+            max_iterations?: number;
+        };
+        /** @description One message. Versions of the protocol before 2025-06-18 also take a list of them, and get a list of answers */
+        McpBody: {
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            /** @description Names the request in its answer; a notification has none */
+            id?: string | number;
+            method: string;
+            params?: {
+                [key: string]: unknown;
+            };
+        } & {
+            [key: string]: unknown;
+        };
+        McpRefusal: components["schemas"]["Error"] | components["schemas"]["JsonRpcError"];
+        Member: {
+            id: string;
+            name: string;
+            email: string;
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+            /** @enum {string} */
+            status: "active" | "invited" | "pending";
+            /** @description Whom requests without credentials act as, if any */
+            is_owner: boolean;
+            /** @description Only while invited and not expired, and only shown to who may give what it gives. Null as well where the service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it. */
+            invite_code: string | null;
+            /** @description Until when an invitation can be accepted; it may be in the past */
+            invite_expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        MemberDetail: {
+            id: string;
+            name: string;
+            email: string;
+            /** @enum {string} */
+            role: "admin" | "editor" | "viewer";
+            /** @enum {string} */
+            status: "active" | "invited" | "pending";
+            /** @description Whom requests without credentials act as, if any */
+            is_owner: boolean;
+            /** @description Only while invited and not expired, and only shown to who may give what it gives. Null as well where the service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it. */
+            invite_code: string | null;
+            /** @description Until when an invitation can be accepted; it may be in the past */
+            invite_expires_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            capabilities: components["schemas"]["CapabilitySettings"];
+            /** @description Keys of the member that are not revoked */
+            api_key_count: number;
+        };
+        MemberStats: {
+            member_id: string;
+            runs_triggered: number;
+            approvals: number;
+            rejections: number;
+            workflows_created: number;
+            /** @description Of the runs that the member triggered */
+            total_cost_usd: number;
+            /** @description Audited actions per UTC day, the last 30, oldest first */
+            activity: components["schemas"]["MemberStatsActivity"][];
+            /** @description The 15 newest, newest first */
+            recent_actions: components["schemas"]["AuditEntry"][];
+        };
+        MemberStatsActivity: {
+            date: string;
+            count: number;
+        };
+        MergeNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+            id: string;
+            label?: string;
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
+            timeout_seconds?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "merge";
+        };
+        MetricsOverview: {
+            /** @description Every run there ever was, deleted ones included */
+            total_runs: number;
+            /** @description Percent of the finished runs, one decimal; 0 when none has finished */
+            success_rate: number;
+            /** @description US dollars, at most six decimals */
+            total_cost_usd: number;
+            /** @description Published workflows */
+            active_workflows: number;
+            /** @description The last 14 days, UTC, today included, oldest first */
+            runs_by_day: components["schemas"]["MetricsOverviewRunsByDay"][];
+            /** @description Percent of the checks that passed, one decimal; null when none has run */
+            eval_pass_rate: number | null;
+            /** @description Runs that were scored by at least one check */
+            evaluated_runs: number;
+        };
+        MetricsOverviewRunsByDay: {
+            /** Format: date */
+            date: string;
+            count: number;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
+        MockModel: {
+            output?: unknown;
+            cost_usd?: number;
+            delay_ms?: number;
+            fail_times?: number;
         };
         NamedChange: {
             id: string;
@@ -3340,39 +3019,343 @@ export interface components {
             /** @description What the record is called now */
             entity_name: string | null;
         };
-        ChangeList: {
-            changes: components["schemas"]["NamedChange"][];
+        NewDataEndpoint: {
+            id: string;
+            url: string;
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            is_demo: boolean;
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
+        };
+        NodePosition: {
+            x: number;
+            y: number;
+        };
+        NodeRetry: {
+            /** @default 1 */
+            max_attempts?: number;
+            /** @default 1 */
+            initial_interval_seconds?: number;
+            /** @default 2 */
+            backoff?: number;
+        };
+        OverrideBudgetBody: {
+            /** @enum {boolean} */
+            approved: true;
+            /** @description What the run may cost in all. Without it there is no cap. */
+            cap_usd?: number;
+            reason?: string;
+        };
+        PendingGate: {
+            node_id: string;
+            step_key: string;
+            label: string;
+            prompt: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            since: string;
+        };
+        Policies: {
+            /**
+             * @description Models that agents may ask; null: all
+             * @default null
+             */
+            model_allowlist: string[] | null;
+            /** @default [] */
+            tools: components["schemas"]["ToolPolicy"][];
+            /**
+             * @default {
+             *       "detectors": [],
+             *       "patterns": []
+             *     }
+             */
+            redaction: components["schemas"]["Redaction"];
+        };
+        PolicyVerdict: {
+            /** @enum {string} */
+            type: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
+            /** @enum {string} */
+            policy: "tool_permission" | "tool_argument" | "dlp" | "model_allowlist" | "budget" | "fallback";
+            /** @enum {string} */
+            decision: "blocked" | "denied" | "redacted" | "granted";
+            /** @description For a person to read */
+            reason: string;
+            /** @description Counts, ids, names of models, tools and rules; never what was redacted */
+            evidence: {
+                [key: string]: unknown;
+            };
+        };
+        Price: {
+            /** @description `provider/model` */
+            model: string;
+            input_usd_per_million: number;
+            output_usd_per_million: number;
+        };
+        PriceList: {
+            prices: components["schemas"]["Price"][];
+        };
+        RecordGeography: {
+            city?: string | null;
+            region?: string | null;
+            country?: string | null;
+            postal_code?: string | null;
+        };
+        Redaction: {
+            /** @default [] */
+            detectors: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
+            /** @default [] */
+            patterns: components["schemas"]["RedactionPattern"][];
+        };
+        RedactionInput: {
+            /** @default [] */
+            detectors?: ("email" | "phone" | "credit_card" | "ssn" | "iban" | "ip" | "api_key")[];
+            /** @default [] */
+            patterns?: components["schemas"]["RedactionPattern"][];
+        };
+        RedactionPattern: {
+            name: string;
+            /** @description RE2, matched anywhere in the text */
+            regex: string;
+        };
+        RedeliverDeadLettersBody: {
+            /**
+             * Format: date-time
+             * @description Dead letters of events since then; all without it
+             */
+            since?: string;
+        };
+        Redelivered: {
+            redelivered: number;
+            /** @description Dead letters for which there is no room among the pending ones; ask again later */
+            left: number;
+        };
+        ReportSourceBody: {
+            ok: boolean;
+            /** @description Why it failed */
+            error?: string | null;
+            /**
+             * Format: date-time
+             * @description Default: now
+             */
+            checked_at?: string;
+        };
+        RotatedSecret: {
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until then every delivery is signed with the secret before, too
+             */
+            previous_secret_until: string;
+        };
+        Run: {
+            id: string;
+            /** @description The same as `id` */
+            run_id: string;
+            workspace_id: string;
+            workflow_id: string;
+            workflow_name: string;
+            /** @description The version pinned when the run was triggered */
+            workflow_version: number;
+            /** @enum {string} */
+            status: "pending" | "running" | "paused" | "success" | "failed";
+            /** @enum {string} */
+            trigger: "manual" | "webhook" | "mcp" | "schedule";
+            error: string | null;
+            failure: components["schemas"]["RunFailure"] | null;
+            resumable: boolean;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            cost_cap_usd: number | null;
+            /** @description Active time; waiting at gates is not in it */
+            duration_ms: number;
+            /** @description Time spent waiting at gates */
+            waiting_ms: number;
+            /** @description The member who triggered it */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            resumed_count: number;
+            input: {
+                [key: string]: unknown;
+            };
+            state: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Output keys of the nodes that nothing follows; null until then */
+            output: unknown;
+            steps: components["schemas"]["Step"][];
+            checkpoints: components["schemas"]["Checkpoint"][];
+            /** @description The oldest open gate */
+            pending_gate: components["schemas"]["PendingGate"] | null;
+            /** @description Every gate that can be decided now, oldest first. A run that is at work on one branch may have some, too */
+            pending_gates: components["schemas"]["PendingGate"][];
+            evals: components["schemas"]["Evaluation"] | null;
+            temporal: components["schemas"]["RunTemporal"];
+        };
+        RunCompletedFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "run_completed";
+        };
+        RunEvaluatedFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "run_evaluated";
+            passed: number;
+            total: number;
+        };
+        RunEvent: {
+            /** @description Its number within the run; rises, and may leave some out */
+            seq: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            frame: components["schemas"]["StreamFrame"];
+        };
+        RunEventList: {
+            /** @description Oldest first */
+            events: components["schemas"]["RunEvent"][];
+            /** @description `after` of the next page; null on the last */
+            next_cursor: string | null;
+        };
+        RunFailedFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "run_failed";
+            error: string;
+        };
+        RunFailure: {
+            /** @enum {string} */
+            kind: "node" | "budget" | "cancelled" | "rejected" | "crash";
+            node_id?: string;
+        };
+        RunList: {
+            runs: components["schemas"]["RunSummary"][];
             /** @description Null on the last page */
             next_cursor: string | null;
         };
-        IntelligenceEventList: {
-            events: components["schemas"]["IntelligenceEvent"][];
-            /** @description Null on the last page */
-            next_cursor: string | null;
+        RunPausedFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "run_paused";
+            node_id: string;
+            prompt: string;
         };
-        AuditVerificationHead: {
-            position: number;
-            hash: string;
+        RunStats: {
+            total: number;
+            success: number;
+            failed: number;
+            paused: number;
+            /** @description Pending ones included */
+            running: number;
+            /** @description Percent of the finished runs, one decimal; 0 when none finished */
+            success_rate: number;
+            /** @description Over the finished runs */
+            avg_cost_usd: number | null;
+            /** @description Over the finished runs, without waiting at gates */
+            avg_duration_ms: number | null;
+            last_run_at: string | null;
         };
-        AuditVerificationFirstProblem: {
-            /** @description Null: of an entry without a place in the chain */
-            position: number | null;
-            audit_id?: string;
-            problem: string;
-        };
-        MemberStatsActivity: {
-            date: string;
-            count: number;
-        };
-        StepUsage: {
-            input_tokens: number;
-            output_tokens: number;
+        RunSummary: {
+            id: string;
+            /** @description The same as `id` */
+            run_id: string;
+            workspace_id: string;
+            workflow_id: string;
+            workflow_name: string;
+            /** @description The version pinned when the run was triggered */
+            workflow_version: number;
+            /** @enum {string} */
+            status: "pending" | "running" | "paused" | "success" | "failed";
+            /** @enum {string} */
+            trigger: "manual" | "webhook" | "mcp" | "schedule";
+            error: string | null;
+            failure: components["schemas"]["RunFailure"] | null;
+            resumable: boolean;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            cost_cap_usd: number | null;
+            /** @description Active time; waiting at gates is not in it */
+            duration_ms: number;
+            /** @description Time spent waiting at gates */
+            waiting_ms: number;
+            /** @description The member who triggered it */
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            resumed_count: number;
         };
         RunTemporal: {
             workflow_id: string;
             run_id: string | null;
             /** @description The run's page in the Temporal UI; null where TEMPORAL_UI_URL is not set */
             url: string | null;
+        };
+        Schedule: {
+            id: string;
+            workflow_id: string;
+            name: string | null;
+            cron: string;
+            timezone: string;
+            /** @description What each run is given */
+            input: {
+                [key: string]: unknown;
+            };
+            enabled: boolean;
+            /** @enum {string} */
+            overlap: "skip" | "allow";
+            /** @description Null while it is not enabled */
+            next_run_at: string | null;
+            last_run_at: string | null;
+            last_run_id: string | null;
+            /** @description The latest time that was due and got no run, and why */
+            last_skip: components["schemas"]["ScheduleLastSkip"] | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
         };
         ScheduleLastSkip: {
             /**
@@ -3382,136 +3365,40 @@ export interface components {
             at: string;
             reason: string;
         };
-        MetricsOverviewRunsByDay: {
-            /** Format: date */
-            date: string;
-            count: number;
-            /** @description US dollars, at most six decimals */
-            cost_usd: number;
+        Session: {
+            /** @description For `Authorization: Bearer` */
+            token: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            expires_at: string;
+            member: components["schemas"]["Member"];
         };
-        UsageBreakdownByWorkflow: {
-            /** @description Null: of all others */
-            workflow_id: string | null;
-            name: string;
-            runs: number;
-            /** @description US dollars, at most six decimals */
-            cost_usd: number;
-        };
-        UsageBreakdownByModel: {
-            /** @description Null: attempts that failed for good, of whichever model */
-            model: string | null;
-            steps: number;
-            /** @description Of the attempts that ended the steps */
-            input_tokens: number;
-            /** @description Of the attempts that ended the steps */
-            output_tokens: number;
-            /** @description US dollars, at most six decimals */
-            cost_usd: number;
-            /** @description Steps whose cost is not known in full */
-            unpriced_steps: number;
-        };
-        UsageBreakdownByDay: {
-            /** Format: date */
-            date: string;
-            runs: number;
-            /** @description US dollars, at most six decimals */
-            cost_usd: number;
-        };
-        BudgetHistoryDay: {
-            /** Format: date */
-            date: string;
-            /** @description US dollars, at most six decimals */
-            spent_usd: number;
-        };
-        SourceDetailHealth: {
-            /** @enum {string} */
-            status: "unknown" | "healthy" | "failed";
-            last_success_at: string | null;
-            consecutive_failures: number;
-            last_failure_at: string | null;
-            last_error: string | null;
-        };
-        IngestAnswerError: {
-            /** @description Counted from 1; in JSON the place in `records` */
-            line: number;
-            reason: string;
-        };
-        IngestAnswerEvents: {
-            created: number;
-            updated: number;
-            unchanged: number;
-        };
-        WorkspaceDataUsageKey: {
-            id: string;
-            name: string;
-            /** @enum {string} */
-            mode: "live" | "test";
-            requests: components["schemas"]["Allowance"];
-            credits: components["schemas"]["Allowance"];
-            records: number;
-        };
-        HealthChecks: {
-            /** @enum {string} */
-            database: "ok" | "down";
-            /** @enum {string} */
-            temporal: "ok" | "down";
-            /** @enum {string} */
-            worker: "ok" | "down";
-            /** @enum {string} */
-            migrations: "ok" | "down";
-        };
-        GraphDiffNodesChanged: {
-            id: string;
-            paths: string[];
-        };
-        GraphDiffNodes: {
-            added: unknown[];
-            removed: unknown[];
-            changed: components["schemas"]["GraphDiffNodesChanged"][];
-        };
-        GraphDiffEdgesChanged: {
-            id: string;
-            paths: string[];
-        };
-        GraphDiffEdges: {
-            added: unknown[];
-            removed: unknown[];
-            changed: components["schemas"]["GraphDiffEdgesChanged"][];
-        };
-        LoginBody: {
-            email: string;
-            password: string;
-        };
-        SignupBody: {
-            name: string;
-            /** Format: email */
-            email: string;
-            password: string;
-        };
-        AcceptInviteBody: {
-            invite_code: string;
-            password: string;
-            name?: string;
-        };
-        ChangePasswordBody: {
-            current_password: string;
-            new_password: string;
-        };
-        InviteMemberBody: {
-            name: string;
-            /** Format: email */
-            email: string;
-            /** @enum {string} */
-            role: "admin" | "editor" | "viewer";
-        };
-        ChangeRoleBody: {
-            /** @enum {string} */
-            role: "admin" | "editor" | "viewer";
+        SetPermissionsBody: {
+            overrides: components["schemas"]["CapabilityOverrides"];
             /**
              * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
              * @default false
              */
             keep_keys?: boolean;
+        };
+        SetPlanBody: {
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "enterprise";
+        };
+        SetPoliciesBody: {
+            /**
+             * @description Models that agents may ask; null: all
+             * @default null
+             */
+            model_allowlist?: string[] | null;
+            /** @default [] */
+            tools?: components["schemas"]["ToolPolicy"][];
+            redaction?: components["schemas"]["RedactionInput"];
+        };
+        SetPricesBody: {
+            prices: components["schemas"]["Price"][];
         };
         SetRoleBody: {
             /** @enum {string} */
@@ -3522,36 +3409,307 @@ export interface components {
              */
             keep_keys?: boolean;
         };
-        SetPermissionsBody: {
-            overrides: components["schemas"]["CapabilityOverrides"];
-            /**
-             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
-             * @default false
-             */
-            keep_keys?: boolean;
+        SignupBody: {
+            name: string;
+            /** Format: email */
+            email: string;
+            password: string;
         };
-        ChangePermissionsBody: {
-            overrides: components["schemas"]["CapabilityOverrides"];
+        SourceDetail: {
+            id: string;
+            name: string;
+            type: string;
+            jurisdiction: string | null;
+            cadence: string | null;
+            permission_status: string | null;
+            license_status: string | null;
+            reliability_score: number | null;
+            health: components["schemas"]["SourceDetailHealth"];
+            is_demo: boolean;
             /**
-             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
-             * @default false
+             * Format: date-time
+             * @description ISO 8601, UTC
              */
-            keep_keys?: boolean;
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
         };
-        CreateWorkflowBody: {
+        SourceDetailHealth: {
+            /** @enum {string} */
+            status: "unknown" | "healthy" | "failed";
+            last_success_at: string | null;
+            consecutive_failures: number;
+            last_failure_at: string | null;
+            last_error: string | null;
+        };
+        SourceEvidence: {
+            source_id?: string | null;
+            source_name?: string | null;
+            url?: string | null;
+            retrieved_at?: string | null;
+            /** @default false */
+            synthetic?: boolean;
+        };
+        Step: {
+            /** @description Node id and loop rounds: stable over retries and resumes */
+            step_key: string;
+            node_id: string;
+            label: string;
+            /** @enum {string} */
+            kind: "agent" | "tool" | "condition" | "loop" | "human_gate" | "merge";
+            /** @description Rounds of the loops around it, outermost first */
+            iteration: number[];
+            /** @description How many attempts there were */
+            attempt: number;
+            /** @enum {string} */
+            status: "running" | "success" | "failed" | "paused" | "skipped" | "cancelled";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            started_at: string;
+            finished_at: string | null;
+            duration_ms: number | null;
+            /** @description From ready to started */
+            queued_ms?: number | null;
+            /** @description The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a first attempt, null where it was not written down */
+            retried_ms: number | null;
+            /** @description Every attempt, oldest first, those before a resume too */
+            attempts: components["schemas"]["StepAttempt"][];
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            model?: string;
+            usage?: components["schemas"]["StepUsage"];
+            /** @description The model has no price, so the cost is not known */
+            unpriced?: boolean;
+            input: unknown;
+            output: unknown;
+            error: string | null;
+            policy: components["schemas"]["PolicyVerdict"][];
+            /** @description Of a gate that was decided and has not been asked again since */
+            decision?: components["schemas"]["Decision"];
+        };
+        StepAttempt: {
+            attempt: number;
+            /** @description Null while it is at work. `interrupted`: its worker was shut down or lost, which uses up no try */
+            outcome: ("success" | "failed" | "cancelled" | "interrupted") | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            started_at: string;
+            finished_at: string | null;
+            duration_ms: number | null;
+            error: string | null;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
+        StepCompletedFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "step_completed";
+            node_id: string;
+        };
+        StepFailedFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "step_failed";
+            node_id: string;
+            error: string;
+        };
+        StepStartedFrame: {
+            run_id: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "step_started";
+            node_id: string;
+            label: string;
+        };
+        StepUsage: {
+            input_tokens: number;
+            output_tokens: number;
+        };
+        StreamFrame: components["schemas"]["StepStartedFrame"] | components["schemas"]["StepCompletedFrame"] | components["schemas"]["StepFailedFrame"] | components["schemas"]["RunPausedFrame"] | components["schemas"]["RunCompletedFrame"] | components["schemas"]["RunFailedFrame"] | components["schemas"]["RunEvaluatedFrame"];
+        Template: {
+            id: string;
+            name: string;
+            description: string;
+            /** @description It comes with the service and cannot be changed */
+            built_in: boolean;
+            graph: components["schemas"]["Graph"];
+            checks: unknown[];
+            /** @description An input to try it with */
+            sample_input: {
+                [key: string]: unknown;
+            };
+            /** @description Null for built-in ones */
+            created_at: string | null;
+        };
+        TemplateFromGraph: {
             name: string;
             /** @default  */
             description?: string;
-            graph?: components["schemas"]["GraphDraft"];
-            /** @description What one run may cost; null lifts the cap */
-            run_cap_usd?: number | null;
+            graph: components["schemas"]["GraphDraft"];
+            /** @default [] */
+            checks?: components["schemas"]["EvaluationCheck"][];
+            /**
+             * @description An input to try it with
+             * @default {}
+             */
+            sample_input?: {
+                [key: string]: unknown;
+            };
         };
-        UpdateWorkflowBody: {
+        TemplateFromWorkflow: {
+            /** @description Its current graph and its checks are copied */
+            workflow_id: string;
+            /** @description The name of the workflow without it */
             name?: string;
             description?: string;
-            graph?: components["schemas"]["GraphDraft"];
-            /** @description What one run may cost; null lifts the cap */
-            run_cap_usd?: number | null;
+            /**
+             * @description An input to try it with
+             * @default {}
+             */
+            sample_input?: {
+                [key: string]: unknown;
+            };
+        };
+        TestToolBody: {
+            /** @default {} */
+            arguments?: {
+                [key: string]: unknown;
+            };
+        };
+        TextCheck: {
+            name: string;
+            target?: string;
+            case_sensitive?: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "contains" | "not_contains" | "equals" | "regex";
+            value: string | number;
+        };
+        ToolNode: {
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+            id: string;
+            label?: string;
+            position?: components["schemas"]["NodePosition"];
+            retry?: components["schemas"]["NodeRetry"];
+            timeout_seconds?: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "tool";
+            tool_name: string;
+            /** @default {} */
+            params?: {
+                [key: string]: unknown;
+            };
+            output_key?: string;
+        };
+        ToolPolicy: {
+            /** @description As in `tool_name` */
+            tool: string;
+            /** @description Absent: every workflow may use it */
+            allowed_workflow_ids?: string[];
+            blocked_arguments?: components["schemas"]["BlockedArgument"][];
+        };
+        ToolTest: {
+            ok: boolean;
+            /** @description What a step would give; null on failure */
+            result: {
+                [key: string]: unknown;
+            } | null;
+            /** @description What a step would fail with */
+            error: string | null;
+            /** @description Of the HTTP answer, where there was one */
+            status: number | null;
+            duration_ms: number;
+        };
+        UpdateBudgetBody: {
+            name?: string;
+            limit_usd?: number;
+            /** @description What each trigger reserves. Without it only settled spend counts. */
+            reservation_estimate_usd?: number | null;
+            /** @enum {string} */
+            scope?: "workspace" | "workflow";
+            /** @description Which workflow, when the scope is `workflow` */
+            workflow_id?: string | null;
+            /** @enum {string} */
+            window?: "day" | "week" | "month" | "total";
+        };
+        UpdateEndpointBody: {
+            /** @description Where events are sent to, with POST */
+            url?: string;
+            /** @description What to tell; a `ping` is sent whether named or not */
+            events?: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+        };
+        UpdateFeedBody: {
+            name?: string;
+            description?: string;
+            /**
+             * @description Archived feeds are not listed in the data API
+             * @enum {string}
+             */
+            status?: "active" | "paused" | "degraded" | "archived";
+            /** @description The types of records that the feed takes; empty: any */
+            entity_types?: string[];
+            /** @description What the attributes of its records mean, as JSON Schema or in words */
+            schema?: {
+                [key: string]: unknown;
+            };
+            /** @description Where its records are from, such as `{"country": "US"}` */
+            geography?: {
+                [key: string]: unknown;
+            };
+            /** @description What is monitored, how and how often */
+            specification?: {
+                [key: string]: unknown;
+            };
+        };
+        UpdateScheduleBody: {
+            workflow_id?: string;
+            name?: string | null;
+            /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
+            cron?: string;
+            /** @description IANA name of the zone the cron is read in */
+            timezone?: string;
+            input?: {
+                [key: string]: unknown;
+            };
+            enabled?: boolean;
+            /**
+             * @description `skip`: no run begins while an earlier one of the schedule has not ended
+             * @enum {string}
+             */
+            overlap?: "skip" | "allow";
+        };
+        UpdateSourceBody: {
+            name?: string;
+            /** @description What kind of source it is, such as `permit_portal` */
+            type?: string;
+            jurisdiction?: string | null;
+            /** @description How often it is looked at, such as `daily` */
+            cadence?: string | null;
+            /** @description Whether it may be read */
+            permission_status?: string | null;
+            /** @description Whether what it says may be passed on */
+            license_status?: string | null;
+            reliability_score?: number | null;
         };
         UpdateTemplateBody: {
             name?: string;
@@ -3562,92 +3720,6 @@ export interface components {
             sample_input?: {
                 [key: string]: unknown;
             };
-        };
-        InstantiateTemplateBody: {
-            /** @description The name of the template without it */
-            name?: string;
-            description?: string;
-        };
-        DecideGateBody: {
-            /** @default true */
-            approved?: boolean;
-            /** @description Merged into the run state */
-            input?: {
-                [key: string]: unknown;
-            };
-            /** @description Which gate, when several are open */
-            node_id?: string;
-            /** @description Which question, as `pending_gates` names it: a gate in a loop asks once a round */
-            step_key?: string;
-            /** @description Why: kept with the decision, and told by the error of a run it fails */
-            reason?: string;
-        };
-        OverrideBudgetBody: {
-            /** @enum {boolean} */
-            approved: true;
-            /** @description What the run may cost in all. Without it there is no cap. */
-            cap_usd?: number;
-            reason?: string;
-        };
-        ConfigureWebhookBody: {
-            /** @description Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature` */
-            require_signature?: boolean;
-            /** @description How far the time of a signature may be from now, before or after */
-            timestamp_tolerance_seconds?: number;
-            /** @description How long an event that was seen starts no second run; 0: every request starts one */
-            dedup_window_seconds?: number;
-            /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
-            event_id_field?: string;
-        };
-        CreateToolBody: {
-            /** @description Workflows call the tool as `custom:<name>` */
-            name: string;
-            /** @default  */
-            label?: string;
-            /** @default  */
-            description?: string;
-            /**
-             * @default http
-             * @enum {string}
-             */
-            kind?: "http" | "mcp";
-            /**
-             * Format: uri
-             * @description Called as it stands: no part of it comes from a workflow
-             */
-            endpoint_url: string;
-            /**
-             * @description Of kind `http`. GET and HEAD carry the arguments in the query
-             * @default POST
-             * @enum {string}
-             */
-            method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
-            /**
-             * @description Sent with each call. Values are kept sealed and shown as `***`
-             * @default {}
-             */
-            headers?: {
-                [key: string]: string;
-            };
-            /**
-             * @description Which tool of the MCP server, of kind `mcp`
-             * @default null
-             */
-            mcp_tool?: string | null;
-            /**
-             * @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere.
-             * @default null
-             */
-            input_schema?: {
-                [key: string]: unknown;
-            } | null;
-            /** @default 60 */
-            timeout_seconds?: number;
-            /**
-             * @description Tries after the first; a node's own `retry` replaces it
-             * @default 1
-             */
-            retry_count?: number;
         };
         UpdateToolBody: {
             /** @description Workflows call the tool as `custom:<name>` */
@@ -3680,295 +3752,223 @@ export interface components {
             /** @description Tries after the first; a node's own `retry` replaces it */
             retry_count?: number;
         };
-        TestToolBody: {
-            /** @default {} */
-            arguments?: {
-                [key: string]: unknown;
-            };
-        };
-        CreateScheduleBody: {
-            workflow_id: string;
-            name?: string | null;
-            /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
-            cron: string;
-            /**
-             * @description IANA name of the zone the cron is read in
-             * @default UTC
-             */
-            timezone?: string;
-            /** @default {} */
-            input?: {
-                [key: string]: unknown;
-            };
-            /** @default true */
-            enabled?: boolean;
-            /**
-             * @description `skip`: no run begins while an earlier one of the schedule has not ended
-             * @default skip
-             * @enum {string}
-             */
-            overlap?: "skip" | "allow";
-        };
-        UpdateScheduleBody: {
-            workflow_id?: string;
-            name?: string | null;
-            /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
-            cron?: string;
-            /** @description IANA name of the zone the cron is read in */
-            timezone?: string;
-            input?: {
-                [key: string]: unknown;
-            };
-            enabled?: boolean;
-            /**
-             * @description `skip`: no run begins while an earlier one of the schedule has not ended
-             * @enum {string}
-             */
-            overlap?: "skip" | "allow";
-        };
-        CreateApiKeyBody: {
-            name: string;
-            /**
-             * @description Needed unless the key is linked; a linked key has its member's, whatever is given here
-             * @enum {string}
-             */
-            role?: "admin" | "editor" | "viewer";
-            /** @description Links the key to a member: it may do what they may do, for as long as they are */
-            member_id?: string | null;
-        };
-        CreateDataKeyBody: {
-            name: string;
-            /**
-             * @description Live keys read what is real, test keys what is made up; neither sees the other
-             * @enum {string}
-             */
-            mode: "live" | "test";
-            scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
-            /** @description From then on it lets nobody in */
-            expires_at?: string | null;
-            /**
-             * @description Addresses and CIDRs that it may be used from; empty: from anywhere
-             * @default []
-             */
-            ip_allowlist?: (string)[];
-            /** @description Beside the plan's; null: none of its own */
-            monthly_request_allowance?: number | null;
-            /** @description Beside the plan's; null: none of its own */
-            monthly_credit_allowance?: number | null;
+        UpdateWorkflowBody: {
+            name?: string;
+            description?: string;
+            graph?: components["schemas"]["GraphDraft"];
+            /** @description What one run may cost; null lifts the cap */
+            run_cap_usd?: number | null;
         };
         UpdateWorkspaceBody: {
             name: string;
         };
-        SetPlanBody: {
+        Usage: {
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
+            /** @description Runs created this month, whatever became of them: what the quota is compared with */
+            runs_used: number;
+            /** @description Null: without limit */
+            runs_limit: number | null;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            /**
+             * Format: date-time
+             * @description First instant of the current month, UTC
+             */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description Last second of the current month, UTC
+             */
+            period_end: string;
         };
-        ChangePlanBody: {
+        UsageBreakdown: {
+            /**
+             * Format: date-time
+             * @description First instant of the first day
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Now
+             */
+            until: string;
+            /** @description Runs created in these days that are kept, dearest first. Beyond 50, the last row is `other` */
+            by_workflow: components["schemas"]["UsageBreakdownByWorkflow"][];
+            /** @description The steps of these runs, likewise; beyond 50, the last row is `other` */
+            by_model: components["schemas"]["UsageBreakdownByModel"][];
+            /** @description Every day, oldest first, of all runs, deleted ones included */
+            by_day: components["schemas"]["UsageBreakdownByDay"][];
+        };
+        UsageBreakdownByDay: {
+            /** Format: date */
+            date: string;
+            runs: number;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
+        UsageBreakdownByModel: {
+            /** @description Null: attempts that failed for good, of whichever model */
+            model: string | null;
+            steps: number;
+            /** @description Of the attempts that ended the steps */
+            input_tokens: number;
+            /** @description Of the attempts that ended the steps */
+            output_tokens: number;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+            /** @description Steps whose cost is not known in full */
+            unpriced_steps: number;
+        };
+        UsageBreakdownByWorkflow: {
+            /** @description Null: of all others */
+            workflow_id: string | null;
+            name: string;
+            runs: number;
+            /** @description US dollars, at most six decimals */
+            cost_usd: number;
+        };
+        Webhook: {
+            enabled: boolean;
+            /** @description Null while disabled */
+            url: string | null;
+            /** @description Refuse requests without a valid `X-Service-Timestamp` and `X-Service-Signature` */
+            require_signature: boolean;
+            /** @description How far the time of a signature may be from now, before or after */
+            timestamp_tolerance_seconds: number;
+            /** @description How long an event that was seen starts no second run; 0: every request starts one */
+            dedup_window_seconds: number;
+            /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
+            event_id_field: string;
+        };
+        WebhookDelivery: {
+            /** @description As in the header `X-Service-Delivery` */
+            id: string;
+            event_id: string;
+            /** @enum {string} */
+            type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
+            /**
+             * @description `dead`: given up
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "dead";
+            /** @description Why it was given up without an attempt */
+            reason: string | null;
+            /** @description In the current round */
+            attempts: number;
+            /** @description Of one that is pending */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            ended_at: string | null;
+            /** @description Every attempt, oldest first */
+            log: components["schemas"]["DeliveryAttempt"][];
+        };
+        WebhookDeliveryList: {
+            deliveries: components["schemas"]["WebhookDelivery"][];
+            /** @description Null on the last page */
+            next_cursor: string | null;
+        };
+        Workflow: {
+            id: string;
+            workspace_id: string;
+            name: string;
+            description: string;
+            /** @enum {string} */
+            status: "draft" | "published";
+            version: number;
+            graph: components["schemas"]["Graph"];
+            checks: unknown[];
+            /** @description What one run may cost */
+            run_cap_usd: number | null;
+            stats: components["schemas"]["RunStats"];
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        WorkflowVersion: {
+            workflow_id: string;
+            version: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            graph: components["schemas"]["Graph"];
+        };
+        WorkflowVersionList: {
+            versions: components["schemas"]["WorkflowVersionSummary"][];
+            next_cursor: string | null;
+        };
+        WorkflowVersionSummary: {
+            workflow_id: string;
+            version: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            nodes: number;
+            edges: number;
+        };
+        Workspace: {
+            id: string;
+            name: string;
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
-        };
-        SetPricesBody: {
-            prices: components["schemas"]["Price"][];
-        };
-        CreateBudgetBody: {
-            name: string;
-            limit_usd: number;
-            /** @description What each trigger reserves. Without it only settled spend counts. */
-            reservation_estimate_usd?: number | null;
-            /**
-             * @default workspace
-             * @enum {string}
-             */
-            scope?: "workspace" | "workflow";
-            /** @description Which workflow, when the scope is `workflow` */
-            workflow_id?: string | null;
-            /**
-             * @description UTC; weeks begin on Monday
-             * @default month
-             * @enum {string}
-             */
-            window?: "day" | "week" | "month" | "total";
-        };
-        UpdateBudgetBody: {
-            name?: string;
-            limit_usd?: number;
-            /** @description What each trigger reserves. Without it only settled spend counts. */
-            reservation_estimate_usd?: number | null;
-            /** @enum {string} */
-            scope?: "workspace" | "workflow";
-            /** @description Which workflow, when the scope is `workflow` */
-            workflow_id?: string | null;
-            /** @enum {string} */
-            window?: "day" | "week" | "month" | "total";
-        };
-        SetPoliciesBody: {
-            /**
-             * @description Models that agents may ask; null: all
-             * @default null
-             */
-            model_allowlist?: string[] | null;
-            /** @default [] */
-            tools?: components["schemas"]["ToolPolicy"][];
-            redaction?: components["schemas"]["RedactionInput"];
-        };
-        CreateFeedBody: {
-            name: string;
-            /** @default  */
-            description?: string;
-            /**
-             * @description Archived feeds are not listed in the data API
-             * @default active
-             * @enum {string}
-             */
-            status?: "active" | "paused" | "degraded" | "archived";
-            /**
-             * @description The types of records that the feed takes; empty: any
-             * @default []
-             */
-            entity_types?: string[];
-            /**
-             * @description What the attributes of its records mean, as JSON Schema or in words
-             * @default {}
-             */
-            schema?: {
-                [key: string]: unknown;
-            };
-            /**
-             * @description Where its records are from, such as `{"country": "US"}`
-             * @default {}
-             */
-            geography?: {
-                [key: string]: unknown;
-            };
-            /**
-             * @description What is monitored, how and how often
-             * @default {}
-             */
-            specification?: {
-                [key: string]: unknown;
-            };
-            /**
-             * @description Its records are made up: for test keys alone. Never changes
-             * @default false
-             */
-            is_demo?: boolean;
-        };
-        UpdateFeedBody: {
-            name?: string;
-            description?: string;
-            /**
-             * @description Archived feeds are not listed in the data API
-             * @enum {string}
-             */
-            status?: "active" | "paused" | "degraded" | "archived";
-            /** @description The types of records that the feed takes; empty: any */
-            entity_types?: string[];
-            /** @description What the attributes of its records mean, as JSON Schema or in words */
-            schema?: {
-                [key: string]: unknown;
-            };
-            /** @description Where its records are from, such as `{"country": "US"}` */
-            geography?: {
-                [key: string]: unknown;
-            };
-            /** @description What is monitored, how and how often */
-            specification?: {
-                [key: string]: unknown;
-            };
-        };
-        CreateSourceBody: {
-            /** @description Once per workspace among the real, and the made up */
-            name: string;
-            /** @description What kind of source it is, such as `permit_portal` */
-            type: string;
-            /** @default null */
-            jurisdiction?: string | null;
-            /**
-             * @description How often it is looked at, such as `daily`
-             * @default null
-             */
-            cadence?: string | null;
-            /**
-             * @description Whether it may be read
-             * @default null
-             */
-            permission_status?: string | null;
-            /**
-             * @description Whether what it says may be passed on
-             * @default null
-             */
-            license_status?: string | null;
-            /** @default null */
-            reliability_score?: number | null;
-            /**
-             * @description Made up: for test keys alone. Never changes
-             * @default false
-             */
-            is_demo?: boolean;
-        };
-        UpdateSourceBody: {
-            name?: string;
-            /** @description What kind of source it is, such as `permit_portal` */
-            type?: string;
-            jurisdiction?: string | null;
-            /** @description How often it is looked at, such as `daily` */
-            cadence?: string | null;
-            /** @description Whether it may be read */
-            permission_status?: string | null;
-            /** @description Whether what it says may be passed on */
-            license_status?: string | null;
-            reliability_score?: number | null;
-        };
-        ReportSourceBody: {
-            ok: boolean;
-            /** @description Why it failed */
-            error?: string | null;
+            member_count: number;
             /**
              * Format: date-time
-             * @description Default: now
+             * @description ISO 8601, UTC
              */
-            checked_at?: string;
+            created_at: string;
         };
-        CreateEndpointBody: {
-            /** @description Where events are sent to, with POST */
-            url: string;
-            /** @description What to tell; a `ping` is sent whether named or not */
-            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
-            /**
-             * @description Hears of made-up records instead of real ones. Cannot be changed
-             * @default false
-             */
-            is_demo?: boolean;
-        };
-        UpdateEndpointBody: {
-            /** @description Where events are sent to, with POST */
-            url?: string;
-            /** @description What to tell; a `ping` is sent whether named or not */
-            events?: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
-        };
-        RedeliverDeadLettersBody: {
+        WorkspaceDataUsage: {
+            /** @description Calendar month, UTC */
+            month: string;
             /**
              * Format: date-time
-             * @description Dead letters of events since then; all without it
+             * @description First instant of the month
              */
-            since?: string;
-        };
-        /** @description One message. Versions of the protocol before 2025-06-18 also take a list of them, and get a list of answers */
-        McpBody: {
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description Last second of the month
+             */
+            period_end: string;
             /** @enum {string} */
-            jsonrpc: "2.0";
-            /** @description Names the request in its answer; a notification has none */
-            id?: string | number;
-            method: string;
-            params?: {
-                [key: string]: unknown;
-            };
-        } & {
-            [key: string]: unknown;
+            plan: "free" | "starter" | "pro" | "enterprise";
+            /** @description Every call with a valid key, refused ones too */
+            requests: components["schemas"]["Allowance"];
+            credits: components["schemas"]["Allowance"];
+            /** @description Records, events, changes and rows that were paid for */
+            records: number;
+            webhook_deliveries: number;
+            source_checks: number;
+            /** @description Those that were used this month, most credits first; at most 200 */
+            keys: components["schemas"]["WorkspaceDataUsageKey"][];
         };
-        IngestRecordsBody: {
-            feed_id: string;
-            records: components["schemas"]["IngestRecord"][];
+        WorkspaceDataUsageKey: {
+            id: string;
+            name: string;
+            /** @enum {string} */
+            mode: "live" | "test";
+            requests: components["schemas"]["Allowance"];
+            credits: components["schemas"]["Allowance"];
+            records: number;
         };
     };
     responses: never;

@@ -194,6 +194,10 @@ function finish(generated: Document): Document {
   const finished = dropSuffixes(document);
   nameInline(finished.components.schemas, operationsOf(finished));
   addDiscriminators(finished.components.schemas);
+  // Schemas are registered in the order in which modules happen to load.
+  finished.components.schemas = Object.fromEntries(
+    Object.entries(finished.components.schemas).sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
   return finished;
 }
 

@@ -346,19 +346,51 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        EmptyBody: Record<string, never>;
-        SourceEvidence: {
-            source_id?: string | null;
-            source_name?: string | null;
-            url?: string | null;
-            retrieved_at?: string | null;
-            /** @default false */
-            synthetic?: boolean;
+        Allowance: {
+            used: number;
+            /** @description Null: without limit */
+            limit: number | null;
         };
-        /** @description Every refusal has this shape */
-        Error: {
-            /** @description What is wrong, for a person to read */
-            detail: string;
+        Change: {
+            id: string;
+            feed_id: string;
+            entity_id: string;
+            entity_type: string;
+            attribute: string;
+            old_value: unknown;
+            new_value: unknown;
+            /** @description Of the record, since this change */
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            source_id: string | null;
+        };
+        CreateExportBody: {
+            /** @enum {string} */
+            kind: "entities" | "events";
+            /** @enum {string} */
+            format: "json" | "csv";
+            /** @description Default: all feeds */
+            feed_id?: string;
+        };
+        CreateExportResponse: {
+            data: components["schemas"]["ExportedRow"][];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        CreateWebhookEndpointBody: {
+            /** @description Where events are sent to, with POST */
+            url: string;
+            /** @description What to tell; a `ping` is sent whether named or not */
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+        };
+        CreateWebhookEndpointResponse: {
+            data: components["schemas"]["NewWebhookEndpoint"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
         };
         DataMeta: {
             /** @description Names the request in the logs */
@@ -368,18 +400,153 @@ export interface components {
             /** @description What this call cost */
             credits_consumed: number;
         };
-        Pagination: {
-            /** @description Null on the last page */
-            next_cursor: string | null;
+        DataUsage: {
+            /** @description Calendar month, UTC */
+            month: string;
+            /**
+             * Format: date-time
+             * @description First instant of the month
+             */
+            period_start: string;
+            /**
+             * Format: date-time
+             * @description Last second of the month
+             */
+            period_end: string;
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "enterprise";
+            /** @description Every call with a valid key, refused ones too */
+            requests: components["schemas"]["Allowance"];
+            credits: components["schemas"]["Allowance"];
+            /** @description Records, events, changes and rows that were paid for */
+            records: number;
+            webhook_deliveries: number;
+            source_checks: number;
+            key: components["schemas"]["DataUsageKey"];
         };
-        FeedFreshness: {
-            /** @description When a record or an event last came or changed */
-            last_event_at: string | null;
-            /** @description When records were last sent, changed or not */
-            last_checked_at: string | null;
-            /** @description Since `last_event_at` */
-            lag_seconds: number | null;
+        DataUsageKey: {
+            id: string;
+            name: string;
+            requests: components["schemas"]["Allowance"];
+            credits: components["schemas"]["Allowance"];
         };
+        DeliveryAttempt: {
+            /** @description Rises with each redelivery */
+            round: number;
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            started_at: string;
+            duration_ms: number;
+            /** @description Null without an answer */
+            status_code: number | null;
+            error: string | null;
+        };
+        EmptyBody: Record<string, never>;
+        Entity: {
+            id: string;
+            feed_id: string;
+            entity_type: string;
+            canonical_name: string;
+            aliases: unknown[];
+            attributes: {
+                [key: string]: unknown;
+            };
+            external_ids: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            status: string;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            confidence: number;
+            version: number;
+            /** @description Where it is known from */
+            source_evidence: components["schemas"]["SourceEvidence"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_observed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_observed_at: string;
+            last_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            is_demo: boolean;
+        };
+        EntityDetail: {
+            id: string;
+            feed_id: string;
+            entity_type: string;
+            canonical_name: string;
+            aliases: unknown[];
+            attributes: {
+                [key: string]: unknown;
+            };
+            external_ids: {
+                [key: string]: unknown;
+            };
+            geography: {
+                [key: string]: unknown;
+            };
+            status: string;
+            /** @enum {string} */
+            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
+            confidence: number;
+            version: number;
+            /** @description Where it is known from */
+            source_evidence: components["schemas"]["SourceEvidence"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            first_observed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            last_observed_at: string;
+            last_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            is_demo: boolean;
+            /** @description Newest first, at most 1,000 */
+            history?: components["schemas"]["EntityVersion"][];
+        };
+        EntityVersion: {
+            version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            changed_at: string;
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** @description The attributes that this version changed */
+            changed: string[];
+        };
+        /** @description Every refusal has this shape */
+        Error: {
+            /** @description What is wrong, for a person to read */
+            detail: string;
+        };
+        /** @description All rows of an export are of the same kind */
+        ExportedRow: components["schemas"]["Entity"] | components["schemas"]["IntelligenceEvent"];
         Feed: {
             id: string;
             name: string;
@@ -435,268 +602,18 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        SourceHealth: {
-            /** @enum {string} */
-            status: "unknown" | "healthy" | "failed";
-            last_success_at: string | null;
-            consecutive_failures: number;
+        FeedFreshness: {
+            /** @description When a record or an event last came or changed */
+            last_event_at: string | null;
+            /** @description When records were last sent, changed or not */
+            last_checked_at: string | null;
+            /** @description Since `last_event_at` */
+            lag_seconds: number | null;
         };
-        Source: {
-            id: string;
-            name: string;
-            type: string;
-            jurisdiction: string | null;
-            cadence: string | null;
-            permission_status: string | null;
-            license_status: string | null;
-            reliability_score: number | null;
-            health: components["schemas"]["SourceHealth"];
-            is_demo: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-        };
-        Allowance: {
-            used: number;
-            /** @description Null: without limit */
-            limit: number | null;
-        };
-        DataUsage: {
-            /** @description Calendar month, UTC */
-            month: string;
-            /**
-             * Format: date-time
-             * @description First instant of the month
-             */
-            period_start: string;
-            /**
-             * Format: date-time
-             * @description Last second of the month
-             */
-            period_end: string;
-            /** @enum {string} */
-            plan: "free" | "starter" | "pro" | "enterprise";
-            /** @description Every call with a valid key, refused ones too */
-            requests: components["schemas"]["Allowance"];
-            credits: components["schemas"]["Allowance"];
-            /** @description Records, events, changes and rows that were paid for */
-            records: number;
-            webhook_deliveries: number;
-            source_checks: number;
-            key: components["schemas"]["DataUsageKey"];
-        };
-        WebhookEndpoint: {
-            id: string;
-            url: string;
-            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
-            /**
-             * @description `failing` after 5 failed attempts in a row, until one succeeds
-             * @enum {string}
-             */
-            status: "active" | "failing";
-            /** @description Failed attempts since the last success */
-            consecutive_failures: number;
-            /** @description When one last succeeded */
-            last_delivery_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-        };
-        NewWebhookEndpoint: {
-            id: string;
-            url: string;
-            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
-            /**
-             * @description `failing` after 5 failed attempts in a row, until one succeeds
-             * @enum {string}
-             */
-            status: "active" | "failing";
-            /** @description Failed attempts since the last success */
-            consecutive_failures: number;
-            /** @description When one last succeeded */
-            last_delivery_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /** @description The key of the signatures. Shown here and never again */
-            secret: string;
-        };
-        RotatedSecret: {
-            /** @description The key of the signatures. Shown here and never again */
-            secret: string;
-            /**
-             * Format: date-time
-             * @description Until then every delivery is signed with the secret before, too
-             */
-            previous_secret_until: string;
-        };
-        DeliveryAttempt: {
-            /** @description Rises with each redelivery */
-            round: number;
-            attempt: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            started_at: string;
-            duration_ms: number;
-            /** @description Null without an answer */
-            status_code: number | null;
-            error: string | null;
-        };
-        WebhookDelivery: {
-            /** @description As in the header `X-Service-Delivery` */
-            id: string;
-            event_id: string;
-            /** @enum {string} */
-            type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
-            /**
-             * @description `dead`: given up
-             * @enum {string}
-             */
-            status: "pending" | "delivered" | "dead";
-            /** @description Why it was given up without an attempt */
-            reason: string | null;
-            /** @description In the current round */
-            attempts: number;
-            /** @description Of one that is pending */
-            next_attempt_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            ended_at: string | null;
-            /** @description Every attempt, oldest first */
-            log: components["schemas"]["DeliveryAttempt"][];
-        };
-        Redelivered: {
-            redelivered: number;
-            /** @description Dead letters for which there is no room among the pending ones; ask again later */
-            left: number;
-        };
-        Entity: {
-            id: string;
-            feed_id: string;
-            entity_type: string;
-            canonical_name: string;
-            aliases: unknown[];
-            attributes: {
-                [key: string]: unknown;
-            };
-            external_ids: {
-                [key: string]: unknown;
-            };
-            geography: {
-                [key: string]: unknown;
-            };
-            status: string;
-            /** @enum {string} */
-            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
-            confidence: number;
-            version: number;
-            /** @description Where it is known from */
-            source_evidence: components["schemas"]["SourceEvidence"][];
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            first_observed_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            last_observed_at: string;
-            last_verified_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-            is_demo: boolean;
-        };
-        EntityVersion: {
-            version: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            changed_at: string;
-            attributes: {
-                [key: string]: unknown;
-            };
-            /** @description The attributes that this version changed */
-            changed: string[];
-        };
-        EntityDetail: {
-            id: string;
-            feed_id: string;
-            entity_type: string;
-            canonical_name: string;
-            aliases: unknown[];
-            attributes: {
-                [key: string]: unknown;
-            };
-            external_ids: {
-                [key: string]: unknown;
-            };
-            geography: {
-                [key: string]: unknown;
-            };
-            status: string;
-            /** @enum {string} */
-            verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
-            confidence: number;
-            version: number;
-            /** @description Where it is known from */
-            source_evidence: components["schemas"]["SourceEvidence"][];
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            first_observed_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            last_observed_at: string;
-            last_verified_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            updated_at: string;
-            is_demo: boolean;
-            /** @description Newest first, at most 1,000 */
-            history?: components["schemas"]["EntityVersion"][];
-        };
-        Change: {
-            id: string;
-            feed_id: string;
-            entity_id: string;
-            entity_type: string;
-            attribute: string;
-            old_value: unknown;
-            new_value: unknown;
-            /** @description Of the record, since this change */
-            version: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            changed_at: string;
-            source_id: string | null;
+        GetUsageResponse: {
+            data: components["schemas"]["DataUsage"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
         };
         IntelligenceEvent: {
             id: string;
@@ -726,21 +643,8 @@ export interface components {
             delivered_at: string | null;
             is_demo: boolean;
         };
-        /** @description All rows of an export are of the same kind */
-        ExportedRow: components["schemas"]["Entity"] | components["schemas"]["IntelligenceEvent"];
-        DataUsageKey: {
-            id: string;
-            name: string;
-            requests: components["schemas"]["Allowance"];
-            credits: components["schemas"]["Allowance"];
-        };
-        ListFeedsResponse: {
-            data: components["schemas"]["Feed"][];
-            pagination: components["schemas"]["Pagination"];
-            meta: components["schemas"]["DataMeta"];
-        };
-        ReadFeedResponse: {
-            data: components["schemas"]["FeedDetail"];
+        ListChangesResponse: {
+            data: components["schemas"]["Change"][];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
@@ -749,23 +653,13 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
-        ReadEntityResponse: {
-            data: components["schemas"]["EntityDetail"];
-            pagination: components["schemas"]["Pagination"];
-            meta: components["schemas"]["DataMeta"];
-        };
-        ListChangesResponse: {
-            data: components["schemas"]["Change"][];
-            pagination: components["schemas"]["Pagination"];
-            meta: components["schemas"]["DataMeta"];
-        };
         ListEventsResponse: {
             data: components["schemas"]["IntelligenceEvent"][];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
-        ReadEventResponse: {
-            data: components["schemas"]["IntelligenceEvent"];
+        ListFeedsResponse: {
+            data: components["schemas"]["Feed"][];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
@@ -774,21 +668,8 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
-        CreateExportBody: {
-            /** @enum {string} */
-            kind: "entities" | "events";
-            /** @enum {string} */
-            format: "json" | "csv";
-            /** @description Default: all feeds */
-            feed_id?: string;
-        };
-        CreateExportResponse: {
-            data: components["schemas"]["ExportedRow"][];
-            pagination: components["schemas"]["Pagination"];
-            meta: components["schemas"]["DataMeta"];
-        };
-        GetUsageResponse: {
-            data: components["schemas"]["DataUsage"];
+        ListWebhookDeliveriesResponse: {
+            data: components["schemas"]["WebhookDelivery"][];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
@@ -797,34 +678,48 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
-        CreateWebhookEndpointBody: {
-            /** @description Where events are sent to, with POST */
+        NewWebhookEndpoint: {
+            id: string;
             url: string;
-            /** @description What to tell; a `ping` is sent whether named or not */
             events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
         };
-        CreateWebhookEndpointResponse: {
-            data: components["schemas"]["NewWebhookEndpoint"];
-            pagination: components["schemas"]["Pagination"];
-            meta: components["schemas"]["DataMeta"];
-        };
-        RotateWebhookSecretResponse: {
-            data: components["schemas"]["RotatedSecret"];
-            pagination: components["schemas"]["Pagination"];
-            meta: components["schemas"]["DataMeta"];
+        Pagination: {
+            /** @description Null on the last page */
+            next_cursor: string | null;
         };
         PingWebhookEndpointResponse: {
             data: components["schemas"]["WebhookDelivery"];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
-        ListWebhookDeliveriesResponse: {
-            data: components["schemas"]["WebhookDelivery"][];
+        ReadEntityResponse: {
+            data: components["schemas"]["EntityDetail"];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
-        RedeliverWebhookDeliveryResponse: {
-            data: components["schemas"]["WebhookDelivery"];
+        ReadEventResponse: {
+            data: components["schemas"]["IntelligenceEvent"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        ReadFeedResponse: {
+            data: components["schemas"]["FeedDetail"];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
@@ -839,6 +734,111 @@ export interface components {
             data: components["schemas"]["Redelivered"];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
+        };
+        RedeliverWebhookDeliveryResponse: {
+            data: components["schemas"]["WebhookDelivery"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        Redelivered: {
+            redelivered: number;
+            /** @description Dead letters for which there is no room among the pending ones; ask again later */
+            left: number;
+        };
+        RotateWebhookSecretResponse: {
+            data: components["schemas"]["RotatedSecret"];
+            pagination: components["schemas"]["Pagination"];
+            meta: components["schemas"]["DataMeta"];
+        };
+        RotatedSecret: {
+            /** @description The key of the signatures. Shown here and never again */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Until then every delivery is signed with the secret before, too
+             */
+            previous_secret_until: string;
+        };
+        Source: {
+            id: string;
+            name: string;
+            type: string;
+            jurisdiction: string | null;
+            cadence: string | null;
+            permission_status: string | null;
+            license_status: string | null;
+            reliability_score: number | null;
+            health: components["schemas"]["SourceHealth"];
+            is_demo: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        SourceEvidence: {
+            source_id?: string | null;
+            source_name?: string | null;
+            url?: string | null;
+            retrieved_at?: string | null;
+            /** @default false */
+            synthetic?: boolean;
+        };
+        SourceHealth: {
+            /** @enum {string} */
+            status: "unknown" | "healthy" | "failed";
+            last_success_at: string | null;
+            consecutive_failures: number;
+        };
+        WebhookDelivery: {
+            /** @description As in the header `X-Service-Delivery` */
+            id: string;
+            event_id: string;
+            /** @enum {string} */
+            type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
+            /**
+             * @description `dead`: given up
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "dead";
+            /** @description Why it was given up without an attempt */
+            reason: string | null;
+            /** @description In the current round */
+            attempts: number;
+            /** @description Of one that is pending */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            ended_at: string | null;
+            /** @description Every attempt, oldest first */
+            log: components["schemas"]["DeliveryAttempt"][];
+        };
+        WebhookEndpoint: {
+            id: string;
+            url: string;
+            events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            status: "active" | "failing";
+            /** @description Failed attempts since the last success */
+            consecutive_failures: number;
+            /** @description When one last succeeded */
+            last_delivery_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
         };
     };
     responses: never;
