@@ -37,8 +37,6 @@ function testEnvironment(): NodeJS.ProcessEnv {
     no_grpc_proxy: '127.0.0.1,localhost',
     // Hundreds of processes of ours are started, each of which would parse and compile the same files.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
-    // Jest runs ES modules through this flag; its own worker processes inherit it.
-    NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`,
   };
 }
 

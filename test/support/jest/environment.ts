@@ -1,0 +1,42 @@
+import { type Context, createContext } from 'node:vm';
+import type { EnvironmentContext, JestEnvironment, JestEnvironmentConfig } from '@jest/environment';
+import { ModernFakeTimers } from '@jest/fake-timers';
+import { ModuleMocker } from 'jest-mock';
+
+/**
+ * The environment of a test file is the process that runs it, not a context of its own: see `NativeRuntime`. What a file
+ * or jest changes of the process is restored after the file.
+ */
+export default class NativeEnvironment implements JestEnvironment {
+  global: JestEnvironment['global'] = globalThis as JestEnvironment['global'];
+  moduleMocker = new ModuleMocker(globalThis);
+  fakeTimers = null;
+  fakeTimersModern: ModernFakeTimers;
+  private before = { console: globalThis.console, exit: process.exit, env: { ...process.env } };
+
+  constructor({ projectConfig }: JestEnvironmentConfig, _context: EnvironmentContext) {
+    this.fakeTimersModern = new ModernFakeTimers({ config: projectConfig, global: globalThis });
+  }
+
+  async setup(): Promise<void> {}
+
+  async teardown(): Promise<void> {
+    this.fakeTimersModern.dispose();
+    this.moduleMocker.restoreAllMocks();
+    globalThis.console = this.before.console;
+    process.exit = this.before.exit;
+    for (const name of Object.keys(process.env)) {
+      if (!(name in this.before.env)) Reflect.deleteProperty(process.env, name);
+    }
+    Object.assign(process.env, this.before.env);
+  }
+
+  exportConditions(): string[] {
+    return ['node', 'node-addons'];
+  }
+
+  /** Jest asks for one, and runs nothing in it. */
+  getVmContext(): Context {
+    return createContext();
+  }
+}
