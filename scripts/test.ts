@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { migrate } from '../shared/db/migrate.ts';
 import { runChecks } from './check/steps.ts';
+import { keepDurations } from './related/durations.ts';
+import { relatedTests } from './related/index.ts';
 import type { Claim } from './stack/claim.ts';
 import { createTemplate, dropDatabase } from './stack/databases.ts';
 import { cleanEnvironment } from './stack/environment.ts';
@@ -15,7 +17,7 @@ import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 /**
  * `npm test [-- <jest arguments>]`: one throwaway Postgres and one Temporal server for all test files, a migrated
  * template database that each file clones, the workflow bundle built once, then jest. Without arguments the
- * steps of `npm run check` run too and count as one each. The last line is always `N passed, N failed`.
+ * steps of `npm run check` run too and count as one each. `--related` stands for the test files nearest to what changed. The last line is always `N passed, N failed`.
  */
 const projectDir = join(import.meta.dirname, '..');
 
@@ -46,6 +48,7 @@ interface JestResults {
   numFailedTests: number;
   numRuntimeErrorTestSuites: number;
   numPendingTests: number;
+  testResults: { name: string; startTime: number; endTime: number }[];
 }
 
 async function runJest(args: string[], env: NodeJS.ProcessEnv, folder: string): Promise<Tally> {
@@ -93,6 +96,7 @@ function tallyOf(outcome: number | null | 'hung', outputFile: string): Tally {
     return { passed: 0, failed: 1, skipped: 0 };
   }
   const results = JSON.parse(readFileSync(outputFile, 'utf8')) as JestResults;
+  keepDurations(projectDir, results.testResults);
   const tally = {
     passed: results.numPassedTests,
     failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
@@ -189,4 +193,18 @@ async function main(args: string[]): Promise<void> {
   process.exit(tally.failed === 0 ? 0 : 1);
 }
 
-await main(process.argv.slice(2));
+/** `--related` replaced by test files. Ends the process when there are none. */
+function withRelated(args: string[]): string[] {
+  if (!args.includes('--related')) return args;
+  const { changed, chosen, left } = relatedTests(projectDir);
+  if (chosen.length === 0) {
+    console.log(`no test depends on ${changed.join(', ')}`);
+    console.log('0 passed, 0 failed');
+    process.exit(0);
+  }
+  console.log(`${chosen.length} test files near ${changed.slice(0, 5).join(', ')}`);
+  if (left > 0) console.log(`${left} more depend on it: npm test runs them all`);
+  return [...args.filter((arg) => arg !== '--related'), '--runTestsByPath', ...chosen];
+}
+
+await main(withRelated(process.argv.slice(2)));

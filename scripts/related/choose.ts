@@ -1,0 +1,57 @@
+export interface RelatedTest {
+  file: string;
+  /** Imports between the test and the change. */
+  distance: number;
+  /** How long it took when it last ran, in seconds. */
+  seconds: number;
+}
+
+const wordsOf = (path: string): Set<string> =>
+  new Set(
+    path
+      .replace(/\.(?:test\.)?tsx?$/, '')
+      .split(/[/.-]/)
+      .map((word) => word.replace(/s$/, '')),
+  );
+
+/** Words that the path of a test shares with a changed file: `test/api/runs/` and `api/routes/ops/runs.ts` share two. */
+function sharedWords(test: string, changed: readonly string[]): number {
+  const words = wordsOf(test);
+  return Math.max(
+    0,
+    ...changed.map((file) => [...wordsOf(file)].filter((word) => words.has(word)).length),
+  );
+}
+
+/**
+ * The tests that most likely notice a change, the likeliest first: those that import a changed file themselves, then those
+ * whose path shares most words with one, then the nearest by imports. As many as take `budgetSeconds` one after the other,
+ * and at least one.
+ */
+export function chooseTests(
+  related: readonly RelatedTest[],
+  changed: readonly string[],
+  budgetSeconds: number,
+): string[] {
+  const ranked = related
+    .map((test) => ({
+      ...test,
+      indirect: test.distance > 1 ? 1 : 0,
+      words: sharedWords(test.file, changed),
+    }))
+    .sort(
+      (a, b) =>
+        a.indirect - b.indirect ||
+        b.words - a.words ||
+        a.distance - b.distance ||
+        a.seconds - b.seconds,
+    );
+  const chosen: string[] = [];
+  let left = budgetSeconds;
+  for (const { file, seconds } of ranked) {
+    if (seconds > left && chosen.length > 0) continue;
+    chosen.push(file);
+    left -= seconds;
+  }
+  return chosen;
+}

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { chooseTests } from './choose.ts';
+import { readDurations } from './durations.ts';
+import { distances, importersOf } from './graph.ts';
+
+/** What fits into a minute beside the start of the servers, on two processors. */
+const BUDGET_SECONDS = 60;
+
+/** Of a file that has not run on this machine. */
+const UNKNOWN_SECONDS = 5;
+
+export interface RelatedTests {
+  changed: string[];
+  /** Test files to run, at most a minute's worth. */
+  chosen: string[];
+  /** Test files that depend on a change and are left to the whole run. */
+  left: number;
+}
+
+/** The tests nearest to what changed since the last commit, or to that commit if nothing has changed since. */
+export function relatedTests(projectDir: string): RelatedTests {
+  const git = (...args: string[]): string[] =>
+    execFileSync('git', args, { cwd: projectDir, encoding: 'utf8' }).split('\n').filter(Boolean);
+  const files = git('ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx');
+  const edited = [
+    ...git('diff', '--name-only', '--diff-filter=d', 'HEAD'),
+    ...git('ls-files', '--others', '--exclude-standard'),
+  ];
+  const changed =
+    edited.length > 0 ? edited : git('diff', '--name-only', '--diff-filter=d', 'HEAD~1', 'HEAD');
+  const durations = readDurations(projectDir);
+  const present = files.filter((file) => existsSync(join(projectDir, file)));
+  const reached = distances(changed, importersOf(projectDir, present));
+  const related = [...reached]
+    .filter(([file]) => file.startsWith('test/') && file.endsWith('.test.ts'))
+    .map(([file, distance]) => ({ file, distance, seconds: durations[file] ?? UNKNOWN_SECONDS }));
+  const chosen = chooseTests(related, changed, BUDGET_SECONDS);
+  return { changed, chosen, left: related.length - chosen.length };
+}
