@@ -5,18 +5,10 @@ import type { RunRequest } from '../shared/db/runs/admission.ts';
 import { newRunRecord, readRun } from '../shared/db/runs/runs.ts';
 import type { Override } from '../shared/db/runs/resumes.ts';
 import { notFound } from '../shared/errors.ts';
-import type { JsonObject } from '../shared/json.ts';
+import type { GateAnswer, GateChoice } from '../shared/gate-decision.ts';
 import { cancelRun, decideGate, resumeRun, triggerRun } from '../shared/operations/runs/runs.ts';
 import { databaseProblem } from './http/database-errors.ts';
 import type { RouteContext } from './deps.ts';
-
-interface GateDecision {
-  approved: boolean;
-  input?: JsonObject;
-  nodeId?: string;
-  stepKey?: string;
-  reason?: string;
-}
 
 /**
  * What callers do to runs, for all APIs. Each returns the run, read while Temporal is notified: as the action left it,
@@ -26,7 +18,7 @@ export interface RunActs {
   read(actor: Actor, runId: string): Promise<Run>;
   /** `replayed`: an earlier request with the same idempotency key started it. */
   start(request: RunRequest): Promise<{ run: Run; replayed: boolean }>;
-  decide(actor: Actor, runId: string, decision: GateDecision): Promise<Run>;
+  decide(actor: Actor, runId: string, answer: GateChoice & GateAnswer): Promise<Run>;
   resume(actor: Actor, runId: string, override?: Override): Promise<Run>;
   cancel(actor: Actor, runId: string): Promise<Run>;
 }
@@ -72,8 +64,8 @@ export function createRunActs(context: RouteContext): RunActs {
         ? { run: await read(request.actor, runId), replayed: true }
         : { run: newRunRecord(admitted, request.input, pages), replayed: false };
     },
-    decide: async (actor, runId, decision) => {
-      const { told } = await decideGate(context, { actor, runId, ...decision });
+    decide: async (actor, runId, answer) => {
+      const { told } = await decideGate(context, { actor, runId, ...answer });
       return readWhile(told, actor, runId);
     },
     resume: async (actor, runId, override) => {

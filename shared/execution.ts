@@ -1,5 +1,6 @@
 import type { Alert, AlertChannel } from './alerts.ts';
 import type { Graph, NodeKind } from './contract/graph.ts';
+import type { GateDecision } from './gate-decision.ts';
 import type { ExecutedNode } from './graph/kinds.ts';
 import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -73,15 +74,6 @@ export interface CarriedState {
   rounds: Record<string, number>;
   failures: number;
   observed: ObservedStep[];
-}
-
-/** A person's answer at one gate. Idempotent by `(step_key, round)`: the first one stands. */
-export interface GateDecision {
-  step_key: string;
-  round: number;
-  approved: boolean;
-  input?: JsonObject;
-  reason?: string;
 }
 
 export interface ResumedSignal {

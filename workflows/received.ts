@@ -1,6 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { GateDecision } from '../shared/execution.ts';
-import type { JsonObject } from '../shared/json.ts';
+import { type GateDecision, withoutNulls } from '../shared/gate-decision.ts';
 
 /**
  * Checks data that reaches an execution from outside: its input and its signals. Anyone with access to Temporal can
@@ -48,22 +47,19 @@ export function requireInput(
 
 const MALFORMED = 'MalformedInput';
 
+const decisionFields = {
+  step_key: isText,
+  round: (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 1,
+  approved: (value) => typeof value === 'boolean',
+  input: optional(isObject),
+  reason: optional((value) => typeof value === 'string'),
+} satisfies Record<keyof GateDecision, Check>;
+
 /** The decision of a signal, without other fields; undefined when it has none. */
 export function readDecision(value: unknown): GateDecision | undefined {
-  if (!isObject(value)) return undefined;
-  const { step_key, round, approved, input, reason } = value;
-  if (typeof step_key !== 'string' || step_key === '') return undefined;
-  if (typeof round !== 'number' || !Number.isSafeInteger(round) || round < 1) return undefined;
-  if (typeof approved !== 'boolean') return undefined;
-  if (input != null && !isObject(input)) return undefined;
-  if (reason != null && typeof reason !== 'string') return undefined;
-  return {
-    step_key,
-    round,
-    approved,
-    ...(input == null ? {} : { input: input as JsonObject }),
-    ...(reason == null ? {} : { reason }),
-  };
+  if (!isObject(value) || !hasFields(decisionFields)(value)) return undefined;
+  const fields = Object.keys(decisionFields).map((name) => [name, value[name]]);
+  return withoutNulls(Object.fromEntries(fields) as GateDecision) as GateDecision;
 }
 
 /** The decisions of a signal `resumed`, with undefined for each invalid one. Undefined when the signal is malformed. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { jsonObject } from '../../shared/contract/common.ts';
 import {
-  decisionReason,
-  decisionStepKey,
+  gateAnswerFields,
+  gateChoiceFields,
   idempotencyKeySchema,
   runListSchema,
   runListQuery,
@@ -129,22 +129,12 @@ export const runTools = [
     },
     input: z.strictObject({
       run_id: runId,
-      approved: z.boolean().default(true),
-      input: jsonObject.optional().meta({ description: 'Merged into the state of the run' }),
-      node_id: z
-        .string()
-        .min(1)
-        .max(100)
-        .optional()
-        .meta({ description: 'Which gate, when several are open; the oldest without it' }),
-      step_key: decisionStepKey.optional(),
-      reason: decisionReason
-        .optional()
-        .meta({ description: "The person's reason, in their words" }),
+      ...gateChoiceFields,
+      ...gateAnswerFields,
     }),
     output: runAfter,
-    handle: async ({ acts, actor }, { run_id, node_id: nodeId, step_key: stepKey, ...decision }) =>
-      acts.decide(actor, run_id, { ...decision, nodeId, stepKey }),
+    handle: async ({ acts, actor }, { run_id, node_id: nodeId, step_key: stepKey, ...answer }) =>
+      acts.decide(actor, run_id, { ...answer, nodeId, stepKey }),
   }),
   defineTool({
     name: 'resume_run',

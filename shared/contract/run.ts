@@ -8,6 +8,7 @@ import {
   timeInput,
   timestamp,
 } from './common.ts';
+import type { GateAnswer } from '../gate-decision.ts';
 import { evalsSchema } from './graph.ts';
 import { checkpointSchema, stepSchema } from './step.ts';
 
@@ -117,30 +118,30 @@ export const runInputBody = jsonObject.nullish().meta({
   examples: [{ ticket: 'I was charged twice' }],
 });
 
-/** Why somebody decided so. An empty one is none. */
-export const decisionReason = z
-  .string()
-  .trim()
-  .max(1_000)
-  .meta({ description: 'Why: kept with the decision, and told by the error of a run it fails' });
+/** What a person says at a gate, as requests and tools send it. */
+export const gateAnswerFields = {
+  approved: z.boolean().default(true),
+  input: jsonObject.optional().meta({ description: 'Merged into the run state' }),
+  reason: z.string().trim().max(1_000).optional().meta({
+    description: 'Why: kept with the decision and shown in the error of a run that it fails',
+  }),
+} satisfies Record<keyof GateAnswer, z.ZodType>;
 
-export const decisionStepKey = z.string().min(1).max(1_000).meta({
-  description: 'Which question, as `pending_gates` names it: a gate in a loop asks once a round',
-});
+/** Which gate they answer. */
+export const gateChoiceFields = {
+  node_id: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .meta({ description: 'Which gate, when several are open; the oldest without it' }),
+  step_key: z.string().min(1).max(1_000).optional().meta({
+    description: 'Which question, as `pending_gates` names it: a gate in a loop asks once a round',
+  }),
+};
 
 export const decisionBody = z
-  .strictObject({
-    approved: z.boolean().default(true),
-    input: jsonObject.optional().meta({ description: 'Merged into the run state' }),
-    node_id: z
-      .string()
-      .min(1)
-      .max(100)
-      .optional()
-      .meta({ description: 'Which gate, when several are open' }),
-    step_key: decisionStepKey.optional(),
-    reason: decisionReason.optional(),
-  })
+  .strictObject({ ...gateAnswerFields, ...gateChoiceFields })
   .nullish()
   .meta({ examples: [{ approved: true, input: { note: 'fine by me' }, reason: 'as agreed' }] });
 

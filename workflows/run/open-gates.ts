@@ -1,10 +1,6 @@
 import type { GateNode } from '../../shared/contract/graph.ts';
-import type {
-  CarriedState,
-  GateDecision,
-  GateOpening,
-  LedgerState,
-} from '../../shared/execution.ts';
+import type { CarriedState, GateOpening, LedgerState } from '../../shared/execution.ts';
+import type { GateDecision } from '../../shared/gate-decision.ts';
 import { nodeLabel } from '../../shared/graph/compile.ts';
 import type { ReadyNode } from '../../shared/graph/schedule/scheduler.ts';
 

@@ -157,10 +157,8 @@ function decideGates(app: App, acts: RunActs): void {
     },
     config: { capability: 'approve_gates' },
     handler: async (request) => {
-      const { approved = true, input, reason } = request.body ?? {};
-      const { node_id: nodeId, step_key: stepKey } = request.body ?? {};
-      const decision = { approved, input, nodeId, stepKey, reason };
-      return acts.decide(request.actor, request.params.id, decision);
+      const { node_id: nodeId, step_key: stepKey, ...answer } = request.body ?? { approved: true };
+      return acts.decide(request.actor, request.params.id, { ...answer, nodeId, stepKey });
     },
   });
 }

@@ -2,13 +2,19 @@ import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import type { StreamFrame } from '../../contract/stream.ts';
 import { conflict, notFound } from '../../errors.ts';
-import type { GateDecision, GateOpening, PauseCall } from '../../execution.ts';
+import type { GateOpening, PauseCall } from '../../execution.ts';
+import {
+  type GateAnswer,
+  type GateChoice,
+  type GateDecision,
+  withoutNulls,
+} from '../../gate-decision.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
 import { aroundLabel } from '../../rejection.ts';
 import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
 import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
+import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
 import { appendFrames, writePending } from './log.ts';
 import { phaseMs, wantsWorkOf } from './row.ts';
 import { anotherAttempt, startedFrame } from './pending-writes.ts';
@@ -103,21 +109,60 @@ async function markPaused(
   await queueAlert(tx, { runId: call.run_id, event: 'paused', text, nodeId });
 }
 
+interface AnswerColumn {
+  read: FragmentSqlToken;
+  value: (answer: GateAnswer) => FragmentSqlToken;
+  set: (value: FragmentSqlToken) => FragmentSqlToken;
+}
+
+/** How `gates` holds each field of an answer. */
+const answerColumns = {
+  approved: {
+    read: sql.fragment`status = 'approved'`,
+    value: ({ approved }) => sql.fragment`${approved}::boolean`,
+    set: (value) => sql.fragment`status = CASE WHEN ${value} THEN 'approved' ELSE 'rejected' END`,
+  },
+  input: {
+    read: sql.fragment`input`,
+    value: ({ input }) => sql.fragment`${input === undefined ? null : JSON.stringify(input)}::json`,
+    set: (value) => sql.fragment`input = ${value}`,
+  },
+  reason: {
+    read: sql.fragment`reason`,
+    value: ({ reason }) => sql.fragment`${reason || null}::text`,
+    set: (value) => sql.fragment`reason = ${value}`,
+  },
+} satisfies Record<keyof GateAnswer, AnswerColumn>;
+
+/** Members of a `json_build_object`, one for each field of an answer. */
+const answerMembers = (of: (column: AnswerColumn) => FragmentSqlToken) =>
+  sql.join(
+    Object.entries(answerColumns).map(
+      ([name, column]) => sql.fragment`${name}::text, ${of(column)}`,
+    ),
+    sql.fragment`, `,
+  );
+
+const storedAnswer = answerMembers(({ read }) => read);
+
+const answerAssignments = (answer: GateAnswer) =>
+  sql.join(
+    Object.values(answerColumns).map(({ set, value }) => set(value(answer))),
+    sql.fragment`, `,
+  );
+
 const decisionRow = z.object({
   step_key: z.string(),
   round: z.number(),
-  approved: z.boolean(),
-  input: z.record(z.string(), z.json()).nullable(),
-  reason: z.string().nullable(),
+  answer: z.object({
+    approved: z.boolean(),
+    input: z.record(z.string(), z.json()).nullable(),
+    reason: z.string().nullable(),
+  } satisfies Record<keyof GateAnswer, z.ZodType>),
 });
 
-const toDecision = (row: z.infer<typeof decisionRow>): GateDecision => ({
-  step_key: row.step_key,
-  round: row.round,
-  approved: row.approved,
-  ...(row.input === null ? {} : { input: row.input }),
-  ...(row.reason === null ? {} : { reason: row.reason }),
-});
+const toDecision = ({ answer, ...gate }: z.infer<typeof decisionRow>): GateDecision =>
+  ({ ...gate, ...withoutNulls(answer) }) as GateDecision;
 
 async function decisionsOf(
   tx: Tx,
@@ -132,7 +177,7 @@ async function decisionsOf(
 /** Every decision made in a run so far, oldest first. */
 export async function readDecisions(db: Pool | Tx, runId: string): Promise<GateDecision[]> {
   const rows = await db.any(sql.prepared('gates_decisions', decisionRow)`
-    SELECT step_key, round, status = 'approved' AS approved, input, reason FROM gates
+    SELECT step_key, round, json_build_object(${storedAnswer}) AS answer FROM gates
     WHERE run_id = ${runId} AND status IN ('approved', 'rejected') ORDER BY decided_at, step_key, round
   `);
   return rows.map(toDecision);
@@ -146,17 +191,9 @@ const decided = z.object({
   first: z.boolean(),
 });
 
-export interface Decision {
+export interface Decision extends GateChoice, GateAnswer {
   actor: Actor;
   runId: string;
-  approved: boolean;
-  input?: JsonObject;
-  /** Without it, and without `stepKey`: the gate that has been open longest. */
-  nodeId?: string;
-  /** One round of a gate inside a loop. */
-  stepKey?: string;
-  /** An empty reason counts as none. */
-  reason?: string;
 }
 
 export interface Decided {
@@ -212,7 +249,6 @@ async function decideOpenGate(
   const { actor, runId, approved } = decision;
   const nodeId = decision.nodeId ?? null;
   const stepKey = decision.stepKey ?? null;
-  const input = decision.input === undefined ? null : JSON.stringify(decision.input);
   const reason = decision.reason || null;
   const output = JSON.stringify({ approved, input: decision.input });
   const [before, after] = aroundLabel(decision.reason || undefined);
@@ -222,8 +258,8 @@ async function decideOpenGate(
       SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
     ), gate AS (
       UPDATE gates SET
-        status = ${approved ? 'approved' : 'rejected'}, decided_at = clock_timestamp(), decided_by = ${actor.id},
-        decided_by_name = ${actor.name}, input = ${input}::json, reason = ${reason}
+        ${answerAssignments(decision)}, decided_at = clock_timestamp(), decided_by = ${actor.id},
+        decided_by_name = ${actor.name}
       WHERE (run_id, step_key, round) = (
         SELECT g.run_id, g.step_key, g.round FROM run JOIN gates g ON g.run_id = run.id
         WHERE run.status IN ('running', 'paused') AND g.status = 'open'
@@ -261,8 +297,8 @@ async function decideOpenGate(
     ), promise AS (
       INSERT INTO outbox (run_id, kind, payload, leased_until)
       SELECT gate.run_id, 'decision',
-             json_build_object('step_key', gate.step_key, 'round', gate.round, 'approved', ${approved}::boolean,
-                               'input', ${input}::json, 'reason', ${reason}::text),
+             json_build_object('step_key', gate.step_key, 'round', gate.round,
+                               ${answerMembers(({ value }) => value(decision))}),
              now() + ${LEASE_MS}::int * interval '1 ms'
       FROM gate RETURNING id
     )
@@ -272,13 +308,8 @@ async function decideOpenGate(
   `);
   const { run_status: runStatus, step_key, round, outbox_id: id } = answer;
   if (step_key === null || round === null || id === null) return { runStatus };
-  const payload: JsonObject = {
-    step_key,
-    round,
-    approved,
-    ...(decision.input === undefined ? {} : { input: decision.input }),
-    ...(reason === null ? {} : { reason }),
-  };
+  const { actor: _actor, runId: _run, nodeId: _node, stepKey: _step, ...said } = decision;
+  const payload = withoutNulls({ ...said, reason, step_key, round }) as JsonObject;
   const row: OutboxRow = { id, run_id: runId, kind: 'decision', payload, attempts: 0 };
   return { runStatus, decided: { row, first: answer.first } };
 }

@@ -1,3 +1,4 @@
+import type { GateAnswer } from '../../gate-decision.ts';
 import { type ExecutedNode, isExecuted, isWaiting, type WaitingNode } from '../kinds.ts';
 import type { Json, JsonObject } from '../../json.ts';
 import type { GraphNode } from '../../contract/graph.ts';
@@ -28,12 +29,6 @@ export interface ReadyNode {
   iteration: number[];
 }
 
-interface GateDecision {
-  approved: boolean;
-  /** Merged into the top level of the state. */
-  input?: JsonObject;
-}
-
 /** Raised on a call that does not fit where the step stands; the run itself is unharmed. */
 export class SchedulerError extends Error {
   override readonly name = 'SchedulerError';
@@ -60,7 +55,7 @@ export interface Scheduler {
    * A gate was decided. `rejected`: it was not approved and has no 'false' edge; it stays open as failed.
    * Throws SchedulerError unless the step is a gate that is ready or taken.
    */
-  decide(stepKey: string, decision: GateDecision): 'continued' | 'rejected';
+  decide(stepKey: string, answer: Pick<GateAnswer, 'approved' | 'input'>): 'continued' | 'rejected';
   /** A step has failed for good. Throws SchedulerError unless it is ready or taken. */
   fail(stepKey: string): void;
   /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
@@ -107,7 +102,7 @@ export function createScheduler(
       run.control = [...steps, ...run.control];
     },
     complete: (stepKey, output) => complete(run, stepKey, output),
-    decide: (stepKey, decision) => decide(run, stepKey, decision),
+    decide: (stepKey, answer) => decide(run, stepKey, answer),
     fail: (stepKey) => enter(run, open(run, stepKey), 'failed'),
     retry: (stepKey) => retry(run, stepKey),
     node: (stepKey) => run.graph.nodes[positionOf(run, stepKey)]!,
@@ -163,12 +158,16 @@ function complete(run: RunState, stepKey: string, output: Json): void {
   advance(run);
 }
 
-function decide(run: RunState, stepKey: string, decision: GateDecision): 'continued' | 'rejected' {
+function decide(
+  run: RunState,
+  stepKey: string,
+  answer: Pick<GateAnswer, 'approved' | 'input'>,
+): 'continued' | 'rejected' {
   const node = open(run, stepKey);
   if (!isWaiting(run.graph.nodes[node]!)) {
     throw new SchedulerError(`Step ${stepKey} is no gate`);
   }
-  const { approved, input = {} } = decision;
+  const { approved, input = {} } = answer;
   if (!approved && !run.out[node]!.some((edge) => edge.when === 'false')) {
     enter(run, node, 'failed');
     return 'rejected';

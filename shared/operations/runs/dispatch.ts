@@ -10,6 +10,7 @@ import { readStartable } from '../../db/runs/restart.ts';
 import { complete, isFirst, type OutboxRow, postpone } from '../../db/runs/outbox.ts';
 import { markLost } from '../../db/runs/silent.ts';
 import { messageOf } from '../../errors.ts';
+import { withoutNulls } from '../../gate-decision.ts';
 import {
   ALERT_WORKFLOW,
   searchAttributes,
@@ -104,14 +105,10 @@ async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Pr
  * again after the grace period.
  */
 async function signalDecision(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
-  const { input, reason, ...decision } = row.payload;
   try {
-    await deps.temporal.client.workflow.getHandle(row.run_id).signal(SIGNAL_DECISION, {
-      ...decision,
-      // The column stores absent values as null; the workflow's history should not.
-      ...(input == null ? {} : { input }),
-      ...(reason == null ? {} : { reason }),
-    });
+    await deps.temporal.client.workflow
+      .getHandle(row.run_id)
+      .signal(SIGNAL_DECISION, withoutNulls(row.payload));
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     await markLost(deps.db, row.run_id, true);
