@@ -2343,12 +2343,12 @@ export interface components {
             input?: {
                 [key: string]: unknown;
             };
-            /** @description Which gate, when several are open */
+            /** @description Why: kept with the decision and shown in the error of a run that it fails */
+            reason?: string;
+            /** @description Which gate, when several are open; the oldest without it */
             node_id?: string;
             /** @description Which question, as `pending_gates` names it: a gate in a loop asks once a round */
             step_key?: string;
-            /** @description Why: kept with the decision, and told by the error of a run it fails */
-            reason?: string;
         };
         Decision: {
             approved: boolean;

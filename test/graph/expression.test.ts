@@ -8,6 +8,7 @@ import {
   truthy,
 } from '../../shared/graph/expression/expression.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
+import { processorTime } from '../support/processor-time.ts';
 
 const scope: JsonObject = {
   score: 3,
@@ -318,7 +319,7 @@ describe('bounds', () => {
   });
 
   test('a hostile pattern is refused or quick', () => {
-    const begun = performance.now();
+    const cost = processorTime();
     expect(evaluateExpression("matches(text, '(a+)+$')", { text: `${'a'.repeat(50_000)}b` })).toBe(
       false,
     );
@@ -329,7 +330,7 @@ describe('bounds', () => {
       ' or ',
     );
     expect(errorOf(often, { text: 'ab'.repeat(5_000) }).message).toContain('costly');
-    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(cost()).toBeLessThan(2000);
   });
 });
 

@@ -3,6 +3,7 @@ import { detectorNames, type Policies, unrestricted } from '../../shared/contrac
 import { compilePolicies, judgeStep } from '../../shared/policy/judge.ts';
 import { compileRedaction, RedactionError } from '../../shared/policy/redaction.ts';
 import type { Json, JsonObject } from '../../shared/json.ts';
+import { processorTime } from '../support/processor-time.ts';
 
 const begin = (redaction: Partial<Policies['redaction']>) => {
   const redactor = compileRedaction({ detectors: [], patterns: [], ...redaction });
@@ -104,13 +105,13 @@ describe('redaction', () => {
 
   test('ends soon also when every match makes the pattern search the rest again', () => {
     const patterns = [{ name: 'again', regex: 'a[^b]*b|a' }];
-    const began = performance.now();
+    const cost = processorTime();
     try {
       begin({ patterns }).redact('a'.repeat(200_000));
     } catch (error) {
       expect(error).toBeInstanceOf(RedactionError);
     }
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(cost()).toBeLessThan(10_000);
   });
 });
 

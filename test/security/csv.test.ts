@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { csvLine } from '../../api/http/csv.ts';
+import { processorTime } from '../support/processor-time.ts';
 
 // A cell that a spreadsheet takes for a formula runs in the hands of whoever opens the file.
 
@@ -80,9 +81,9 @@ test('what is no formula stays as it is, and numbers keep their sign', () => {
 });
 
 test('a text made to be slow takes no time to speak of', () => {
-  const began = performance.now();
+  const cost = processorTime();
   csvLine(['\u2060'.repeat(1_000_000)]);
   csvLine(['\n'.repeat(1_000_000)]);
   csvLine(['\n\u2060'.repeat(500_000)]);
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(cost()).toBeLessThan(10_000);
 });
