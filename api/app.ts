@@ -131,19 +131,15 @@ const dataRoutes = [
   endpointRoutes,
 ];
 
-/** The HTTP application, not yet listening. Closing it ends its sockets; the caller keeps what `deps` holds. */
-export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
+/** What the routes of one process share: guards, caches and connections, made once. */
+function createContext(deps: ApiDeps): RouteContext {
   const tokens = createSessionTokens(deps.config.auth.secretKey);
   const keyUses = createKeyUses(deps);
   const dataKeyUses = createKeyUses(deps, recordDataKeyUses);
   const meter = createMeter(deps);
-  const egress = createEgress({
-    allow: deps.config.egressAllow,
-    own: ownServices(deps.config),
-  });
-  const context: RouteContext = {
+  return {
     ...deps,
-    egress,
+    egress: createEgress({ allow: deps.config.egressAllow, own: ownServices(deps.config) }),
     sealer: createSealer(deps.config.encryptionKey),
     tokens,
     keyUses,
@@ -154,9 +150,13 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
     authenticator: createAuthenticator({ ...deps, tokens, keyUses }),
     untold: createUntold(MAX_UNTOLD),
   };
-  const { trustedProxies, corsOrigins, documentedUrl, rateLimitPerMinute } = deps.config.api;
+}
+
+/** The server without routes: how it takes connections and requests, and its answers where no route is reached. */
+function createServer({ config, log }: ApiDeps, limits: ConnectionLimits): App {
+  const { trustedProxies } = config.api;
   const app = fastify({
-    loggerInstance: deps.log as FastifyBaseLogger,
+    loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({
       disableRequestLogging: true,
       requestIdLogLabel: 'requestId',
@@ -177,9 +177,49 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: answerSocketError,
   }).withTypeProvider<ZodTypeProvider>();
-
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
+  return app;
+}
+
+/** Lets pages of these origins read what is answered. */
+function allowOrigins(app: App, corsOrigins: ApiDeps['config']['api']['corsOrigins']): void {
+  app.register(cors, {
+    origin: corsOrigins,
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: [
+      'x-request-id',
+      'idempotent-replayed',
+      'retry-after',
+      ...rateLimitHeaders,
+      ...dataHeaders,
+    ],
+    maxAge: 600,
+    // In strict mode the plugin would answer an OPTIONS that no browser sent in its own format.
+    strictPreflight: false,
+  });
+}
+
+/** Everything under `/api` and `/v1`, each behind its own guard. */
+function registerRoutes(app: App, context: RouteContext): void {
+  app.register(async (scope) => {
+    authenticate(scope, context);
+    refuseUnsafeInput(scope);
+    for (const register of routes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
+  });
+  app.register(async (scope) => {
+    guardDataRoutes(scope, context);
+    refuseUnsafeInput(scope);
+    for (const register of dataRoutes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
+  });
+}
+
+/** The HTTP application, not yet listening. Closing it ends its sockets; the caller keeps what `deps` holds. */
+export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
+  const context = createContext(deps);
+  const { keyUses, dataKeyUses, egress } = context;
+  const { corsOrigins, documentedUrl, rateLimitPerMinute } = deps.config.api;
+  const app = createServer(deps, limits);
   app.addHook('onRequest', (_request, _reply, next) => withCommitsNoted(next));
   app.addHook('onRequest', async (_request, reply) => prepareAnswer(reply));
   app.addHook('onClose', async () => {
@@ -199,35 +239,13 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   });
   refuseOtherSockets(app);
   dropDeadSockets(app, limits.pingEveryMs);
-  app.register(cors, {
-    origin: corsOrigins,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: [
-      'x-request-id',
-      'idempotent-replayed',
-      'retry-after',
-      ...rateLimitHeaders,
-      ...dataHeaders,
-    ],
-    maxAge: 600,
-    // In strict mode the plugin would answer an OPTIONS that no browser sent in its own format.
-    strictPreflight: false,
-  });
+  allowOrigins(app, corsOrigins);
   // After CORS, so that a page can read the refusal. Preflights are not counted: they cost as little as a refusal.
   limitRate(app, rateLimitPerMinute);
   const server = documentedUrl ?? '/';
   documentRoutes(app, { surface: 'operations', server });
   documentRoutes(app, { surface: 'data', server });
-  app.register(async (scope) => {
-    authenticate(scope, context);
-    refuseUnsafeInput(scope);
-    for (const register of routes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
-  });
-  app.register(async (scope) => {
-    guardDataRoutes(scope, context);
-    refuseUnsafeInput(scope);
-    for (const register of dataRoutes) register(scope.withTypeProvider<ZodTypeProvider>(), context);
-  });
+  registerRoutes(app, context);
   serveReference(app);
   serveConsole(app, console);
   return app;

@@ -1,5 +1,10 @@
-import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
-import { createActivities } from '../activities/index.ts';
+import {
+  NativeConnection,
+  Worker,
+  type WorkerOptions,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
+import { type Activities, createActivities } from '../activities/index.ts';
 import { createNodeRunners } from '../activities/nodes/runners.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -55,17 +60,9 @@ const BACKGROUND_SLOTS = 50;
 /** The same for deliveries. An endpoint uses at most its own slots of these. */
 const DELIVERY_SLOTS = 400;
 
-/**
- * The workers of a process: control (workflow tasks, bookkeeping), steps (nodes), background (alerts, sweeps) and
- * deliveries (webhooks of the data API). Beside them run the reconciler, the audit log's sealer, the usage rollup, the
- * schedule sync, the invitation mailer and the delivery dispatcher.
- * Separate workers, so that gates open and runs end at once even with many slow steps, and an alert whose receiver
- * hangs uses no slot of a step.
- */
-export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
+/** What the workers' activities need of this process, and the activities themselves. */
+function prepareActivities(deps: WorkerDeps) {
   const { config, db, log, temporal } = deps;
-  const { connection: options, namespace } = connectOptions(config);
-  const connection = await NativeConnection.connect(options);
   const egress = createEgress({
     allow: config.egressAllow,
     own: [...ownServices(config), ...(deps.ownServices ?? [])],
@@ -84,18 +81,13 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     priceOverrides: ofWorkspace,
     runners: createNodeRunners({ db, config, egress, mailer, priceOverrides: ofWorkspace }),
   });
-  const shared = {
-    connection,
-    namespace,
-    dataConverter: dataConverter(db),
-    shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    shutdownForceTime: SHUTDOWN_GRACE_MS + 2_000,
-  };
-  const control = await Worker.create({
-    ...shared,
-    taskQueue: temporal.queues.control,
-    workflowBundle: deps.bundle,
-    activities: { ...activities.control },
+  return { activities, egress, mailer };
+}
+
+/** Workflow tasks, and bookkeeping as local activities. */
+function controlOptions({ config, bundle }: WorkerDeps): Partial<WorkerOptions> {
+  return {
+    workflowBundle: bundle,
     maxCachedWorkflows: config.worker.maxCachedWorkflows,
     // A run that is evicted from the cache while a workflow task of it waits for local activities loses them, and the
     // task times out. The oldest runs are evicted first: with twice the size, those have none.
@@ -108,36 +100,73 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
     enableNonLocalActivities: false,
     // The runs of a killed worker wait this long for it before another worker takes them. The default is 10 s.
     stickyQueueScheduleToStartTimeout: '2s',
-  });
-  const steps = await Worker.create({
-    ...shared,
-    taskQueue: temporal.queues.steps,
-    activities: { ...activities.steps },
-    maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentSteps,
-    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
-    maxHeartbeatThrottleInterval: 2_000,
-  });
-  const background = await Worker.create({
-    ...shared,
-    taskQueue: temporal.queues.background,
-    activities: { ...activities.background },
-    maxConcurrentActivityTaskExecutions: BACKGROUND_SLOTS,
-    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 },
-    maxHeartbeatThrottleInterval: 2_000,
-  });
-  const deliveries = await Worker.create({
-    ...shared,
-    taskQueue: temporal.queues.deliveries,
-    activities: { ...activities.deliveries },
-    maxConcurrentActivityTaskExecutions: DELIVERY_SLOTS,
-    activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 10 },
-    maxHeartbeatThrottleInterval: 2_000,
-  });
+  };
+}
+
+/** The workers, one per task queue, not yet running. */
+async function createWorkers(
+  deps: WorkerDeps,
+  connection: NativeConnection,
+  activities: Activities,
+): Promise<Worker[]> {
+  const { config, db, temporal } = deps;
+  const shared = {
+    connection,
+    namespace: connectOptions(config).namespace,
+    dataConverter: dataConverter(db),
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    shutdownForceTime: SHUTDOWN_GRACE_MS + 2_000,
+  };
+  return [
+    await Worker.create({
+      ...shared,
+      ...controlOptions(deps),
+      taskQueue: temporal.queues.control,
+      activities: { ...activities.control },
+    }),
+    await Worker.create({
+      ...shared,
+      taskQueue: temporal.queues.steps,
+      activities: { ...activities.steps },
+      maxConcurrentActivityTaskExecutions: config.worker.maxConcurrentSteps,
+      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 2, initial: 5, maximum: 20 },
+      maxHeartbeatThrottleInterval: 2_000,
+    }),
+    await Worker.create({
+      ...shared,
+      taskQueue: temporal.queues.background,
+      activities: { ...activities.background },
+      maxConcurrentActivityTaskExecutions: BACKGROUND_SLOTS,
+      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 },
+      maxHeartbeatThrottleInterval: 2_000,
+    }),
+    await Worker.create({
+      ...shared,
+      taskQueue: temporal.queues.deliveries,
+      activities: { ...activities.deliveries },
+      maxConcurrentActivityTaskExecutions: DELIVERY_SLOTS,
+      activityTaskPollerBehavior: { type: 'autoscaling', minimum: 1, initial: 2, maximum: 10 },
+      maxHeartbeatThrottleInterval: 2_000,
+    }),
+  ];
+}
+
+/**
+ * The workers of a process: control (workflow tasks, bookkeeping), steps (nodes), background (alerts, sweeps) and
+ * deliveries (webhooks of the data API). Beside them run the reconciler, the audit log's sealer, the usage rollup, the
+ * schedule sync, the invitation mailer and the delivery dispatcher.
+ * Separate workers, so that gates open and runs end at once even with many slow steps, and an alert whose receiver
+ * hangs uses no slot of a step.
+ */
+export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
+  const { config, db, log, temporal } = deps;
+  const connection = await NativeConnection.connect(connectOptions(config).connection);
+  const { activities, egress, mailer } = prepareActivities(deps);
+  const workers = await createWorkers(deps, connection, activities);
   const reconciler = startReconciler({ db, temporal, log, config }, deps.metrics?.reconciler);
   const bookkeeping = startBookkeeping({ db, config, log, mailer });
   const telling = startScheduleTelling({ db, temporal, log, config });
   const dispatch = startDeliveryDispatch({ db, temporal, log, config });
-  const workers = [control, steps, background, deliveries];
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {

@@ -23,6 +23,28 @@ export interface FrameBus {
   stop(): Promise<void>;
 }
 
+/** Hands the subscribers of these runs what is new to them. Whether there may be more than one statement answers. */
+async function readAndDeliver(
+  db: Db,
+  byRun: ReadonlyMap<string, ReadonlySet<Subscription>>,
+  runIds: readonly string[],
+): Promise<boolean> {
+  const cursors = runIds.flatMap((runId) => {
+    const subscriptions = byRun.get(runId);
+    if (subscriptions === undefined) return [];
+    return [{ runId, after: Math.min(...[...subscriptions].map((each) => each.after)) }];
+  });
+  const rows = await readFrames(db, cursors);
+  for (const row of rows) {
+    for (const subscription of byRun.get(row.run_id) ?? []) {
+      if (row.seq <= subscription.after) continue;
+      subscription.after = row.seq;
+      subscription.deliver(row.frame);
+    }
+  }
+  return rows.length === ROWS_PER_LOOK;
+}
+
 /**
  * Carries frames from the database to the sockets of this process. Each subscriber has its own cursor and frames of a
  * run are numbered in commit order, so it misses none, gets none twice and none out of order, however often or late
@@ -52,7 +74,8 @@ export function createFrameBus(deps: {
       while (dirty.size > 0 && !stopped) {
         const runIds = [...dirty].slice(0, RUNS_PER_LOOK);
         for (const runId of runIds) dirty.delete(runId);
-        await readAndDeliver(runIds);
+        const more = await readAndDeliver(db, byRun, runIds);
+        if (more) for (const runId of runIds) dirty.add(runId);
       }
     } catch (error) {
       // The runs are checked again within a second.
@@ -60,23 +83,6 @@ export function createFrameBus(deps: {
     } finally {
       looking = false;
     }
-  };
-
-  const readAndDeliver = async (runIds: string[]) => {
-    const cursors = runIds.flatMap((runId) => {
-      const subscriptions = byRun.get(runId);
-      if (subscriptions === undefined) return [];
-      return [{ runId, after: Math.min(...[...subscriptions].map((each) => each.after)) }];
-    });
-    const rows = await readFrames(db, cursors);
-    for (const row of rows) {
-      for (const subscription of byRun.get(row.run_id) ?? []) {
-        if (row.seq <= subscription.after) continue;
-        subscription.after = row.seq;
-        subscription.deliver(row.frame);
-      }
-    }
-    if (rows.length === ROWS_PER_LOOK) for (const runId of runIds) dirty.add(runId);
   };
 
   const start = () => {

@@ -131,6 +131,32 @@ function temporalUiUrlOf(e: Environment): string | undefined {
   return (e.TEMPORAL_UI_URL ?? embedded)?.replace(/\/+$/, '');
 }
 
+function apiSettings(e: Environment) {
+  const host = e.API_HOST === '0.0.0.0' || e.API_HOST === '::' ? '127.0.0.1' : e.API_HOST;
+  return {
+    host: e.API_HOST,
+    port: e.API_PORT,
+    publicUrl: (e.PUBLIC_URL ?? `http://${host}:${e.API_PORT}`).replace(/\/+$/, ''),
+    /** What the OpenAPI documents name as their server; undefined where only the caller knows our address. */
+    documentedUrl: e.PUBLIC_URL?.replace(/\/+$/, ''),
+    corsOrigins: e.CORS_ORIGINS,
+    trustedProxies: e.TRUSTED_PROXIES,
+    rateLimitPerMinute: e.RATE_LIMIT_PER_MINUTE,
+    dataRateLimitPerMinute: e.DATA_RATE_LIMIT_PER_MINUTE,
+    dataKeyFailuresPerMinute: e.DATA_KEY_FAILURES_PER_MINUTE,
+    streamSockets: {
+      perMember: e.STREAM_SOCKETS_PER_MEMBER,
+      perMemberAndRun: e.STREAM_SOCKETS_PER_MEMBER_AND_RUN,
+      perAddress: e.STREAM_SOCKETS_PER_ADDRESS,
+      perAddressAndRun: e.STREAM_SOCKETS_PER_ADDRESS_AND_RUN,
+      perRun: e.STREAM_SOCKETS_PER_RUN,
+      perWorkspace: e.STREAM_SOCKETS_PER_WORKSPACE,
+      perProcess: e.STREAM_SOCKETS_PER_PROCESS,
+    },
+    metricsAllow: e.METRICS_ALLOW,
+  };
+}
+
 /** Parses an environment. Throws one Error that lists every variable that is wrong, without its value. */
 export function loadConfig(env: Record<string, string | undefined> = process.env) {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
@@ -140,34 +166,12 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
     throw new Error(`Configuration is wrong:\n  ${lines.join('\n  ')}`);
   }
   const e = parsed.data;
-  const host = e.API_HOST === '0.0.0.0' || e.API_HOST === '::' ? '127.0.0.1' : e.API_HOST;
   return {
     production: e.NODE_ENV === 'production',
     logLevel: e.LOG_LEVEL,
     dataDir: resolve(e.DATA_DIR),
     seed: e.SEED,
-    api: {
-      host: e.API_HOST,
-      port: e.API_PORT,
-      publicUrl: (e.PUBLIC_URL ?? `http://${host}:${e.API_PORT}`).replace(/\/+$/, ''),
-      /** What the OpenAPI documents name as their server; undefined where only the caller knows our address. */
-      documentedUrl: e.PUBLIC_URL?.replace(/\/+$/, ''),
-      corsOrigins: e.CORS_ORIGINS,
-      trustedProxies: e.TRUSTED_PROXIES,
-      rateLimitPerMinute: e.RATE_LIMIT_PER_MINUTE,
-      dataRateLimitPerMinute: e.DATA_RATE_LIMIT_PER_MINUTE,
-      dataKeyFailuresPerMinute: e.DATA_KEY_FAILURES_PER_MINUTE,
-      streamSockets: {
-        perMember: e.STREAM_SOCKETS_PER_MEMBER,
-        perMemberAndRun: e.STREAM_SOCKETS_PER_MEMBER_AND_RUN,
-        perAddress: e.STREAM_SOCKETS_PER_ADDRESS,
-        perAddressAndRun: e.STREAM_SOCKETS_PER_ADDRESS_AND_RUN,
-        perRun: e.STREAM_SOCKETS_PER_RUN,
-        perWorkspace: e.STREAM_SOCKETS_PER_WORKSPACE,
-        perProcess: e.STREAM_SOCKETS_PER_PROCESS,
-      },
-      metricsAllow: e.METRICS_ALLOW,
-    },
+    api: apiSettings(e),
     database: { url: e.DATABASE_URL, poolSize: e.DATABASE_POOL_SIZE, port: e.POSTGRES_PORT },
     temporal: {
       address: e.TEMPORAL_ADDRESS,

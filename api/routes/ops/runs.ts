@@ -30,6 +30,7 @@ export function runRoutes(app: App, context: RouteContext): void {
   const acts = createRunActs(context);
   startRuns(app, acts);
   readRuns(app, context, acts);
+  readRunEvents(app, context);
   decideGates(app, acts);
   resumeAndCancel(app, acts);
 }
@@ -115,7 +116,9 @@ function readRuns(app: App, { db }: RouteContext, acts: RunActs): void {
     handler: async ({ actor, params: { id } }) =>
       watched.get(`${actor.workspaceId}/${id}`, () => acts.read(actor, id)),
   });
+}
 
+function readRunEvents(app: App, { db }: RouteContext): void {
   app.route({
     method: 'GET',
     url: '/api/runs/:id/events',

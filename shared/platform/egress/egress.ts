@@ -77,10 +77,29 @@ const DEFAULT_MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 const MAX_CONNECTIONS_PER_ORIGIN = 256;
 const USER_AGENT = 'durable-workflows';
 
+/** What every call of one egress goes through. */
+interface Outlet {
+  agent: Agent;
+  guard: Guard;
+  /** Tells `onFailure` of what the guard or the network refused. */
+  report: (error: unknown) => void;
+}
+
+/** A request on its way, which a redirect may change. */
+interface Message {
+  url: URL;
+  method: string;
+  headers: Record<string, string>;
+  body: string | Uint8Array | undefined;
+}
+
 export function createEgress(options: EgressOptions): Egress {
-  const allowed = createAddressPolicy(options.allow);
   const resolve = options.resolve ?? resolveWithSystem;
-  const guard: Guard = { allowed, resolve, own: createOwnServices(options.own ?? [], resolve) };
+  const guard: Guard = {
+    allowed: createAddressPolicy(options.allow),
+    resolve,
+    own: createOwnServices(options.own ?? [], resolve),
+  };
   const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   const agent = new Agent({
     connect: createGuardedConnector(guard, connectTimeoutMs),
@@ -89,134 +108,156 @@ export function createEgress(options: EgressOptions): Egress {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-
   const report = (error: unknown): void => {
     if (error instanceof EgressError) options.onFailure?.(error);
   };
-
-  /** One exchange with one server. The URL object that is checked is the one that is sent. */
-  const exchange = async (url: URL, init: UndiciRequestInit, limits: BodyLimits) => {
-    checkTarget(url, allowed);
-    const headers = new Headers(init.headers);
-    if (!headers.has('user-agent')) headers.set('user-agent', USER_AGENT);
-    try {
-      const response = await undiciFetch(url, {
-        ...init,
-        headers: [...headers],
-        redirect: 'manual',
-        signal: limits.signal,
-        dispatcher: agent,
-      });
-      if (response.status <= 599) return response;
-      // A Response object cannot hold such a status, and no caller could make sense of it.
-      await response.body?.cancel();
-      throw new Error(`status ${response.status}`);
-    } catch (error) {
-      throw limits.signal.aborted ? limits.signal.reason : exchangeError(error, url);
-    }
+  const outlet: Outlet = { agent, guard, report };
+  return {
+    fetch: (input, init) => guardedFetch(outlet, options, input, init),
+    request: (url, wanted) => request(outlet, url, wanted),
+    refuses: (url) => refuses(guard, url, connectTimeoutMs),
+    close: () => agent.destroy(),
   };
+}
 
-  const guardedFetch: typeof globalThis.fetch = async (input, init) => {
-    const { url, ...rest } = await flattenFetchInput(input, init);
-    const deadline = createDeadline(
-      url,
-      options.fetchTimeoutMs ?? 600_000,
-      rest.signal ?? undefined,
-    );
-    const limits: BodyLimits = {
-      url,
-      signal: deadline.signal,
-      maxBytes: options.fetchMaxResponseBytes ?? 32 * 1024 * 1024,
-      onEnd: deadline.clear,
-      onError: report,
-    };
-    try {
-      const response = await exchange(url, rest as UndiciRequestInit, limits);
-      const headers = [...response.headers];
-      if (response.body === null) deadline.clear();
-      const body = response.body === null ? null : boundedStream(response.body as Bytes, limits);
-      return new Response(body, {
-        status: response.status,
-        statusText: response.statusText,
-        headers,
-      });
-    } catch (error) {
-      deadline.clear();
-      report(error);
-      throw error;
-    }
+/** One exchange with one server. The URL object that is checked is the one that is sent. */
+async function exchange(
+  { agent, guard }: Outlet,
+  url: URL,
+  init: UndiciRequestInit,
+  limits: BodyLimits,
+) {
+  checkTarget(url, guard.allowed);
+  const headers = new Headers(init.headers);
+  if (!headers.has('user-agent')) headers.set('user-agent', USER_AGENT);
+  try {
+    const response = await undiciFetch(url, {
+      ...init,
+      headers: [...headers],
+      redirect: 'manual',
+      signal: limits.signal,
+      dispatcher: agent,
+    });
+    if (response.status <= 599) return response;
+    // A Response object cannot hold such a status, and no caller could make sense of it.
+    await response.body?.cancel();
+    throw new Error(`status ${response.status}`);
+  } catch (error) {
+    throw limits.signal.aborted ? limits.signal.reason : exchangeError(error, url);
+  }
+}
+
+/** `fetch` for SDKs, whose deadline and bounds hold until the body has been read. */
+async function guardedFetch(
+  outlet: Outlet,
+  options: EgressOptions,
+  ...[input, init]: Parameters<typeof globalThis.fetch>
+): Promise<Response> {
+  const { url, ...rest } = await flattenFetchInput(input, init);
+  const deadline = createDeadline(url, options.fetchTimeoutMs ?? 600_000, rest.signal ?? undefined);
+  const limits: BodyLimits = {
+    url,
+    signal: deadline.signal,
+    maxBytes: options.fetchMaxResponseBytes ?? 32 * 1024 * 1024,
+    onEnd: deadline.clear,
+    onError: outlet.report,
   };
+  try {
+    const response = await exchange(outlet, url, rest as UndiciRequestInit, limits);
+    const headers = [...response.headers];
+    if (response.body === null) deadline.clear();
+    const body = response.body === null ? null : boundedStream(response.body as Bytes, limits);
+    return new Response(body, {
+      status: response.status,
+      statusText: response.statusText,
+      headers,
+    });
+  } catch (error) {
+    deadline.clear();
+    outlet.report(error);
+    throw error;
+  }
+}
 
-  const request = async (
-    input: string | URL,
-    wanted: EgressRequest = {},
-  ): Promise<EgressResponse> => {
-    let url = parseTarget(input);
-    let method = (wanted.method ?? 'GET').toUpperCase();
-    let body = wanted.body;
-    let headers = checkFramingHeaders(wanted.headers ?? {});
-    const deadline = createDeadline(
-      url,
-      wanted.timeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS,
-      wanted.signal,
-    );
-    try {
-      for (let left = wanted.maxRedirects ?? 0; ; left -= 1) {
-        const limits: BodyLimits = {
-          url,
-          signal: deadline.signal,
-          maxBytes: wanted.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+/** A request that is read in full, with the redirects that the caller wants followed. */
+async function request(
+  outlet: Outlet,
+  input: string | URL,
+  wanted: EgressRequest = {},
+): Promise<EgressResponse> {
+  let message: Message = {
+    url: parseTarget(input),
+    method: (wanted.method ?? 'GET').toUpperCase(),
+    body: wanted.body,
+    headers: checkFramingHeaders(wanted.headers ?? {}),
+  };
+  const timeoutMs = wanted.timeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS;
+  const deadline = createDeadline(message.url, timeoutMs, wanted.signal);
+  try {
+    for (let left = wanted.maxRedirects ?? 0; ; left -= 1) {
+      const { url, method, headers, body } = message;
+      const limits: BodyLimits = {
+        url,
+        signal: deadline.signal,
+        maxBytes: wanted.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
+      };
+      const response = await exchange(outlet, url, { method, headers, body: body ?? null }, limits);
+      const next = wanted.maxRedirects
+        ? redirectTarget(response.status, response.headers, url)
+        : undefined;
+      if (next === undefined) {
+        return {
+          status: response.status,
+          headers: joinedHeaders(response.headers),
+          body:
+            response.body === null
+              ? Buffer.alloc(0)
+              : await readBounded(response.body as Bytes, limits),
+          url: url.href,
         };
-        const response = await exchange(url, { method, headers, body: body ?? null }, limits);
-        const next = wanted.maxRedirects
-          ? redirectTarget(response.status, response.headers, url)
-          : undefined;
-        if (next === undefined) {
-          return {
-            status: response.status,
-            headers: joinedHeaders(response.headers),
-            body:
-              response.body === null
-                ? Buffer.alloc(0)
-                : await readBounded(response.body as Bytes, limits),
-            url: url.href,
-          };
-        }
-        await response.body?.cancel();
-        if (left === 0) {
-          throw new EgressError('too_many_redirects', `'${hostOf(url)}' redirects too often`);
-        }
-        if (dropsBody(response.status, method)) {
-          method = method === 'HEAD' ? 'HEAD' : 'GET';
-          body = undefined;
-          headers = Object.fromEntries(
-            Object.entries(headers).filter(([name]) => !/^content-/i.test(name)),
-          );
-        }
-        if (next.origin !== url.origin) headers = keptAcrossOrigins(headers);
-        url = next;
       }
-    } catch (error) {
-      report(error);
-      throw error;
-    } finally {
-      deadline.clear();
+      await response.body?.cancel();
+      if (left === 0) {
+        throw new EgressError('too_many_redirects', `'${hostOf(url)}' redirects too often`);
+      }
+      message = redirected(message, response.status, next);
     }
-  };
+  } catch (error) {
+    outlet.report(error);
+    throw error;
+  } finally {
+    deadline.clear();
+  }
+}
 
-  const refuses: Egress['refuses'] = async (input) => {
-    try {
-      const url = parseTarget(input);
-      checkTarget(url, allowed);
-      const judging = judgeHost(url.hostname, portOf(url), guard);
-      await withTimeout(judging, connectTimeoutMs, () => new Error('not resolved in time'));
-    } catch (error) {
-      if (error instanceof EgressError && error.code !== 'unreachable') return error;
-    }
-    return undefined;
-  };
+/** What is sent to where a redirect leads: perhaps without its body, and to others without what is not theirs. */
+function redirected(message: Message, status: number, next: URL): Message {
+  let { method, body, headers } = message;
+  if (dropsBody(status, method)) {
+    method = method === 'HEAD' ? 'HEAD' : 'GET';
+    body = undefined;
+    headers = Object.fromEntries(
+      Object.entries(headers).filter(([name]) => !/^content-/i.test(name)),
+    );
+  }
+  if (next.origin !== message.url.origin) headers = keptAcrossOrigins(headers);
+  return { url: next, method, body, headers };
+}
 
-  return { fetch: guardedFetch, request, refuses, close: () => agent.destroy() };
+async function refuses(
+  guard: Guard,
+  input: string | URL,
+  timeoutMs: number,
+): Promise<EgressError | undefined> {
+  try {
+    const url = parseTarget(input);
+    checkTarget(url, guard.allowed);
+    const judging = judgeHost(url.hostname, portOf(url), guard);
+    await withTimeout(judging, timeoutMs, () => new Error('not resolved in time'));
+  } catch (error) {
+    if (error instanceof EgressError && error.code !== 'unreachable') return error;
+  }
+  return undefined;
 }
 
 function parseTarget(input: string | URL): URL {

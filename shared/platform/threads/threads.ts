@@ -104,22 +104,73 @@ interface Thread {
   clock: NodeJS.Timeout | undefined;
 }
 
-export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkThreads {
-  const limits = { ...LIMITS, ...given };
+class ThreadPool implements WorkThreads {
+  private readonly limits: WorkThreadLimits;
   /** The turns go round by workspace: a Map keeps the order of insertion, and whoever was served goes to its end. */
-  const queues = new Map<string, Job[]>();
-  const threads = new Set<Thread>();
+  private readonly queues = new Map<string, Job[]>();
+  private readonly threads = new Set<Thread>();
   /** Workspaces whose next job has to wait. */
-  const pausing = new Map<string, NodeJS.Timeout>();
-  let closed = false;
+  private readonly pausing = new Map<string, NodeJS.Timeout>();
+  private closed = false;
 
-  function start(): Thread {
+  constructor(limits: WorkThreadLimits) {
+    this.limits = limits;
+  }
+
+  run<Name extends JobName>(
+    workspaceId: string,
+    name: Name,
+    input: JobInput<Name>,
+    { signal, patient = false }: { signal?: AbortSignal; patient?: boolean } = {},
+  ): Promise<JobOutput<Name>> {
+    if (this.closed) return Promise.reject(new Error('The threads are closed'));
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+    const queue = this.queues.get(workspaceId) ?? [];
+    if (queue.length >= this.limits.waiting && !patient) return Promise.reject(new WorkBusyError());
+    return new Promise<JobOutput<Name>>((resolve, reject) => {
+      const job: Job = {
+        workspaceId,
+        message: { name, input },
+        resolve: (output) => {
+          signal?.removeEventListener('abort', giveUp);
+          resolve(output as JobOutput<Name>);
+        },
+        reject: (error) => {
+          signal?.removeEventListener('abort', giveUp);
+          reject(error as Error);
+        },
+      };
+      const giveUp = (): void => this.giveUp(job, signal?.reason);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      queue.push(job);
+      this.queues.set(workspaceId, queue);
+      this.pausing.get(workspaceId)?.ref();
+      this.serve();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const reason = new Error('The threads are closed');
+    for (const queue of this.queues.values()) for (const job of queue) job.reject(reason);
+    this.queues.clear();
+    for (const pause of this.pausing.values()) clearTimeout(pause);
+    this.pausing.clear();
+    await Promise.all(
+      [...this.threads].map((thread) => {
+        this.drop(thread, reason);
+        return thread.worker.terminate();
+      }),
+    );
+  }
+
+  private start(): Thread {
     const memory = new SharedArrayBuffer((1 + MAX_LABEL) * Uint16Array.BYTES_PER_ELEMENT);
     const worker = new Worker(THREAD, {
       // Nothing of ours is in reach of what is computed there.
       env: {},
       workerData: { label: memory },
-      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMb },
+      resourceLimits: { maxOldGenerationSizeMb: this.limits.memoryMb },
     });
     const thread: Thread = {
       worker,
@@ -134,60 +185,63 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
         thread.ready = true;
         // Not before: Node counts the thread again when it is up.
         worker.unref();
-      } else finish(thread, answer);
-      serve();
+      } else this.finish(thread, answer);
+      this.serve();
     });
     worker.on('error', (error: unknown) => {
       const code = (error as { code?: unknown } | null)?.code;
-      const reason = code === 'ERR_WORKER_OUT_OF_MEMORY' ? overMemory(thread) : error;
+      const reason = code === 'ERR_WORKER_OUT_OF_MEMORY' ? this.overMemory(thread) : error;
       // A thread that cannot even start would be started again and again for the job that waits.
-      if (!thread.ready) next()?.reject(reason);
-      drop(thread, reason);
+      if (!thread.ready) this.next()?.reject(reason);
+      this.drop(thread, reason);
     });
     worker.on('exit', (code) => {
-      drop(thread, new Error(`a thread ended by itself with ${code}`));
-      serve();
+      this.drop(thread, new Error(`a thread ended by itself with ${code}`));
+      this.serve();
     });
-    threads.add(thread);
+    this.threads.add(thread);
     return thread;
   }
 
-  const overMemory = (thread: Thread): WorkLimitError =>
-    new WorkLimitError(`${limits.memoryMb} MB of memory`, labelOf(thread));
+  private overMemory(thread: Thread): WorkLimitError {
+    return new WorkLimitError(`${this.limits.memoryMb} MB of memory`, labelOf(thread));
+  }
 
   /** The next job, in turn by workspace, of those that leave a thread to the others. */
-  function next(): Job | undefined {
+  private next(): Job | undefined {
     const busy = new Map<string, number>();
-    for (const { job } of threads) {
+    for (const { job } of this.threads) {
       if (job !== undefined) busy.set(job.workspaceId, (busy.get(job.workspaceId) ?? 0) + 1);
     }
-    for (const [workspaceId, queue] of queues) {
-      if (pausing.has(workspaceId)) continue;
-      if ((busy.get(workspaceId) ?? 0) >= Math.max(1, limits.threads - 1)) continue;
+    for (const [workspaceId, queue] of this.queues) {
+      if (this.pausing.has(workspaceId)) continue;
+      if ((busy.get(workspaceId) ?? 0) >= Math.max(1, this.limits.threads - 1)) continue;
       const job = queue.shift();
-      queues.delete(workspaceId);
-      if (queue.length > 0) queues.set(workspaceId, queue);
+      this.queues.delete(workspaceId);
+      if (queue.length > 0) this.queues.set(workspaceId, queue);
       return job;
     }
     return undefined;
   }
 
-  function serve(): void {
-    if (closed) return;
-    for (const thread of threads) {
+  private serve(): void {
+    if (this.closed) return;
+    for (const thread of this.threads) {
       if (!thread.ready || thread.job !== undefined) continue;
-      const job = next();
+      const job = this.next();
       if (job === undefined) {
-        rest(thread);
+        this.rest(thread);
         continue;
       }
-      begin(thread, job);
+      this.begin(thread, job);
     }
-    const starting = [...threads].filter((thread) => !thread.ready).length;
-    if (starting === 0 && queues.size > 0 && threads.size < limits.threads) start();
+    const starting = [...this.threads].filter((thread) => !thread.ready).length;
+    if (starting === 0 && this.queues.size > 0 && this.threads.size < this.limits.threads) {
+      this.start();
+    }
   }
 
-  function begin(thread: Thread, job: Job): void {
+  private begin(thread: Thread, job: Job): void {
     clearTimeout(thread.clock);
     thread.job = job;
     thread.began = performance.now();
@@ -197,28 +251,28 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
       thread.worker.postMessage(job.message);
     } catch (error) {
       // What cannot be sent over is the caller's mistake.
-      finish(thread, { problem: messageOf(error) });
+      this.finish(thread, { problem: messageOf(error) });
       return;
     }
-    void watch(thread, job);
+    void this.watch(thread, job);
   }
 
   /** Lets other workspaces have the machine after a long job. */
-  function pauseAfter({ began }: Thread, { workspaceId }: Job): void {
+  private pauseAfter({ began }: Thread, { workspaceId }: Job): void {
     const ms = performance.now() - began;
-    if (closed || ms < limits.longJobMs) return;
-    clearTimeout(pausing.get(workspaceId));
+    if (this.closed || ms < this.limits.longJobMs) return;
+    clearTimeout(this.pausing.get(workspaceId));
     const end = (): void => {
-      pausing.delete(workspaceId);
-      serve();
+      this.pausing.delete(workspaceId);
+      this.serve();
     };
-    const pause = setTimeout(end, Math.min(PAUSES * ms, limits.jobMs));
-    pausing.set(workspaceId, pause);
-    if (!queues.has(workspaceId)) pause.unref();
+    const pause = setTimeout(end, Math.min(PAUSES * ms, this.limits.jobMs));
+    this.pausing.set(workspaceId, pause);
+    if (!this.queues.has(workspaceId)) pause.unref();
   }
 
   /** Ends the thread when its job has had its time. */
-  async function watch(thread: Thread, job: Job): Promise<void> {
+  private async watch(thread: Thread, job: Job): Promise<void> {
     const began = performance.now();
     const before = await processorMs(thread);
     const look = async (): Promise<void> => {
@@ -226,100 +280,58 @@ export function createWorkThreads(given: Partial<WorkThreadLimits> = {}): WorkTh
       const now = await processorMs(thread);
       if (thread.job !== job) return;
       const used = before === undefined || now === undefined ? clock : now - before;
-      if (used < limits.jobMs && clock < limits.jobClockMs) {
-        thread.clock = setTimeout(() => void look(), Math.max(20, limits.jobMs - used));
+      if (used < this.limits.jobMs && clock < this.limits.jobClockMs) {
+        thread.clock = setTimeout(() => void look(), Math.max(20, this.limits.jobMs - used));
         return;
       }
-      drop(thread, new WorkLimitError(`${limits.jobMs} ms`, labelOf(thread)));
-      serve();
+      this.drop(thread, new WorkLimitError(`${this.limits.jobMs} ms`, labelOf(thread)));
+      this.serve();
     };
-    if (thread.job === job) thread.clock = setTimeout(() => void look(), limits.jobMs);
+    if (thread.job === job) thread.clock = setTimeout(() => void look(), this.limits.jobMs);
   }
 
-  function finish(thread: Thread, answer: { output: unknown } | { problem: string }): void {
+  private finish(thread: Thread, answer: { output: unknown } | { problem: string }): void {
     const { job } = thread;
     thread.job = undefined;
     clearTimeout(thread.clock);
     thread.worker.unref();
     if (job === undefined) return;
-    pauseAfter(thread, job);
+    this.pauseAfter(thread, job);
     if ('problem' in answer) job.reject(new Error(answer.problem));
     else job.resolve(answer.output);
   }
 
-  function rest(thread: Thread): void {
+  private rest(thread: Thread): void {
     clearTimeout(thread.clock);
-    thread.clock = setTimeout(() => drop(thread, undefined), limits.idleMs);
+    thread.clock = setTimeout(() => this.drop(thread, undefined), this.limits.idleMs);
     thread.clock.unref();
   }
 
-  function drop(thread: Thread, reason: unknown): void {
-    if (!threads.delete(thread)) return;
+  private drop(thread: Thread, reason: unknown): void {
+    if (!this.threads.delete(thread)) return;
     clearTimeout(thread.clock);
-    if (thread.job !== undefined) pauseAfter(thread, thread.job);
+    if (thread.job !== undefined) this.pauseAfter(thread, thread.job);
     thread.job?.reject(reason);
     thread.job = undefined;
     void thread.worker.terminate();
   }
 
-  return {
-    run: <Name extends JobName>(
-      workspaceId: string,
-      name: Name,
-      input: JobInput<Name>,
-      { signal, patient = false }: { signal?: AbortSignal; patient?: boolean } = {},
-    ) => {
-      if (closed) return Promise.reject(new Error('The threads are closed'));
-      if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
-      const queue = queues.get(workspaceId) ?? [];
-      if (queue.length >= limits.waiting && !patient) return Promise.reject(new WorkBusyError());
-      return new Promise<JobOutput<Name>>((resolve, reject) => {
-        const job: Job = {
-          workspaceId,
-          message: { name, input },
-          resolve: (output) => {
-            signal?.removeEventListener('abort', giveUp);
-            resolve(output as JobOutput<Name>);
-          },
-          reject: (error) => {
-            signal?.removeEventListener('abort', giveUp);
-            reject(error as Error);
-          },
-        };
-        const giveUp = (): void => {
-          const thread = [...threads].find((each) => each.job === job);
-          if (thread !== undefined) drop(thread, signal?.reason);
-          else {
-            const rest = (queues.get(workspaceId) ?? []).filter((each) => each !== job);
-            if (rest.length > 0) queues.set(workspaceId, rest);
-            else queues.delete(workspaceId);
-            job.reject(signal?.reason);
-          }
-          serve();
-        };
-        signal?.addEventListener('abort', giveUp, { once: true });
-        queue.push(job);
-        queues.set(workspaceId, queue);
-        pausing.get(workspaceId)?.ref();
-        serve();
-      });
-    },
-    close: async () => {
-      closed = true;
-      const reason = new Error('The threads are closed');
-      for (const queue of queues.values()) for (const job of queue) job.reject(reason);
-      queues.clear();
-      for (const pause of pausing.values()) clearTimeout(pause);
-      pausing.clear();
-      await Promise.all(
-        [...threads].map((thread) => {
-          drop(thread, reason);
-          return thread.worker.terminate();
-        }),
-      );
-    },
-  };
+  /** Takes a job back whose caller no longer waits for it, with the thread that is at it. */
+  private giveUp(job: Job, reason: unknown): void {
+    const thread = [...this.threads].find((each) => each.job === job);
+    if (thread !== undefined) this.drop(thread, reason);
+    else {
+      const rest = (this.queues.get(job.workspaceId) ?? []).filter((each) => each !== job);
+      if (rest.length > 0) this.queues.set(job.workspaceId, rest);
+      else this.queues.delete(job.workspaceId);
+      job.reject(reason);
+    }
+    this.serve();
+  }
 }
+
+export const createWorkThreads = (given: Partial<WorkThreadLimits> = {}): WorkThreads =>
+  new ThreadPool({ ...LIMITS, ...given });
 
 function labelOf({ label }: Thread): string {
   const length = Math.min(MAX_LABEL, label[0] ?? 0);
