@@ -209,7 +209,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       ]),
     });
     const runId = await engine.trigger(workflowId, { text: 'abba'.repeat(100) });
-    await engine.until(runId, ['success']);
+    await engine.until(runId, ['success'], 60_000);
     return runId;
   },
 
@@ -224,7 +224,7 @@ export const scenarios: Record<string, (engine: Engine) => Promise<string>> = {
       edges: [edge('loop', 'step', 'true'), edge('step', 'note'), edge('note', 'loop')],
     });
     const runId = await engine.trigger(workflowId);
-    await engine.until(runId, ['success']);
+    await engine.until(runId, ['success'], 60_000);
     return runId;
   },
 };

@@ -43,13 +43,17 @@ describe('what runs today', () => {
   });
   afterAll(() => engine.close());
 
-  test.each(Object.keys(scenarios))('%s replays', async (name) => {
-    const runId = await scenarios[name]!(engine);
-    const history = await fetchHistory(engine, runId);
-    await Worker.runReplayHistory({ workflowBundle: bundle() }, history, runId);
-    if (recording) {
-      mkdirSync(join(folder, newest), { recursive: true });
-      writeFileSync(join(folder, newest, `${name}.binpb`), History.encode(history).finish());
-    }
-  });
+  test.each(Object.keys(scenarios))(
+    '%s replays',
+    async (name) => {
+      const runId = await scenarios[name]!(engine);
+      const history = await fetchHistory(engine, runId);
+      await Worker.runReplayHistory({ workflowBundle: bundle() }, history, runId);
+      if (recording) {
+        mkdirSync(join(folder, newest), { recursive: true });
+        writeFileSync(join(folder, newest, `${name}.binpb`), History.encode(history).finish());
+      }
+    },
+    90_000,
+  );
 });
