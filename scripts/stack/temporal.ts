@@ -16,6 +16,8 @@ export interface TemporalOptions {
   uiPort?: number;
   namespace?: string;
   env?: NodeJS.ProcessEnv;
+  /** Settings of the server beside ours. */
+  dynamicConfig?: Record<string, string | number | boolean>;
   /** Called as soon as the server process exists, before it is ready. */
   onSpawn?: (child: Child) => void;
 }
@@ -66,7 +68,7 @@ export async function startTemporal(options: TemporalOptions): Promise<Temporal>
       ...(options.uiPort === undefined ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
       ...['--db-filename', join(options.dataDir, 'temporal.db')],
       ...sqlitePragmas.flatMap((pragma) => ['--sqlite-pragma', pragma]),
-      ...Object.entries(dynamicConfig).flatMap(([key, value]) => [
+      ...Object.entries({ ...dynamicConfig, ...options.dynamicConfig }).flatMap(([key, value]) => [
         '--dynamic-config-value',
         `${key}=${value}`,
       ]),

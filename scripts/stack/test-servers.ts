@@ -41,7 +41,14 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
       throwaway: true,
       onSpawn,
     }),
-    startTemporal({ dataDir: claim.folder, projectDir, port: temporalPort, onSpawn }),
+    startTemporal({
+      dataDir: claim.folder,
+      projectDir,
+      port: temporalPort,
+      // A fifth of the default: what a run does when its history grows long is seen sooner.
+      dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 800 },
+      onSpawn,
+    }),
   ]);
   const stop = async (): Promise<void> => {
     await Promise.all(

@@ -56,6 +56,8 @@ export async function startEngine(
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     RECONCILE_INTERVAL_SECONDS: '0.1',
     RECONCILE_GRACE_SECONDS: '1',
+    // Many tests kill a worker and wait until another continues its runs.
+    WORKFLOW_TASK_TIMEOUT_SECONDS: '3',
     WORKFLOW_BUNDLE: setting('WORKFLOW_BUNDLE'),
     ...options.env,
   };
@@ -127,7 +129,7 @@ export async function startEngine(
         if (Date.now() > end) {
           const current = await run(runId);
           throw new Error(
-            `run ${runId} is ${current.status} after ${timeoutMs} ms, not ${statuses.join(' or ')}: ${JSON.stringify(current.steps.map((step) => [step.step_key, step.status, step.error]))}`,
+            `run ${runId} is ${current.status} after ${timeoutMs} ms, not ${statuses.join(' or ')}: the last of ${current.steps.length} steps: ${JSON.stringify(current.steps.slice(-20).map((step) => [step.step_key, step.status, step.error]))}`,
           );
         }
         await pause();

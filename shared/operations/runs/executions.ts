@@ -55,6 +55,7 @@ export async function startExecution(
     workflowId: run.runId,
     taskQueue: temporal.queues.control,
     args: [input],
+    workflowTaskTimeout: config.worker.workflowTaskTimeoutMs,
     // A run's id is used once, so that a repeated start finds the first execution; only a start from the ledger, after
     // its execution has closed, reuses it.
     workflowIdReusePolicy:
