@@ -7,7 +7,7 @@ import {
   recordAttempt,
   releaseAttempt,
 } from '../shared/db/deliveries/attempts.ts';
-import { secretPlace } from '../shared/db/deliveries/endpoints.ts';
+import { secretContext } from '../shared/db/deliveries/endpoints.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import { messageOf } from '../shared/errors.ts';
 import {
@@ -115,7 +115,7 @@ async function send(
   let secrets: string[];
   try {
     if (sealer === undefined) throw new Error('ENCRYPTION_KEY is not set');
-    const place = secretPlace(workspaceId, delivery.endpoint_id);
+    const place = secretContext(workspaceId, delivery.endpoint_id);
     secrets = sealed.map((secret) => sealer.open(secret, place));
   } catch (error) {
     log.error({ err: error, workspaceId, deliveryId }, "could not open an endpoint's secret");

@@ -80,10 +80,10 @@ import { dataUsageRoutes } from './routes/v1/usage.ts';
 import { prepareAnswer } from './http/security-headers.ts';
 import { dropDeadSockets } from './stream/heartbeat.ts';
 import { refuseOtherSockets, socketOptions, streamRoutes } from './stream/route.ts';
-import { createUntold } from './load/in-flight.ts';
+import { createInFlight } from './load/in-flight.ts';
 
 /** Starts, decisions and similar calls to Temporal that no request waits for. */
-const MAX_UNTOLD = 200;
+const MAX_IN_FLIGHT = 200;
 const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /** All routes, by resource. */
@@ -148,7 +148,7 @@ function createContext(deps: ApiDeps): RouteContext {
     meter,
     dataAccess: createDataAccess({ ...deps, meter, dataKeyUses }),
     authenticator: createAuthenticator({ ...deps, tokens, keyUses }),
-    untold: createUntold(MAX_UNTOLD),
+    inFlight: createInFlight(MAX_IN_FLIGHT),
   };
 }
 
@@ -223,7 +223,12 @@ export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLim
   app.addHook('onRequest', (_request, _reply, next) => withCommitsNoted(next));
   app.addHook('onRequest', async (_request, reply) => prepareAnswer(reply));
   app.addHook('onClose', async () => {
-    await Promise.all([context.untold.told(), keyUses.stop(), dataKeyUses.stop(), egress.close()]);
+    await Promise.all([
+      context.inFlight.settled(),
+      keyUses.stop(),
+      dataKeyUses.stop(),
+      egress.close(),
+    ]);
   });
   app.decorateRequest('dataCall');
   app.decorateRequest('dataAccount');

@@ -17,7 +17,7 @@ import type { Authenticator, Credential } from './identity/authenticate.ts';
 import type { DataAccess } from './data/access.ts';
 import type { KeyUses } from './identity/key-uses.ts';
 import type { HeaderName } from './openapi/headers.ts';
-import type { Untold } from './load/in-flight.ts';
+import type { InFlight } from './load/in-flight.ts';
 
 /** The dependencies of the app. It listens for frames at `config.database.url`. */
 export interface ApiDeps extends RunDeps {
@@ -41,7 +41,7 @@ export interface RouteContext extends ApiDeps {
   dataCursors: DataCursors;
   meter: Meter;
   tokens: SessionTokens;
-  untold: Untold;
+  inFlight: InFlight;
 }
 
 export type App = FastifyInstance<

@@ -14,7 +14,7 @@ import type { RouteContext } from './deps.ts';
  * What callers do to runs, for all APIs. Each returns the run, read while Temporal is notified: as the action left it,
  * or further on if that was quick. Each throws the AppErrors of `shared/operations/runs/runs.ts`.
  */
-export interface RunActs {
+export interface RunActions {
   read(actor: Actor, runId: string): Promise<Run>;
   /** `replayed`: an earlier request with the same idempotency key started it. */
   start(request: RunRequest): Promise<{ run: Run; replayed: boolean }>;
@@ -39,8 +39,8 @@ async function untilRead(read: () => Promise<Run>): Promise<Run> {
   }
 }
 
-export function createRunActs(context: RouteContext): RunActs {
-  const { db, untold } = context;
+export function createRunActions(context: RouteContext): RunActions {
+  const { db, inFlight } = context;
   const pages = {
     temporalUiUrl: context.config.temporal.uiUrl,
     temporalNamespace: context.temporal.namespace,
@@ -51,30 +51,37 @@ export function createRunActs(context: RouteContext): RunActs {
     return run;
   };
   // Reading before Temporal is notified would delay the step after a gate for no reason.
-  const readWhile = async (told: Promise<boolean>, actor: Actor, runId: string): Promise<Run> => {
-    const [run] = await Promise.all([untilRead(() => read(actor, runId)), untold.add(told)]);
+  const readWhile = async (
+    dispatched: Promise<boolean>,
+    actor: Actor,
+    runId: string,
+  ): Promise<Run> => {
+    const [run] = await Promise.all([
+      untilRead(() => read(actor, runId)),
+      inFlight.add(dispatched),
+    ]);
     return run;
   };
   return {
     read,
     start: async (request) => {
-      const { runId, admitted, told } = await triggerRun(context, request);
-      await untold.add(told);
+      const { runId, admitted, dispatched } = await triggerRun(context, request);
+      await inFlight.add(dispatched);
       return admitted === undefined
         ? { run: await read(request.actor, runId), replayed: true }
         : { run: newRunRecord(admitted, request.input, pages), replayed: false };
     },
     decide: async (actor, runId, answer) => {
-      const { told } = await decideGate(context, { actor, runId, ...answer });
-      return readWhile(told, actor, runId);
+      const { dispatched } = await decideGate(context, { actor, runId, ...answer });
+      return readWhile(dispatched, actor, runId);
     },
     resume: async (actor, runId, override) => {
-      const { told } = await resumeRun(context, { actor, runId, override });
-      return readWhile(told, actor, runId);
+      const { dispatched } = await resumeRun(context, { actor, runId, override });
+      return readWhile(dispatched, actor, runId);
     },
     cancel: async (actor, runId) => {
-      const { told } = await cancelRun(context, { actor, runId });
-      return readWhile(told, actor, runId);
+      const { dispatched } = await cancelRun(context, { actor, runId });
+      return readWhile(dispatched, actor, runId);
     },
   };
 }

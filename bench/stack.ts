@@ -14,7 +14,7 @@ import { bareClient, type Bare } from './bare/client.ts';
 import { cpuMs, projectDir, type Processes } from './processes.ts';
 import { serviceClient, type Service } from './api-client.ts';
 
-const oursPrefix = 'bench-ours';
+const ownPrefix = 'bench-ours';
 const barePrefix = 'bench-bare';
 
 export interface Stack {
@@ -60,7 +60,7 @@ export async function startStack(processes: Processes, options: StackOptions = {
     DATABASE_URL: postgres.url,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_CONFIG_FILE: writeProfile(processes.folder, temporal.address),
-    TASK_QUEUE_PREFIX: oursPrefix,
+    TASK_QUEUE_PREFIX: ownPrefix,
     API_PORT: String(apiPort),
     ENCRYPTION_KEY: 'a key for the benchmark alone',
     // Receivers of deliveries are on this machine.

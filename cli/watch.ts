@@ -34,23 +34,23 @@ function listen(client: Client, runId: string, signal: AbortSignal): { next: () 
   let pending = false;
   let patience = LOOK_MS.alone;
   let wake = (): void => undefined;
-  const tell = (): void => {
+  const notify = (): void => {
     pending = true;
     wake();
   };
   const follow = async (): Promise<void> => {
     const onOpen = (): void => {
       patience = LOOK_MS.streaming;
-      tell();
+      notify();
     };
-    for await (const _frame of client.stream(runId, { signal, onOpen })) tell();
+    for await (const _frame of client.stream(runId, { signal, onOpen })) notify();
   };
   follow().catch((error: unknown) => {
     // An API key opens no stream, and a connection may break: then the run is looked at by the clock.
     patience = LOOK_MS.alone;
-    if (error instanceof StreamError) tell();
+    if (error instanceof StreamError) notify();
   });
-  signal.addEventListener('abort', tell);
+  signal.addEventListener('abort', notify);
   const next = async (): Promise<void> => {
     if (!pending) {
       await new Promise<void>((resolve) => {
@@ -66,7 +66,7 @@ function listen(client: Client, runId: string, signal: AbortSignal): { next: () 
   return { next };
 }
 
-/** Where a run is told of as it goes: redrawn on a terminal, a JSON object a line elsewhere. */
+/** Where a run is printed of as it goes: redrawn on a terminal, a JSON object a line elsewhere. */
 export interface RunView {
   show: (run: Run) => void;
 }
@@ -144,10 +144,10 @@ function depthOf({ step_key }: Step): number {
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 function lineView(output: Output): RunView {
-  const told = new Map<string, string>();
-  const tellOnce = (key: string, state: string, line: object): void => {
-    if (told.get(key) === state) return;
-    told.set(key, state);
+  const printed = new Map<string, string>();
+  const printOnce = (key: string, state: string, line: object): void => {
+    if (printed.get(key) === state) return;
+    printed.set(key, state);
     output.line(JSON.stringify(line));
   };
   return {
@@ -163,12 +163,12 @@ function lineView(output: Output): RunView {
         attempt,
       } of run.steps) {
         const line = { type: 'step', step_key, label, kind, status, duration_ms, cost_usd, error };
-        tellOnce(step_key, `${status} ${attempt}`, line);
+        printOnce(step_key, `${status} ${attempt}`, line);
       }
       const { id, status, cost_usd, error, pending_gate } = run;
       const line = { type: 'run', run_id: id, status, cost_usd, error, pending_gate };
       // A second gate is news, though the run is paused as before.
-      tellOnce('', `${status} ${pending_gate?.step_key ?? ''}`, line);
+      printOnce('', `${status} ${pending_gate?.step_key ?? ''}`, line);
     },
   };
 }

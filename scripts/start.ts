@@ -8,7 +8,7 @@ import { readOwnerAccount } from '../shared/db/people/sign-ins.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { createSessionTokens } from '../shared/platform/secrets/session-tokens.ts';
-import { noteExampleMade, readExamplesMade } from '../shared/db/workflows/examples-made.ts';
+import { recordExample, readExamples } from '../shared/db/workflows/examples-made.ts';
 import { type ExampleMemory, seed } from './seed.ts';
 import { startChild } from './stack/children.ts';
 import type { Child } from './stack/children.ts';
@@ -216,7 +216,7 @@ async function startServers(
         await startTemporal(options);
         console.error('[temporal] answers again');
       },
-      onGiveUp: (error) => supervisor.fail(`temporal did not come back: ${messageOf(error)}`),
+      onFailure: (error) => supervisor.fail(`temporal did not come back: ${messageOf(error)}`),
     });
     return server.address;
   };
@@ -387,8 +387,8 @@ async function seedAsOwner(
     if (owner === undefined) throw new Error('The default workspace has no owner');
     const { workspaceId } = owner;
     const memory: ExampleMemory = {
-      read: () => readExamplesMade(db, workspaceId),
-      note: (key, id) => noteExampleMade(db, { workspaceId, key, id }),
+      read: () => readExamples(db, workspaceId),
+      note: (key, id) => recordExample(db, { workspaceId, key, id }),
     };
     if (config.auth.mode === 'open') return await seed({ apiUrl, dataKeyFile, memory });
     const { token } = await createSessionTokens(secretKey).issue({

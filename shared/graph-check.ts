@@ -85,7 +85,7 @@ function readNodes(issues: Issues, nodes: readonly Json[]): ReadNode[] {
     if (parsed.success) return { node: parsed.data, shaped: true, known: true };
     const given = memberOf(value, 'id');
     const id = typeof given === 'string' ? given : undefined;
-    for (const issue of parsed.error.issues) tellShape(issues, issue, `nodes[${at}]`, id);
+    for (const issue of parsed.error.issues) reportShape(issues, issue, `nodes[${at}]`, id);
     const repaired = repairNode(value, parsed.error.issues);
     // No id can begin with a space, so the stand-in's own meets no other.
     const node: GraphNode = { ...(repaired ?? { kind: 'merge' }), id: id ?? ` ${at}` };
@@ -129,7 +129,7 @@ function readEdges(issues: Issues, edges: readonly Json[]): ReadEdge[] {
   return edges.flatMap((value, at): ReadEdge[] => {
     const parsed = graphEdgeSchema.safeParse(value);
     if (parsed.success) return [{ edge: parsed.data, at, shaped: true }];
-    for (const issue of parsed.error.issues) tellShape(issues, issue, `edges[${at}]`, undefined);
+    for (const issue of parsed.error.issues) reportShape(issues, issue, `edges[${at}]`, undefined);
     const source = memberOf(value, 'source');
     const target = memberOf(value, 'target');
     if (typeof source !== 'string' || typeof target !== 'string') return [];
@@ -142,7 +142,7 @@ function readEdges(issues: Issues, edges: readonly Json[]): ReadEdge[] {
   });
 }
 
-function tellShape(
+function reportShape(
   issues: Issues,
   issue: z.core.$ZodIssue,
   base: string,

@@ -12,7 +12,7 @@ import { listPrices } from '../shared/db/money/prices.ts';
 import { startBookkeeping } from '../shared/operations/bookkeeping.ts';
 import { startDeliveryDispatch } from '../shared/operations/data/delivery-dispatch.ts';
 import { startReconciler } from '../shared/operations/runs/reconcile.ts';
-import { startScheduleTelling } from '../shared/operations/schedules/sync.ts';
+import { startScheduleSync } from '../shared/operations/schedules/sync.ts';
 import type { Config } from '../shared/platform/config.ts';
 import { createEgress } from '../shared/platform/egress/egress.ts';
 import type { ServiceAddress } from '../shared/platform/egress/own.ts';
@@ -165,13 +165,13 @@ export async function createWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const workers = await createWorkers(deps, connection, activities);
   const reconciler = startReconciler({ db, temporal, log, config }, deps.metrics?.reconciler);
   const bookkeeping = startBookkeeping({ db, config, log, mailer });
-  const telling = startScheduleTelling({ db, temporal, log, config });
+  const scheduleSync = startScheduleSync({ db, temporal, log, config });
   const dispatch = startDeliveryDispatch({ db, temporal, log, config });
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    const loops = [reconciler, bookkeeping, telling, dispatch];
+    const loops = [reconciler, bookkeeping, scheduleSync, dispatch];
     await Promise.allSettled([finished, ...loops.map((loop) => loop.stop())]);
     await activities.close();
     await connection.close();

@@ -15,7 +15,7 @@ export function createSdkLogger(log: Logger): SdkLogger {
       case 'INFO':
         return log.debug(fields, message);
       case 'WARN':
-        return isRunsAffair(message) ? log.info(fields, message) : log.warn(fields, message);
+        return belongsToRun(message) ? log.info(fields, message) : log.warn(fields, message);
       case 'ERROR':
         return log.error(fields, message);
     }
@@ -30,7 +30,7 @@ export function createSdkLogger(log: Logger): SdkLogger {
   };
 }
 
-const isRunsAffair = (message: string): boolean =>
+const belongsToRun = (message: string): boolean =>
   message === 'Activity failed' ||
   message === 'Workflow failed' ||
   // The worker for steps has none on purpose.

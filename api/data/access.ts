@@ -51,7 +51,7 @@ export function createDataAccess(
       dataKeyUses.note(caller.keyId);
       request.dataCall = { caller, credits: 0 };
       request.dataAccount = account;
-      tellAccount(request, reply);
+      setAllowanceHeaders(request, reply);
       const seconds = rates.take(caller.keyId);
       if (seconds !== undefined) throw tooFast(perMinute, seconds);
       requireRequestLeft(account);
@@ -76,7 +76,8 @@ export function guardDataRoutes(
   });
   app.addHook('onSend', async (request, reply, payload) => {
     // Public routes have no call. By now its cost is known.
-    if ((request.dataAccount as DataAccount | undefined) !== undefined) tellAccount(request, reply);
+    if ((request.dataAccount as DataAccount | undefined) !== undefined)
+      setAllowanceHeaders(request, reply);
     return payload;
   });
 }
@@ -103,8 +104,8 @@ function secretOf({ headers, rawHeaders }: IncomingMessage): string | undefined 
   const secret = key ?? /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   if (isRepeated(rawHeaders, key === undefined ? 'authorization' : 'x-api-key')) return undefined;
   if (typeof secret !== 'string' || secret.length > MAX_KEY_LENGTH) return undefined;
-  const isOurs = Object.values(dataKeyPrefixes).some((prefix) => secret.startsWith(prefix));
-  return isOurs ? secret : undefined;
+  const isOwn = Object.values(dataKeyPrefixes).some((prefix) => secret.startsWith(prefix));
+  return isOwn ? secret : undefined;
 }
 
 const tooFast = (perMinute: number, seconds: number) =>
@@ -152,7 +153,7 @@ function tighter({
   );
 }
 
-function tellAccount({ dataCall, dataAccount }: FastifyRequest, reply: FastifyReply): void {
+function setAllowanceHeaders({ dataCall, dataAccount }: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-credits-consumed', String(dataCall.credits));
   const credits = tighter(dataAccount.credits);
   if (credits !== undefined) reply.header('x-credits-remaining', String(credits.left));

@@ -15,7 +15,7 @@ export const EXPORT_MS = READ_MS + 35_000;
 const EXPORTS_OF_ONE = 2;
 
 /** Limits the concurrent exports of a process. Each holds a connection to the database. */
-export function createExportPlaces(poolSize: number) {
+export function createExportSlots(poolSize: number) {
   const atMost = Math.max(1, Math.floor(poolSize / 4));
   const taken = new Map<string, number>();
   let all = 0;

@@ -1,12 +1,12 @@
 import type { Allowance } from '../../shared/db/data/metering.ts';
-import { type ReachedThresholds, tellThresholds } from '../../shared/db/data/thresholds.ts';
+import { type ReachedThresholds, recordThresholds } from '../../shared/db/data/thresholds.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 
 /** Shares of a plan's allowance at which its workspace is notified. */
 const PERCENTS = [80, 100];
 /** Notifications remembered at most; a forgotten one costs a statement and changes nothing. */
-const MAX_TOLD = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 export interface ThresholdWatch {
   /** Records events for the reached thresholds that have none yet. Never rejects: the next check retries. */
@@ -20,23 +20,23 @@ export interface ThresholdWatch {
 
 /** The database decides what was sent; this cache avoids a query per request. */
 export function createThresholdWatch({ db, log }: { db: Pool; log: Logger }): ThresholdWatch {
-  const told = new Set<string>();
+  const recorded = new Set<string>();
   return {
     look: async (workspaceId, month, meter, { used, limit }) => {
       if (limit === null) return;
       const percents = PERCENTS.filter((percent) => used * 100 >= limit * percent);
       if (percents.length === 0) return;
-      const telling = [workspaceId, month, meter, limit, ...percents].join(' ');
-      if (told.has(telling)) return;
+      const key = [workspaceId, month, meter, limit, ...percents].join(' ');
+      if (recorded.has(key)) return;
       try {
-        await tellThresholds(db, { workspaceId, month, meter, used, limit, percents });
+        await recordThresholds(db, { workspaceId, month, meter, used, limit, percents });
       } catch (error) {
         log.warn({ err: error, workspaceId, meter }, 'could not record a usage threshold event');
         return;
       }
-      told.add(telling);
-      const [oldest = telling] = told;
-      if (told.size > MAX_TOLD) told.delete(oldest);
+      recorded.add(key);
+      const [oldest = key] = recorded;
+      if (recorded.size > MAX_REMEMBERED) recorded.delete(oldest);
     },
   };
 }

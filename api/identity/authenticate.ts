@@ -165,8 +165,8 @@ export function requireKnownOrigin(
   if (URL.canParse(origin)) {
     const page = new URL(origin);
     // Without a credential, a page whose DNS name points at this machine would count as the service's own.
-    const isOurs = config.auth.mode === 'required' || isAddress(page.hostname);
-    if (page.host === host && isOurs) return;
+    const isOwn = config.auth.mode === 'required' || isAddress(page.hostname);
+    if (page.host === host && isOwn) return;
   }
   throw new AppError('forbidden', 'Requests from this origin are not allowed');
 }

@@ -20,7 +20,7 @@ export function createBatches<Item, Result>(
 ): Batches<Item, Result> {
   const lines = new Map<string, Waiter<Item, Result>[]>();
 
-  const carryOut = async (batch: readonly Waiter<Item, Result>[]): Promise<void> => {
+  const runBatch = async (batch: readonly Waiter<Item, Result>[]): Promise<void> => {
     try {
       const results = await work(batch.map(({ item }) => item));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index]!);
@@ -30,7 +30,7 @@ export function createBatches<Item, Result>(
   };
 
   const empty = async (key: string, line: Waiter<Item, Result>[]): Promise<void> => {
-    while (line.length > 0) await carryOut(line.splice(0, limit));
+    while (line.length > 0) await runBatch(line.splice(0, limit));
     lines.delete(key);
   };
 

@@ -3,23 +3,23 @@
  * they run later if this process dies. But when Temporal is slower than the callers, the callers must wait, or the
  * calls in flight would grow without bound.
  */
-export interface Untold {
+export interface InFlight {
   /** Resolves at once while there is room, else when `dispatched` does. `dispatched` never rejects. */
-  add(told: Promise<unknown>): Promise<void>;
+  add(dispatched: Promise<unknown>): Promise<void>;
   /** Resolves when nothing is in flight. */
-  told(): Promise<void>;
+  settled(): Promise<void>;
 }
 
-export function createUntold(room: number): Untold {
-  const underWay = new Set<Promise<unknown>>();
+export function createInFlight(room: number): InFlight {
+  const pending = new Set<Promise<unknown>>();
   return {
-    add: async (told) => {
-      underWay.add(told);
-      const done = told.finally(() => underWay.delete(told));
-      if (underWay.size > room) await done;
+    add: async (dispatched) => {
+      pending.add(dispatched);
+      const done = dispatched.finally(() => pending.delete(dispatched));
+      if (pending.size > room) await done;
     },
-    told: async () => {
-      await Promise.all(underWay);
+    settled: async () => {
+      await Promise.all(pending);
     },
   };
 }

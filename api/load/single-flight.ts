@@ -5,19 +5,21 @@ import type { Triggered } from '../../shared/operations/runs/runs.ts';
  * them in any case, but each copy would cost an admission; so copies wait for the first. If the first is refused, each
  * copy is admitted or refused separately.
  */
-export interface EventFlights {
+export interface SingleFlight {
   /** The result of `admit`, or the run of the same event that is already being admitted. */
   board(event: string, admit: () => Promise<Triggered>): Promise<Triggered>;
 }
 
-export function createEventFlights(): EventFlights {
+export function createSingleFlight(): SingleFlight {
   const underWay = new Map<string, Promise<Triggered | undefined>>();
   return {
     board: async (event, admit) => {
       const flight = underWay.get(event);
       if (flight !== undefined) {
         const first = await flight;
-        return first === undefined ? admit() : { runId: first.runId, told: Promise.resolve(true) };
+        return first === undefined
+          ? admit()
+          : { runId: first.runId, dispatched: Promise.resolve(true) };
       }
       const admission = admit();
       const landed = admission.catch(() => undefined).finally(() => underWay.delete(event));

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mcpAnswers, mcpRequest } from '../../shared/contract/mcp.ts';
 import { answers, nothing } from '../http/responses.ts';
 import type { App, RouteContext } from '../deps.ts';
-import { createRunActs } from '../run-actions.ts';
+import { createRunActions } from '../run-actions.ts';
 import { withParamErrors } from './param-errors.ts';
 import { createServer } from './server.ts';
 
@@ -21,7 +21,7 @@ const ANY_ANSWER = 'application/json, text/event-stream';
  * GET and DELETE: without sessions no stream can be opened or closed, and the protocol requires 405.
  */
 export function mcpRoutes(app: App, context: RouteContext): void {
-  const acts = createRunActs(context);
+  const acts = createRunActions(context);
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const server = createServer({ context, acts, actor: request.actor });
     const response = await exchange(server, asWebRequest(request, hangUp(reply)), request.body);

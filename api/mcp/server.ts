@@ -60,15 +60,15 @@ async function callTool(tool: McpTool, call: ToolCall, given: unknown): Promise<
 
 function answer(result: JsonObject): CallToolResult {
   const length = lengthOf(result);
-  const told = length <= MAX_RESULT ? result : (shortened(result, MAX_RESULT) as JsonObject);
-  const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(told) }];
+  const shown = length <= MAX_RESULT ? result : (shortened(result, MAX_RESULT) as JsonObject);
+  const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(shown) }];
   if (length > MAX_RESULT) {
     content.push({
       type: 'text',
       text: `Shortened from ${length} characters: long texts are cut and long lists end early. The HTTP API returns everything.`,
     });
   }
-  return { content, structuredContent: told };
+  return { content, structuredContent: shown };
 }
 
 /** An error that the HTTP API reports as a status and a detail; a model reads it as the tool's error. */

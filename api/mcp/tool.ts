@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { Actor } from '../../shared/actor.ts';
 import type { Capability } from '../../shared/capabilities.ts';
 import type { RouteContext } from '../deps.ts';
-import type { RunActs } from '../run-actions.ts';
+import type { RunActions } from '../run-actions.ts';
 
 /** The dependencies and the caller of a tool. */
 export interface ToolCall {
   context: RouteContext;
-  acts: RunActs;
+  acts: RunActions;
   actor: Actor;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;

@@ -49,7 +49,7 @@ interface Document {
 const description = `Workflows, runs, human gates and the workspace around them.
 
 Times are ISO 8601 in UTC, money is in US dollars, durations are in milliseconds. Every error is \`{"detail": "..."}\`;
-\`x-request-id\` names the request in the logs. No response may be cached (\`Cache-Control: no-store\`).`;
+\`x-request-id\` identifies the request in the logs. No response may be cached (\`Cache-Control: no-store\`).`;
 
 const license = { name: 'MIT', identifier: 'MIT' };
 
@@ -95,11 +95,10 @@ const operationsApi: OpenAPIV3_1.Document = {
   },
 };
 
-const dataDescription = `Records that are collected for an organization, what changed of them and what happened to
-them.
+const dataDescription = `Records that are collected for an organization, their changes and their events.
 
-Every answer is \`{data, pagination, meta}\`; \`pagination.next_cursor\` leads to the next page and is null on the last,
-\`meta.credits_consumed\` is what the call cost. Live keys read what is real, test keys what is made up. Times are ISO
+Every response is \`{data, pagination, meta}\`; \`pagination.next_cursor\` leads to the next page and is null on the last,
+\`meta.credits_consumed\` is the cost of the call. Live keys read live records, test keys read demo records. Times are ISO
 8601 in UTC. Every error is \`{"detail": "..."}\`. No response may be cached (\`Cache-Control: no-store\`).`;
 
 const dataApi: OpenAPIV3_1.Document = {

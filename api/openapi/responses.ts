@@ -114,11 +114,11 @@ export function commonRefusals(common: readonly HeaderName[]): Record<string, Ro
     Object.entries(said).map(([status, description]) => {
       const code = Number(status);
       // The caller is unknown here, so there is no allowance to report.
-      const told =
+      const shown =
         code === 401 ? common.filter((name) => !allowanceHeaders.includes(name)) : common;
       const response: RouteResponse = {
         description,
-        headers: referTo([...told, ...headersOf(code)]),
+        headers: referTo([...shown, ...headersOf(code)]),
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       };
       return [nameOf(code), response];

@@ -11,13 +11,13 @@ export interface Listener {
 }
 
 /**
- * One connection that listens for new frames while the process lives, and reconnects with growing delays. `onNews` gets
+ * One connection that listens for new frames while the process lives, and reconnects with growing delays. `onFrames` gets
  * run ids; `undefined` means that anything may have happened.
  */
 export function listenForFrames(
   url: string,
   log: Logger,
-  onNews: (runIds: string[] | undefined) => void,
+  onFrames: (runIds: string[] | undefined) => void,
 ): Listener {
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -45,13 +45,13 @@ export function listenForFrames(
     next.on('error', (error) => retry(messageOf(error)));
     next.on('end', () => retry('the connection ended'));
     next.on('notification', ({ payload }) => {
-      onNews(payload === undefined || payload === '' ? undefined : payload.split(','));
+      onFrames(payload === undefined || payload === '' ? undefined : payload.split(','));
     });
     try {
       await next.connect();
       await next.query(`LISTEN ${FRAMES_CHANNEL}`);
       delayMs = FIRST_DELAY_MS;
-      onNews(undefined);
+      onFrames(undefined);
     } catch (error) {
       retry(messageOf(error));
       await next.end().catch(() => undefined);

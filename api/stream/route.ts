@@ -12,7 +12,7 @@ import { type Caller, requireKnownOrigin } from '../identity/authenticate.ts';
 import { clientNetwork } from '../http/client-address.ts';
 import type { App, RouteContext, StreamAdmission } from '../deps.ts';
 import { createFrameBus, type FrameBus } from './bus.ts';
-import { createSocketPlaces, type SocketPlaces } from './places.ts';
+import { createSocketSlots, type SocketSlots } from './slots.ts';
 import { createSessionWatch } from './session-watch.ts';
 
 const MAX_INBOUND_BYTES = 64 * 1024;
@@ -60,7 +60,7 @@ export function refuseOtherSockets(app: FastifyInstance): void {
 export function streamRoutes(app: App, context: RouteContext): void {
   const { db, log, config } = context;
   const bus = createFrameBus({ db, log, databaseUrl: config.database.url });
-  const places = createSocketPlaces(config.api.streamSockets);
+  const slots = createSocketSlots(config.api.streamSockets);
   const sessions = createSessionWatch({ db, log });
   app.addHook('onClose', async () => {
     sessions.stop();
@@ -95,7 +95,7 @@ export function streamRoutes(app: App, context: RouteContext): void {
     preHandler: async (request) => {
       if (!request.ws) return;
       const { params, query, headers } = request;
-      request.admission = await admit(context, places, {
+      request.admission = await admit(context, slots, {
         runId: params.id,
         headers,
         token: query.token,
@@ -123,7 +123,7 @@ export function streamRoutes(app: App, context: RouteContext): void {
 
 async function admit(
   context: RouteContext,
-  places: SocketPlaces,
+  slots: SocketSlots,
   {
     runId,
     headers,
@@ -142,9 +142,9 @@ async function admit(
       credential.kind === 'session'
         ? { kind: 'member' as const, id: credential.session.memberId }
         : { kind: 'address' as const, id: network };
-    const place = places.take({ runId, workspaceId: actor.workspaceId, caller });
-    if ('refusal' in place) return { close: closeCodes.too_many, reason: place.refusal };
-    return { after, credential, release: place.release };
+    const slot = slots.take({ runId, workspaceId: actor.workspaceId, caller });
+    if ('refusal' in slot) return { close: closeCodes.too_many, reason: slot.refusal };
+    return { after, credential, release: slot.release };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'unauthenticated') return { close: closeCodes.unauthenticated };

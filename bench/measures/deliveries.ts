@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newId } from '../../shared/crypto/ids.ts';
-import { secretPlace } from '../../shared/db/deliveries/endpoints.ts';
-import { promiseEvents } from '../../shared/db/deliveries/outbound-events.ts';
+import { secretContext } from '../../shared/db/deliveries/endpoints.ts';
+import { queueEvents } from '../../shared/db/deliveries/outbound-events.ts';
 import { connectDatabase, type Pool } from '../../shared/db/pool.ts';
 import { newEndpointSecret } from '../../shared/platform/calls/delivery-signature.ts';
 import { createSealer } from '../../shared/crypto/sealing.ts';
@@ -47,7 +47,7 @@ export async function deliveries({ databaseUrl, environment }: Stack): Promise<R
       alone.push(...(await spread(db, bench.workspaceId, receiver)));
       const aloneRate = await burst(db, bench.workspaceId, receiver);
       const hanging = await bench.add(`${receiver.url}/hang`, 'ping');
-      await promiseEvents(
+      await queueEvents(
         db,
         bench.workspaceId,
         Array.from({ length: OWED }, () => event('ping')),
@@ -105,7 +105,7 @@ const event = (type: BenchType) => ({ type, isDemo: false, data: { at: Date.now(
 async function spread(db: Pool, workspaceId: string, receiver: Receiver): Promise<number[]> {
   receiver.arrivals.length = 0;
   for (const type of types) {
-    await promiseEvents(db, workspaceId, [event(type)]);
+    await queueEvents(db, workspaceId, [event(type)]);
     await pause(SPREAD_MS / types.length);
   }
   await until(() => receiver.arrivals.length >= HEALTHY);
@@ -117,7 +117,7 @@ async function burst(db: Pool, workspaceId: string, receiver: Receiver): Promise
   receiver.arrivals.length = 0;
   const began = performance.now();
   const events = types.flatMap((type) => Array.from({ length: BURST }, () => event(type)));
-  await promiseEvents(db, workspaceId, events);
+  await queueEvents(db, workspaceId, events);
   await until(() => receiver.arrivals.length >= HEALTHY * BURST);
   return (HEALTHY * BURST * 1_000) / (performance.now() - began);
 }
@@ -169,7 +169,7 @@ async function furnish(databaseUrl: string, encryptionKey: string) {
     workspaceId,
     add: async (url: string, type: BenchType): Promise<string> => {
       const id = newId('endpoint');
-      const secret = sealer?.seal(newEndpointSecret(), secretPlace(workspaceId, id)) ?? '';
+      const secret = sealer?.seal(newEndpointSecret(), secretContext(workspaceId, id)) ?? '';
       await query(
         databaseUrl,
         `WITH added AS (

@@ -15,7 +15,7 @@ export async function schedules({ service, apiUrl, databaseUrl }: Stack): Promis
   const made = performance.now();
   const due = await makeSchedules(apiUrl, workflow);
   const making = (performance.now() - made) / 1_000;
-  await untold(databaseUrl);
+  await allSynced(databaseUrl);
   const late = Date.now() > due - 1_000;
   if (late) throw new Error('the schedules were not made in time for their minute');
   await pause(due - Date.now());
@@ -59,7 +59,7 @@ async function makeSchedules(apiUrl: string, workflowId: string): Promise<number
   return due.getTime();
 }
 
-async function untold(databaseUrl: string): Promise<void> {
+async function allSynced(databaseUrl: string): Promise<void> {
   for (;;) {
     const rows = await query(
       databaseUrl,

@@ -51,7 +51,7 @@ export async function stalls(stack: Stack): Promise<Result[]> {
         }
       }
     }
-    const told = attacker.told();
+    const summary = attacker.summary();
     return [
       ...(['api', 'worker'] as const).map((part) =>
         compare({
@@ -61,7 +61,7 @@ export async function stalls(stack: Stack): Promise<Result[]> {
           bound: { ...atMost(200), aim: 50 },
           notes: [
             `without an attack ${Math.max(...quiet.map((lag) => lag[part])).toFixed(0)} ms`,
-            ...(part === 'api' ? [told] : []),
+            ...(part === 'api' ? [summary] : []),
           ],
         }),
       ),
@@ -107,7 +107,7 @@ type AttackKind = (typeof attackKinds)[number];
 interface Attacker {
   begin(kind: AttackKind): { end(): Promise<void> };
   /** What its requests were answered. */
-  told(): string;
+  summary(): string;
   close(): Promise<void>;
 }
 
@@ -251,7 +251,7 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
         },
       };
     },
-    told: () =>
+    summary: () =>
       `answers to the attacker: ${[...answers].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
     close: () => dispatcher.close(),
   };

@@ -92,7 +92,7 @@ export function runCommands(program: Command): void {
     .description('take a failed run up again where it failed')
     .action(
       inSession(async (session, [runId = '']) =>
-        tellRun(session.output, await session.client.resume(runId)),
+        printRun(session.output, await session.client.resume(runId)),
       ),
     );
 
@@ -102,7 +102,7 @@ export function runCommands(program: Command): void {
     .description('end a run')
     .action(
       inSession(async (session, [runId = '']) =>
-        tellRun(session.output, await session.client.cancel(runId)),
+        printRun(session.output, await session.client.cancel(runId)),
       ),
     );
 }
@@ -120,7 +120,7 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
         async ({ client, output }, [runId = ''], { input, node, reason }) => {
           const given = input === undefined ? undefined : await readInput(input);
           const options = { nodeId: node, reason };
-          tellRun(output, await client.approve(runId, approved, given, options));
+          printRun(output, await client.approve(runId, approved, given, options));
         },
       ),
     );
@@ -140,7 +140,7 @@ async function startRun(
   const { client, output } = session;
   const started = await client.run(workflow, await readInput(input), { idempotencyKey });
   if (watching) return endWith(await watch(session, started.id, waitTimeout));
-  if (!wait) return tellRun(output, started);
+  if (!wait) return printRun(output, started);
   const run = await client.waitForRun(started.id, { timeout: waitTimeout });
   showRun(output, run);
   endWith(run);
@@ -166,7 +166,7 @@ function endWith(run: Run): void {
   if (code !== exitCodes.ok) throw new Ending(code);
 }
 
-function tellRun(output: Output, run: Run): void {
+function printRun(output: Output, run: Run): void {
   const { id, workflow_name, status } = run;
   output.record(run, { id, workflow: workflow_name, status });
 }

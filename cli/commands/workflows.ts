@@ -96,7 +96,7 @@ export function workflowCommands(program: Command): void {
         const { id } = await findWorkflow(client, reference);
         const report = await client.validate(id);
         if (output.format === 'json') output.record(report);
-        else tellReport(output, report);
+        else printReport(output, report);
         if (!report.valid) throw new Ending(exitCodes.refused);
       }),
     );
@@ -194,14 +194,14 @@ async function onlyNamed(client: Client, name: string): Promise<Workflow | undef
 
 function changeOf(before: Workflow | undefined, after: Workflow): string {
   if (before === undefined) return 'created';
-  const told = ({ name, description, status, version, checks }: Workflow): string =>
+  const fieldsOf = ({ name, description, status, version, checks }: Workflow): string =>
     JSON.stringify([name, description, status, version, checks]);
-  return told(before) === told(after) ? 'unchanged' : 'updated';
+  return fieldsOf(before) === fieldsOf(after) ? 'unchanged' : 'updated';
 }
 
 type Report = Awaited<ReturnType<Client['validate']>>;
 
-function tellReport(output: Output, { valid, errors, warnings }: Report): void {
+function printReport(output: Output, { valid, errors, warnings }: Report): void {
   for (const { message } of errors) output.tell(`${output.paint('red', 'error')}: ${message}`);
   for (const { message } of warnings) {
     output.tell(`${output.paint('yellow', 'warning')}: ${message}`);

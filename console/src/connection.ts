@@ -5,30 +5,30 @@ import { api } from './api.ts';
 const ASK_EVERY_MS = 2_000;
 const ANSWER_WITHIN_SECONDS = 5;
 
-let askAgain: (() => void) | undefined;
+let retry: (() => void) | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
 /** A call got no answer. `onReturn` is called once the service answers again. */
 export function connectionLost(onReturn: () => void): void {
-  if (askAgain !== undefined) return;
-  askAgain = onReturn;
+  if (retry !== undefined) return;
+  retry = onReturn;
   timer = setTimeout(ask, ASK_EVERY_MS);
   notify();
 }
 
 /** A call was answered. */
 export function connectionWorks(): void {
-  if (askAgain === undefined) return;
+  if (retry === undefined) return;
   clearTimeout(timer);
-  const returned = askAgain;
-  askAgain = undefined;
+  const returned = retry;
+  retry = undefined;
   notify();
   returned();
 }
 
 export const useConnectionLost = (): boolean =>
-  useSyncExternalStore(subscribe, () => askAgain !== undefined);
+  useSyncExternalStore(subscribe, () => retry !== undefined);
 
 function ask(): void {
   api()

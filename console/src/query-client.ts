@@ -19,13 +19,13 @@ export const queryClient = new QueryClient({
 onSessionChange(() => queryClient.clear());
 
 function noticed(error: Error): void {
-  if (error instanceof ConnectionError) return connectionLost(askAgain);
+  if (error instanceof ConnectionError) return connectionLost(retry);
   if (error instanceof ApiError) connectionWorks();
   if (error instanceof ApiError && error.status === 401 && sessionToken() !== undefined) {
     endSession();
   }
 }
 
-function askAgain(): void {
+function retry(): void {
   void queryClient.invalidateQueries();
 }

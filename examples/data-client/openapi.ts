@@ -351,6 +351,8 @@ export interface components {
             /** @description Null: without limit */
             limit: number | null;
         };
+        /** @description Every error has this shape */
+            /** @description The error message */
         Change: {
             id: string;
             feed_id: string;
@@ -359,21 +361,13 @@ export interface components {
             attribute: string;
             old_value: unknown;
             new_value: unknown;
-            /** @description Of the record, since this change */
             version: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
             changed_at: string;
             source_id: string | null;
         };
         CreateExportBody: {
-            /** @enum {string} */
             kind: "entities" | "events";
-            /** @enum {string} */
             format: "json" | "csv";
-            /** @description Default: all feeds */
             feed_id?: string;
         };
         CreateExportResponse: {
@@ -382,9 +376,7 @@ export interface components {
             meta: components["schemas"]["DataMeta"];
         };
         CreateWebhookEndpointBody: {
-            /** @description Where events are sent to, with POST */
             url: string;
-            /** @description What to tell; a `ping` is sent whether named or not */
             events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
         };
         CreateWebhookEndpointResponse: {
@@ -393,11 +385,11 @@ export interface components {
             meta: components["schemas"]["DataMeta"];
         };
         DataMeta: {
-            /** @description Names the request in the logs */
+            /** @description Identifies the request in the logs */
             request_id: string;
             /** @constant */
             schema_version: "2026-07-01";
-            /** @description What this call cost */
+            /** @description The cost of this call */
             credits_consumed: number;
         };
         DataUsage: {
@@ -424,6 +416,9 @@ export interface components {
             source_checks: number;
             key: components["schemas"]["DataUsageKey"];
         };
+            /** @description When a record or an event last came or changed */
+            /** @description When records were last sent, even without changes */
+            /** @description Since `last_event_at` */
         DataUsageKey: {
             id: string;
             name: string;
@@ -610,6 +605,113 @@ export interface components {
             /** @description Since `last_event_at` */
             lag_seconds: number | null;
         };
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /** @description Null: unlimited */
+            /** @description Calendar month, UTC */
+            /**
+             * Format: date-time
+             * @description First instant of the month
+             */
+            /**
+             * Format: date-time
+             * @description Last second of the month
+             */
+            /** @enum {string} */
+            /** @description Every call with a valid key, including refused ones */
+            /** @description Paid records, events, changes and rows */
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            /** @description Failed attempts since the last success */
+            /** @description When the last attempt succeeded */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /**
+             * @description `failing` after 5 failed attempts in a row, until one succeeds
+             * @enum {string}
+             */
+            /** @description Failed attempts since the last success */
+            /** @description When the last attempt succeeded */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /** @description The key of the signatures. Shown only this once */
+            /** @description The key of the signatures. Shown only this once */
+            /**
+             * Format: date-time
+             * @description Until then every delivery is also signed with the previous secret
+             */
+            /** @description Increases with each redelivery */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /** @description Null without a response */
+            /** @description As in the header `X-Service-Delivery` */
+            /** @enum {string} */
+            /**
+             * @description `dead`: failed permanently
+             * @enum {string}
+             */
+            /** @description Why it failed without an attempt */
+            /** @description In the current cycle */
+            /** @description For a pending delivery */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /** @description Every attempt, oldest first */
+            /** @description Dead letters beyond the limit of pending deliveries; call again later */
+            /** @enum {string} */
+            /** @description The sources of the record */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /** @description The attributes that this version changed */
+            /** @enum {string} */
+            /** @description The sources of the record */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            /** @description Newest first, at most 1,000 */
+            /** @description Of the record, after this change */
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
         GetUsageResponse: {
             data: components["schemas"]["DataUsage"];
             pagination: components["schemas"]["Pagination"];
@@ -637,9 +739,9 @@ export interface components {
             /** @enum {string} */
             verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
             match_reason: string | null;
-            /** @description Where it is known from */
+            /** @description The sources of the record */
             source_evidence: components["schemas"]["SourceEvidence"][];
-            /** @description When a page of the list first held it */
+            /** @description When a page of the list first contained it */
             delivered_at: string | null;
             is_demo: boolean;
         };
@@ -678,6 +780,8 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
+            /** @description Events are sent to it with POST */
+            /** @description The subscribed events; a `ping` is always sent */
         NewWebhookEndpoint: {
             id: string;
             url: string;
@@ -854,7 +958,7 @@ export interface operations {
             query?: {
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `pagination.next_cursor` of the page before */
+                /** @description `pagination.next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -901,17 +1005,17 @@ export interface operations {
             query?: {
                 feed_id?: string;
                 entity_type?: string;
-                /** @description The city, region or country, in whatever case */
+                /** @description The city, region or country, in any letter case */
                 geography?: string;
                 /** @description At least this confidence, from 0 to 1 */
                 confidence_min?: string;
-                /** @description Updated at or after. The list then begins with what was updated last */
+                /** @description Updated at or after. The list is then sorted by the last update */
                 updated_since?: string;
                 /** @description First observed at or after */
                 created_since?: string;
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `pagination.next_cursor` of the page before */
+                /** @description `pagination.next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -934,7 +1038,7 @@ export interface operations {
     readEntity: {
         parameters: {
             query?: {
-                /** @description `history`: with the newest versions, for 20 credits in all */
+                /** @description `history`: include the newest versions, for 20 credits in total */
                 include?: "history";
             };
             header?: never;
@@ -964,7 +1068,7 @@ export interface operations {
                 updated_since?: string;
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `pagination.next_cursor` of the page before */
+                /** @description `pagination.next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -995,7 +1099,7 @@ export interface operations {
                 created_since?: string;
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `pagination.next_cursor` of the page before */
+                /** @description `pagination.next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -1042,7 +1146,7 @@ export interface operations {
             query?: {
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `pagination.next_cursor` of the page before */
+                /** @description `pagination.next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -1112,7 +1216,7 @@ export interface operations {
             query?: {
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `pagination.next_cursor` of the page before */
+                /** @description `pagination.next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -1233,7 +1337,7 @@ export interface operations {
             query?: {
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `pagination.next_cursor` of the page before */
+                /** @description `pagination.next_cursor` of the previous page */
                 cursor?: string;
                 status?: "pending" | "delivered" | "dead";
             };

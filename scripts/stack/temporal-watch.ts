@@ -14,13 +14,13 @@ export interface TemporalWatch {
 /**
  * Restarts the embedded Temporal server when it runs and no longer answers. Seen once: its database connection was
  * left interrupted by a killed client, and every read failed for minutes until the process was restarted. `restart`
- * gets the last error; when it rejects, `onGiveUp` is called and the watch ends.
+ * gets the last error; when it rejects, `onFailure` is called and the watch ends.
  */
 export function watchTemporal(options: {
   address: string;
   namespace: string;
   restart: (reason: string) => Promise<void>;
-  onGiveUp: (error: unknown) => void;
+  onFailure: (error: unknown) => void;
   everyMs?: number;
   deadlineMs?: number;
   /** How many probes in a row have to fail. */
@@ -40,7 +40,7 @@ export function watchTemporal(options: {
     }
   };
   run().catch((error: unknown) => {
-    if (!stopping.signal.aborted) options.onGiveUp(error);
+    if (!stopping.signal.aborted) options.onFailure(error);
   });
   return { stop: () => stopping.abort() };
 }

@@ -3,15 +3,15 @@ import { alertChannels, alertEvents } from '../alerts.ts';
 
 const channel = z.enum(alertChannels);
 
-/** Neither addresses nor keys: those are secrets of whoever runs the service. */
+/** Without addresses and keys: those are secrets of the operator. */
 const alertChannelSchema = z
   .object({
     channel,
     configured: z.boolean(),
-    events: z
-      .array(z.enum(alertEvents))
-      .meta({ description: 'What it tells of once it is configured: runs that failed or paused' }),
-    hint: z.string().meta({ description: 'The settings of the service that configure it' }),
+    events: z.array(z.enum(alertEvents)).meta({
+      description: 'The events it sends once it is configured: runs that failed or paused',
+    }),
+    hint: z.string().meta({ description: 'The service settings that configure it' }),
   })
   .meta({ id: 'AlertChannel' });
 
@@ -21,7 +21,7 @@ export const alertSettingsSchema = z
 
 export const alertTestSchema = z
   .object({
-    channels: z.array(channel).meta({ description: 'Those over which a test is on its way' }),
+    channels: z.array(channel).meta({ description: 'The channels that the test was queued for' }),
   })
   .meta({ id: 'AlertTest' });
 

@@ -11,7 +11,7 @@ export const auditEntrySchema = z
     target_id: z.string(),
     target_name: z.string().nullable().meta({
       description:
-        "What it is called now; a run goes by its workflow's name. Null: it has no name, or is gone",
+        "Its current name; for a run, its workflow's name. Null: it has no name, or was deleted",
     }),
     details: jsonObject,
     created_at: timestamp,
@@ -19,20 +19,20 @@ export const auditEntrySchema = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
-/** Any text: what no entry has is in no entry. */
+/** Any text: a value that no entry has matches none. */
 const name = z.string().min(1).max(200).optional();
 
 export const auditQuery = z.strictObject({
   action: name.meta({ description: 'What was done', examples: ['plan_change'] }),
   actor_id: name.meta({ description: 'The member who did it' }),
-  target_type: name.meta({ description: 'What kind of thing it was done to', examples: ['run'] }),
+  target_type: name.meta({ description: 'The type of the target', examples: ['run'] }),
   target_id: name,
   since: timeInput.optional().meta({ description: 'Written at or after' }),
   until: timeInput.optional().meta({ description: 'Written before' }),
   limit: wholeNumber(1, MAX_PAGE).prefault('50').meta({ description: 'Entries per page' }),
   offset: wholeNumber(0, 1_000_000_000)
     .prefault('0')
-    .meta({ description: 'How many of the newest entries to pass over' }),
+    .meta({ description: 'How many of the newest entries to skip' }),
 });
 
 export type AuditFilter = z.infer<typeof auditQuery>;
@@ -40,7 +40,7 @@ export type AuditFilter = z.infer<typeof auditQuery>;
 export const auditListSchema = z
   .object({
     logs: z.array(auditEntrySchema).meta({ description: 'Newest first' }),
-    total: z.int().meta({ description: 'How many entries pass the filters' }),
+    total: z.int().meta({ description: 'How many entries match the filters' }),
   })
   .meta({ id: 'AuditList' });
 
@@ -51,14 +51,14 @@ export const auditVerificationSchema = z
     unsealed: z.int().meta({ description: 'Entries that wait for their seal' }),
     head: z.object({ position: z.int(), hash: z.string() }).nullable().meta({
       description:
-        'The newest seal. Keep it elsewhere to tell later that nothing before it was changed',
+        'The newest seal. Store it elsewhere to verify later that no earlier entry was changed',
     }),
     first_problem: z
       .object({
         position: z
           .int()
           .nullable()
-          .meta({ description: 'Null: of an entry without a place in the chain' }),
+          .meta({ description: 'Null for an entry without a position in the chain' }),
         audit_id: z.string().optional(),
         problem: z.string(),
       })

@@ -11,12 +11,12 @@ export const budgetStatusSchema = z
     reserved_usd: dollars.meta({ description: 'Open holds of runs in flight' }),
     committed_usd: dollars.meta({ description: 'Spent and reserved' }),
     remaining_usd: z.number().meta({
-      description: 'Limit minus committed; below zero when runs cost more than they held',
+      description: 'Limit minus committed; negative when runs cost more than they held',
     }),
     pct: z.number().meta({ description: 'Committed as a share of the limit, 0 to 100 and above' }),
-    over: z.boolean().meta({ description: 'Committed has reached the limit: triggers answer 402' }),
+    over: z.boolean().meta({ description: 'Committed has reached the limit: triggers return 402' }),
     projected_usd: dollars.meta({
-      description: 'Spent at the end of the window if it goes on as in the window so far',
+      description: 'Projected spend at the end of the window, at the current rate',
     }),
     window_start: timestamp.nullable().meta({ description: 'Null for `total`' }),
     window_end: timestamp
@@ -25,7 +25,7 @@ export const budgetStatusSchema = z
   })
   .meta({ id: 'BudgetStatus' });
 
-/** For how many days the history of a budget goes back that has no window. */
+/** How many days the history of a budget without a window covers. */
 export const TOTAL_HISTORY_DAYS = 90;
 
 export const budgetHistorySchema = z
@@ -38,7 +38,7 @@ export const budgetHistorySchema = z
     days: z.array(z.object({ date: z.iso.date(), spent_usd: dollars })).meta({
       description:
         'Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of ' +
-        `\`total\` the last ${TOTAL_HISTORY_DAYS}. What the window had seen before the budget was made is on the day it was made.`,
+        `\`total\` the last ${TOTAL_HISTORY_DAYS}. Spend from before the budget was created is on its day of creation.`,
     }),
   })
   .meta({ id: 'BudgetHistory' });
@@ -58,9 +58,9 @@ const scoped = {
     .min(1)
     .max(100)
     .nullish()
-    .meta({ description: 'Which workflow, when the scope is `workflow`' }),
+    .meta({ description: 'The workflow, for scope `workflow`' }),
   window: z.enum(budgetWindows).default('month').meta({
-    description: 'UTC; weeks begin on Monday',
+    description: 'UTC; weeks start on Monday',
   }),
 };
 
@@ -68,15 +68,15 @@ export const budgetInput = z
   .strictObject({ ...fields, ...scoped })
   .refine((budget) => (budget.scope === 'workflow') === (budget.workflow_id != null), {
     path: ['workflow_id'],
-    message: "is needed with scope 'workflow', and only then",
+    message: "is required with scope 'workflow', and only allowed there",
   })
   .meta({
     examples: [{ name: 'Monthly', window: 'month', limit_usd: 50, reservation_estimate_usd: 0.25 }],
   });
 
 /**
- * Absent fields stay; null takes the estimate away. Scope, workflow and window may be named as they are, but not
- * changed: the counters are about them.
+ * Absent fields do not change; null removes the estimate. Scope, workflow and window may be included unchanged, since
+ * the counters depend on them.
  */
 export const budgetUpdate = z
   .strictObject({
@@ -108,7 +108,7 @@ export const overrideBody = z
     approved: z.literal(true, 'must be true: an override is an approval'),
     cap_usd: dollarsInput
       .optional()
-      .meta({ description: 'What the run may cost in all. Without it there is no cap.' }),
+      .meta({ description: 'What the run may cost in total. Without it there is no cap.' }),
     reason: z.string().trim().max(1_000).optional(),
   })
   .meta({ examples: [{ approved: true, cap_usd: 5, reason: 'month-end close' }] });

@@ -4,13 +4,13 @@ import { MICROS_PER_DOLLAR, toDollars } from '../money.ts';
 import { parseTime } from '../time.ts';
 
 /**
- * Pieces that several nouns of the API share. Responses are declared in full: what a schema does not name is not
- * sent. Requests are strict: what a schema does not name is refused by name.
+ * Types that several resources of the API share. Responses are declared in full: fields that are not in a schema are
+ * not sent. Requests are strict: an unknown field is refused by name.
  */
 
-// Payloads come from JSON text and go back to it, so walking them would only cost time.
+// Payloads come from JSON text and return to it, so parsing them would only cost time.
 export const jsonValue = z.unknown() as unknown as z.ZodType<Json>;
-// A custom type, not a record: one check instead of a copy, key by key, of every input and output.
+// A custom type instead of a record: one check instead of a copy, key by key, of every input and output.
 export const jsonObject = z
   .custom<JsonObject>(
     (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -20,7 +20,7 @@ export const jsonObject = z
   )
   .meta({ type: 'object', additionalProperties: true });
 
-/** ISO 8601 UTC with `Z`, as the database layer renders it. */
+/** ISO 8601 UTC with `Z`, as the database layer formats it. */
 export const timestamp = z.string().meta({
   format: 'date-time',
   description: 'ISO 8601, UTC',
@@ -38,8 +38,8 @@ const timeProblems = {
   range: 'must be in the years 0001 to 9999 (UTC)',
 };
 
-/** A point in time given by a caller, as ISO 8601 with any offset or as a date; read as `timestamp` writes it. */
-// A check that replaces the text, not a transform: of those a JSON Schema has neither examples nor defaults.
+/** A point in time from a caller, as ISO 8601 with any offset or as a date; converted to the format of `timestamp`. */
+// A check that replaces the text instead of a transform, for which a JSON Schema has neither examples nor defaults.
 export const timeInput = z
   .string()
   .check((given) => {
@@ -61,8 +61,8 @@ const wholeMicros = (amount: number): boolean =>
 const NOT_WHOLE = 'must have at most six decimals';
 
 /**
- * An amount given by a caller: at least one micro-dollar, and a whole number of them, so that nothing is rounded. The
- * upper bound keeps micro-dollars inside the integers a double can hold.
+ * An amount from a caller: at least one micro-dollar, and a whole number of them, so that nothing is rounded. The upper
+ * bound keeps micro-dollars within safe integers.
  */
 export const dollarsInput = z
   .number()
@@ -70,23 +70,23 @@ export const dollarsInput = z
   .max(1_000_000_000)
   .refine(wholeMicros, NOT_WHOLE);
 
-/** Likewise, for prices and thresholds, which may be 0. */
+/** The same for prices and thresholds, which may be 0. */
 export const dollarsOrZero = (max: number) =>
   z.number().min(0).max(max).refine(wholeMicros, NOT_WHOLE);
 
 export const errorBody = z
-  .object({ detail: z.string().meta({ description: 'What is wrong, for a person to read' }) })
+  .object({ detail: z.string().meta({ description: 'The error message' }) })
   .meta({
     id: 'Error',
-    description: 'Every refusal has this shape',
+    description: 'Every error has this shape',
     examples: [{ detail: 'Workflow not found' }],
   });
 
 export const MAX_PAGE = 200;
 
 /**
- * A whole number in a query or a path, written in digits alone: a coercion would read the empty text as 0. Bounds
- * included. Give a default as text, by `prefault`.
+ * A whole number in a query or a path, in digits only: a coercion would read the empty text as 0. Bounds included. Give
+ * a default as text, by `prefault`.
  */
 export const wholeNumber = (min: number, max: number) =>
   z
@@ -102,16 +102,16 @@ export const wholeNumber = (min: number, max: number) =>
     })
     .meta({ type: 'integer', minimum: min, maximum: max });
 
-/** Query of every list that answers a bare array. Without a `limit` it answers as much as it may at once. */
+/** Query of every list that returns a bare array. Without a `limit` it returns the maximum. */
 export const offsetQuery = z.strictObject({
   limit: wholeNumber(1, MAX_PAGE)
     .prefault(String(MAX_PAGE))
-    .meta({ description: 'Rows to answer with, at most' }),
+    .meta({ description: 'Maximum number of rows' }),
   offset: wholeNumber(0, 1_000_000).prefault('0').meta({ description: 'Rows to skip' }),
 });
 export type OffsetPage = z.infer<typeof offsetQuery>;
 
-/** Query of a list that answers `{<noun>s, next_cursor}`. */
+/** Query of a list that returns `{<noun>s, next_cursor}`. */
 export const pageQuery = z.strictObject({
   limit: wholeNumber(1, MAX_PAGE).prefault('50').meta({ description: 'Rows per page' }),
   cursor: z
@@ -119,10 +119,10 @@ export const pageQuery = z.strictObject({
     .min(1)
     .max(500)
     .optional()
-    .meta({ description: '`next_cursor` of the page before' }),
+    .meta({ description: '`next_cursor` of the previous page' }),
 });
 
 export const nextCursor = z.string().nullable().meta({ description: 'Null on the last page' });
 
-/** The body of an action that takes none: absent, null and `{}` are the same. */
+/** The body of an action without one: absent, null and `{}` are the same. */
 export const emptyBody = z.strictObject({}).meta({ id: 'EmptyBody' }).nullish();

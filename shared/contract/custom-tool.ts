@@ -5,7 +5,7 @@ import { jsonObject, timestamp } from './common.ts';
 export const customToolKinds = ['http', 'mcp'] as const;
 export const customToolMethods = ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** What the API shows in place of a header's value, and takes back as "leave it as it is". */
+/** What the API shows instead of a header's value, and accepts as "unchanged". */
 export const HEADER_MASK = '***';
 
 const MAX_HEADERS = 50;
@@ -14,22 +14,22 @@ const toolName = z
   .string()
   .regex(
     /^[a-z][a-z0-9_-]{0,63}$/,
-    "must begin with a letter and hold only a-z, 0-9, '_' and '-', at most 64",
+    "must start with a letter and contain only a-z, 0-9, '_' and '-', at most 64",
   )
   .meta({ description: 'Workflows call the tool as `custom:<name>`' });
 
 const endpointUrl = z
-  .url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' })
+  .url({ protocol: /^https?$/, error: 'must be a URL that starts with http:// or https://' })
   .max(2_000)
   .refine((text) => {
     const url = URL.parse(text);
     return url === null || (url.username === '' && url.password === '');
-  }, 'must not carry a user name or password; use headers')
+  }, 'must not contain a user name or password; use headers')
   .refine(
     (text) => !/[{}]/.test(URL.parse(text)?.host ?? ''),
-    'must name its host in full: no part of it is a template',
+    'must name its host in full, without a template',
   )
-  .meta({ description: 'Called as it stands: no part of it comes from a workflow' });
+  .meta({ description: 'Called unchanged: no part of it comes from a workflow' });
 
 const headers = z
   .record(z.string().min(1).max(200), z.string().max(8_000))
@@ -39,7 +39,7 @@ const headers = z
     return new Set(names).size === names.length;
   }, 'names a header twice')
   .meta({
-    description: `Sent with each call. Values are kept sealed and shown as \`${HEADER_MASK}\``,
+    description: `Sent with each call. Values are stored sealed and shown as \`${HEADER_MASK}\``,
   });
 
 const fields = {
@@ -49,31 +49,31 @@ const fields = {
   endpoint_url: endpointUrl,
   method: z
     .enum(customToolMethods)
-    .meta({ description: 'Of kind `http`. GET and HEAD carry the arguments in the query' }),
+    .meta({ description: 'For kind `http`. GET and HEAD send the arguments in the query' }),
   headers,
   mcp_tool: z
     .string()
     .min(1)
     .max(200)
     .nullable()
-    .meta({ description: 'Which tool of the MCP server, of kind `mcp`' }),
+    .meta({ description: 'The tool of the MCP server, for kind `mcp`' }),
   input_schema: jsonObject.nullable().meta({
     description:
-      'JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is ' +
-      'not checked; nothing is loaded from elsewhere.',
+      'JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` is' +
+      'not checked; external references are not loaded.',
   }),
   timeout_seconds: z.int().min(1).max(MAX_TOOL_TIMEOUT_SECONDS),
   retry_count: z
     .int()
     .min(0)
     .max(10)
-    .meta({ description: "Tries after the first; a node's own `retry` replaces it" }),
+    .meta({ description: "Retries after the first try; a node's own `retry` replaces it" }),
 };
 
-/** What is wrong with a tool's target, or undefined. */
+/** The error of a tool's target, or undefined. */
 export function targetProblem(tool: { kind: string; mcp_tool: string | null }): string | undefined {
-  if (tool.kind === 'mcp' && tool.mcp_tool === null) return "is needed with kind 'mcp'";
-  if (tool.kind !== 'mcp' && tool.mcp_tool !== null) return "is only for kind 'mcp'";
+  if (tool.kind === 'mcp' && tool.mcp_tool === null) return "is required with kind 'mcp'";
+  if (tool.kind !== 'mcp' && tool.mcp_tool !== null) return "is only allowed with kind 'mcp'";
   return undefined;
 }
 
@@ -110,7 +110,7 @@ export const customToolInput = z
   });
 export type CustomToolInput = z.infer<typeof customToolInput>;
 
-/** Absent fields stay. The name may be given as it is, but not changed: graphs call the tool by it. */
+/** Absent fields do not change. The name may be included unchanged: graphs call the tool by it. */
 export const customToolUpdate = z
   .strictObject({ name: toolName, ...fields })
   .partial()
@@ -148,9 +148,9 @@ export const toolTestInput = z
 export const toolTestSchema = z
   .object({
     ok: z.boolean(),
-    result: jsonObject.nullable().meta({ description: 'What a step would give; null on failure' }),
-    error: z.string().nullable().meta({ description: 'What a step would fail with' }),
-    status: z.int().nullable().meta({ description: 'Of the HTTP answer, where there was one' }),
+    result: jsonObject.nullable().meta({ description: 'The output of a step; null on failure' }),
+    error: z.string().nullable().meta({ description: 'The error of a step' }),
+    status: z.int().nullable().meta({ description: 'Of the HTTP response, if any' }),
     duration_ms: z.int(),
   })
   .meta({ id: 'ToolTest' });

@@ -21,14 +21,14 @@ const governancePolicies = [
 
 const governanceDecisions = ['blocked', 'denied', 'redacted', 'granted'] as const;
 
-/** What was decided, apart from where: the same in a step's `policy` and in a governance event. */
+/** A decision without its place: the same in a step's `policy` and in a governance event. */
 const verdictFields = {
   type: z.enum(governanceEventTypes),
   policy: z.enum(governancePolicies),
   decision: z.enum(governanceDecisions),
-  reason: z.string().meta({ description: 'For a person to read' }),
+  reason: z.string().meta({ description: 'A readable explanation' }),
   evidence: jsonObject.meta({
-    description: 'Counts, ids, names of models, tools and rules; never what was redacted',
+    description: 'Counts, ids, names of models, tools and rules; never the redacted text',
   }),
 };
 

@@ -2,33 +2,33 @@ import { z } from 'zod';
 import type { Json } from '../json.ts';
 import { dollarsOrZero } from './common.ts';
 
-/** Names that reach an object's prototype in careless code; no node or key may carry one. */
+/** Names that can reach an object's prototype in careless code; not allowed for nodes and keys. */
 const RESERVED_NAMES: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** Texts are bounded one by one so that a message can point at the culprit before the whole graph is measured. */
+/** Each text has its own limit, so that a message can name it before the whole graph is measured. */
 const MAX_TEXT = 200_000;
 
-// Every body was JSON text a moment ago, so walking it again would only cost time.
+// Every body was just parsed from JSON text, so walking it again would only cost time.
 const json = z.unknown() as unknown as z.ZodType<Json>;
 const jsonObject = z.record(z.string(), json);
 const text = z.string().max(MAX_TEXT);
 
-// '#' separates a node id from its loop rounds in a step key, so an id cannot hold it.
+// '#' separates a node id from its loop iterations in a step key, so an id cannot contain it.
 const NODE_ID = /^[\p{L}\p{N}_][\p{L}\p{N}_.:-]*$/u;
 
-// A check instead of a pattern: generators of clients write patterns into languages that know no classes of Unicode.
+// A check instead of a pattern: client generators write patterns into languages without Unicode classes.
 const nodeId = z
   .string()
   .min(1)
   .max(100)
   .refine(
     (id) => NODE_ID.test(id),
-    "may hold letters, digits and the characters '_', '-', '.' and ':'",
+    "can contain letters, digits and the characters '_', '-', '.' and ':'",
   )
   .refine((id) => !RESERVED_NAMES.includes(id), 'is a reserved name')
   .meta({
     description:
-      'Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_`',
+      'Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_`',
   });
 
 const outputKey = z
@@ -45,7 +45,7 @@ export const retrySchema = z
   })
   .meta({ id: 'NodeRetry' });
 
-/** What the `mock` model answers, costs and how it misbehaves; other models ignore it. */
+/** The output, cost and failures of the `mock` model; other models ignore it. */
 export const mockSchema = z
   .strictObject({
     output: json.optional(),
@@ -72,16 +72,16 @@ const agentNodeSchema = z
     ...common,
     kind: z.literal('agent'),
     system_prompt: text.optional(),
-    /** Template; without one the model is given the run state as JSON. */
+    /** Template; without one the model gets the run state as JSON. */
     prompt: text.optional(),
     /** `provider/model`, or `mock`. */
     model: z.string().min(1).max(200).default('mock'),
     fallback_models: z.array(z.string().min(1).max(200)).max(10).optional(),
     temperature: z.number().min(0).max(2).optional(),
     max_output_tokens: z.int().min(1).max(10_000_000).optional(),
-    /** JSON Schema of the answer; the parsed object becomes the output. */
+    /** JSON Schema of the response; the parsed object becomes the output. */
     response_schema: jsonObject.optional(),
-    /** State key of the output; without one it is the node's id. */
+    /** State key of the output; the default is the node's id. */
     output_key: outputKey.optional(),
     mock: mockSchema.optional(),
   })
@@ -120,7 +120,7 @@ const gateNodeSchema = z
   .strictObject({
     ...common,
     kind: z.literal('human_gate'),
-    /** Template of what the approver is asked. */
+    /** Template of the question for the approver. */
     prompt: text.default(''),
   })
   .meta({ id: 'HumanGateNode' });
@@ -145,18 +145,18 @@ export const graphEdgeSchema = z
     id: z.string().min(1).max(200).optional(),
     source: z.string().min(1).max(100),
     target: z.string().min(1).max(100),
-    /** Which result of the source takes this edge; without one every result does. */
+    /** The result of the source that takes this edge; without one every result does. */
     condition_value: z.enum(['true', 'false']).optional(),
   })
   .meta({ id: 'GraphEdge' });
 
-/** A graph fit to be compiled, as far as shape goes; `checkGraph` tells the rest. */
+/** A graph with the shape that can be compiled; `checkGraph` validates the rest. */
 export const graphSchema = z.strictObject({
   nodes: z.array(graphNodeSchema).default([]),
   edges: z.array(graphEdgeSchema).default([]),
 });
 
-/** What may be saved: drafts keep whatever was drawn, even if it cannot run yet. */
+/** What can be saved: drafts keep everything that was drawn, even if it cannot run yet. */
 export const draftGraphSchema = z.looseObject({
   nodes: z.array(json).default([]),
   edges: z.array(json).default([]),
@@ -218,7 +218,7 @@ export const evaluationCheckSchema = z
 
 export const evaluationChecksSchema = z.array(evaluationCheckSchema).max(100);
 
-/** As callers give them: an amount of money is a whole number of micro-dollars, as everywhere. */
+/** As callers send them: an amount of money is a whole number of micro-dollars, as everywhere. */
 export const evaluationChecksInput = evaluationChecksSchema.superRefine((checks, context) => {
   for (const [index, { type, value }] of checks.entries()) {
     if (type !== 'max_cost_usd') continue;
@@ -263,7 +263,7 @@ export type GateNode = z.infer<typeof gateNodeSchema>;
 export type NodeKind = GraphNode['kind'];
 export type GraphEdge = z.infer<typeof graphEdgeSchema>;
 export type Graph = z.infer<typeof graphSchema>;
-/** A graph as people write it, before defaults are filled in. */
+/** A graph as people write it, without defaults. */
 export type GraphInput = z.input<typeof graphSchema>;
 export type DraftGraph = z.infer<typeof draftGraphSchema>;
 export type GraphIssue = z.infer<typeof graphIssueSchema>;

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { errorBody, jsonObject, jsonValue } from './common.ts';
 
-/** Messages of the Model Context Protocol, as JSON-RPC 2.0 wraps them. What is in them the protocol's own library checks. */
+/**
+ * Messages of the Model Context Protocol, as JSON-RPC 2.0 wraps them. The protocol's own library validates their
+ * content.
+ */
 
 const version = z.literal('2.0');
 const id = z.union([z.string(), z.int()]);
@@ -10,7 +13,7 @@ const request = z.looseObject({
   jsonrpc: version,
   id: id
     .optional()
-    .meta({ description: 'Names the request in its answer; a notification has none' }),
+    .meta({ description: 'Identifies the request in its response; a notification has none' }),
   method: z.string(),
   params: jsonObject.optional(),
 });
@@ -22,7 +25,7 @@ const result = z
 const failure = z
   .looseObject({
     jsonrpc: version,
-    // Of a message that is none it is given back as it came, also where it is no whole number.
+    // An invalid message gets its id back unchanged, even if it is no whole number.
     id: z
       .union([z.string(), z.number()])
       .nullable()
@@ -30,7 +33,7 @@ const failure = z
     error: z
       .looseObject({
         code: z.int().meta({
-          description: 'As JSON-RPC 2.0 and the protocol number them',
+          description: 'The codes of JSON-RPC 2.0 and the protocol',
           examples: [-32601],
         }),
         message: z.string(),
@@ -46,24 +49,23 @@ const { $schema: _draft, ...described } = z.toJSONSchema(request, {
   io: 'input',
   unrepresentable: 'any',
 });
-// For the document: the library reads the message, and refuses in its own words.
+// For the document: the library reads the message, and has its own error messages.
 export const mcpRequest = jsonValue.meta({
   ...(described as Record<string, unknown>),
   description:
-    'One message. Versions of the protocol before 2025-06-18 also take a list of them, and get a list of answers',
+    'One message. Versions of the protocol before 2025-06-18 also accept a list of them, and get a list of responses',
   examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 });
 
-// The guards of the API refuse as everywhere; what they let in, the library refuses as JSON-RPC does.
+// The guards of the API refuse as everywhere; after them, the library refuses as JSON-RPC does.
 const refusal = z.union([errorBody, failure]).meta({ id: 'McpRefusal' });
 
 /** By status. A tool that fails is 200, with `isError` in its result. */
 export const mcpAnswers = {
-  200: answer.meta({ description: 'The answer to the message' }),
-  400: refusal.meta({ description: 'The body is no JSON, or no message of the protocol' }),
+  200: answer.meta({ description: 'The response to the message' }),
+  400: refusal.meta({ description: 'The body is not JSON, or not a message of the protocol' }),
   404: failure.meta({ description: 'The protocol has no such method' }),
   406: failure.meta({
-    description:
-      '`Accept` must name both `application/json` and `text/event-stream`, or be left out',
+    description: '`Accept` must name both `application/json` and `text/event-stream`, or be absent',
   }),
 };

@@ -9,12 +9,12 @@ export type MemberStatus = (typeof memberStatuses)[number];
 export const roleSchema = z.enum(roles);
 
 /**
- * An e-mail address as a caller gives it. Told apart without regard to case, kept as given. Only ASCII: what two
- * systems take for the same letter in other case differs beyond it.
+ * An email address from a caller. Compared case-insensitively, stored unchanged. Only ASCII: beyond it, systems differ
+ * in their rules for letter case.
  */
 /**
- * A dot-atom and a host name whose last label begins with a letter, so that `.a@b`, `a..b@c` and `a@0` are none. Without
- * lookaheads, which many generators of clients cannot read.
+ * A dot-atom and a host name whose last label starts with a letter, so that `.a@b`, `a..b@c` and `a@0` are refused.
+ * Without lookaheads, which many client generators cannot read.
  */
 const EMAIL =
   /^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)*[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/;
@@ -33,17 +33,19 @@ export const memberSchema = z
     email: z.string(),
     role: roleSchema,
     status: z.enum(memberStatuses),
-    is_owner: z.boolean().meta({ description: 'Whom requests without credentials act as, if any' }),
+    is_owner: z
+      .boolean()
+      .meta({ description: 'The actor of requests without credentials, if any' }),
     invite_code: z
       .string()
       .nullable()
       .meta({
         description:
-          'Only while invited and not expired, and only shown to who may give what it gives. Null as well where the ' +
-          'service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it.',
+          'Only while invited and not expired, and only shown to members who can grant its permissions. Null as well where the' +
+          'service has no `ENCRYPTION_KEY`: then only the response that created the code has it.',
       }),
     invite_expires_at: timestamp.nullable().meta({
-      description: 'Until when an invitation can be accepted; it may be in the past',
+      description: 'When an invitation expires; it may be in the past',
     }),
     created_at: timestamp,
   })
@@ -58,12 +60,12 @@ const perCapability = <T extends z.ZodType>(value: T) =>
     >,
   );
 
-/** Capability → whether it is held. */
+/** Capability → whether the member has it. */
 export const heldCapabilities = perCapability(z.boolean()).meta({ id: 'HeldCapabilities' });
 
 const capabilitySetting = z
   .object({
-    default: z.boolean().meta({ description: "What the member's role has" }),
+    default: z.boolean().meta({ description: "The default of the member's role" }),
     override: z.boolean().nullable(),
     effective: z.boolean().meta({ description: 'The override if there is one, else the default' }),
   })
@@ -92,8 +94,8 @@ const keepKeys = z
   .default(false)
   .meta({
     description:
-      'Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, ' +
-      'since whoever made a key knows its secret.',
+      'Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,' +
+      'since the maker of a key knows its secret.',
   });
 
 export const roleChange = z
@@ -104,13 +106,13 @@ const override = z
   .boolean()
   .nullable()
   .optional()
-  .meta({ description: 'Null clears it: the default of the role holds' });
+  .meta({ description: 'Null clears it: the default of the role applies' });
 
 export const permissionsChange = z
   .strictObject({
     overrides: z
       .strictObject(perCapability(override).shape)
-      .meta({ id: 'CapabilityOverrides', description: 'What is not named stays as it is' }),
+      .meta({ id: 'CapabilityOverrides', description: 'Absent ones do not change' }),
     keep_keys: keepKeys,
   })
   .meta({ examples: [{ overrides: { run_workflows: false, approve_gates: null } }] });
@@ -125,7 +127,7 @@ export const memberStatsSchema = z
     approvals: z.int(),
     rejections: z.int(),
     workflows_created: z.int(),
-    total_cost_usd: dollars.meta({ description: 'Of the runs that the member triggered' }),
+    total_cost_usd: dollars.meta({ description: 'For the runs that the member triggered' }),
     activity: z
       .array(z.object({ date: z.string(), count: z.int() }))
       .meta({ description: 'Audited actions per UTC day, the last 30, oldest first' }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonValue } from './common.ts';
 
-/** Kinds of data that redaction knows by itself. Each is also the name in `[REDACTED:<name>]`. */
+/** Kinds of data that redaction detects. Each is also the name in `[REDACTED:<name>]`. */
 export const detectorNames = [
   'email',
   'phone',
@@ -16,8 +16,8 @@ export type DetectorName = (typeof detectorNames)[number];
 const name = z.string().min(1).max(200);
 
 /**
- * RE2: no back-references and no look-around, and in turn linear in the text. Whether it is valid says
- * `policyPatternProblem`: to compile all that one request may hold takes a minute.
+ * RE2: no back-references and no look-around, and therefore linear in the text. `policyPatternProblem` validates it:
+ * compiling all patterns of one request may take a minute.
  */
 const pattern = z
   .string()
@@ -33,7 +33,7 @@ const blockedArgumentSchema = z
       .string()
       .max(200)
       .regex(/^[^.]+(?:\.[^.]+)*$/, 'must be a path like body.country')
-      .meta({ description: 'Path into the rendered parameters, steps parted by dots' }),
+      .meta({ description: 'Path into the rendered parameters, with dots between steps' }),
     values: z
       .array(jsonValue)
       .min(1)
@@ -44,7 +44,7 @@ const blockedArgumentSchema = z
   })
   .refine(
     (rule) => (rule.values === undefined) !== (rule.pattern === undefined),
-    "needs either 'values' or 'pattern'",
+    "requires either 'values' or 'pattern'",
   )
   .meta({ id: 'BlockedArgument' });
 
@@ -57,7 +57,7 @@ const toolPolicySchema = z
       .array(name)
       .max(1_000)
       .optional()
-      .meta({ description: 'Absent: every workflow may use it' }),
+      .meta({ description: 'Absent: all workflows can use it' }),
     blocked_arguments: z.array(blockedArgumentSchema).max(50).optional(),
   })
   .meta({ id: 'ToolPolicy' });
@@ -66,7 +66,10 @@ const redactionPatternSchema = z
   .strictObject({
     name: z
       .string()
-      .regex(/^[A-Za-z][A-Za-z0-9_-]{0,49}$/, 'must be letters, digits, _ and -, at most 50')
+      .regex(
+        /^[A-Za-z][A-Za-z0-9_-]{0,49}$/,
+        'must contain only letters, digits, _ and -, at most 50',
+      )
       .refine(
         (text) => !(detectorNames as readonly string[]).includes(text),
         'is the name of a detector',
@@ -90,14 +93,14 @@ const redactionSchema = z
   })
   .meta({ id: 'Redaction' });
 
-/** What agents and tools of a workspace may do, and what is taken out before anything leaves. */
+/** The permissions of agents and tools of a workspace, and the redaction of outgoing data. */
 export const policiesInput = z.strictObject({
   model_allowlist: z
     .array(name)
     .max(500)
     .nullable()
     .default(null)
-    .meta({ description: 'Models that agents may ask; null: all' }),
+    .meta({ description: 'Models that agents can use; null: all' }),
   tools: z
     .array(toolPolicySchema)
     .max(200)
@@ -112,7 +115,7 @@ export type Policies = z.infer<typeof policiesSchema>;
 export type ToolPolicy = Policies['tools'][number];
 export type BlockedArgument = NonNullable<ToolPolicy['blocked_arguments']>[number];
 
-/** What holds for a workspace that has set nothing: everything is allowed and nothing redacted. */
+/** The default: everything is allowed and nothing redacted. */
 export const unrestricted: Policies = {
   model_allowlist: null,
   tools: [],

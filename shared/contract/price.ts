@@ -3,7 +3,7 @@ import { dollarsOrZero } from './common.ts';
 
 const perMillion = dollarsOrZero(10_000_000);
 
-/** What a workspace pays for a model, where that differs from the built-in table. */
+/** The workspace's price of a model, where it differs from the built-in table. */
 export const priceSchema = z
   .strictObject({
     model: z.string().min(1).max(200).meta({ description: '`provider/model`' }),

@@ -32,7 +32,7 @@ const pendingGateSchema = z
   })
   .meta({ id: 'PendingGate' });
 
-/** What a run says in a list: everything but its payloads and steps. */
+/** A run in a list: without its payloads and steps. */
 const summaryFields = {
   id: z.string(),
   run_id: z.string().meta({ description: 'The same as `id`' }),
@@ -47,7 +47,7 @@ const summaryFields = {
   resumable: z.boolean(),
   cost_usd: dollars,
   cost_cap_usd: dollars.nullable(),
-  duration_ms: z.int().meta({ description: 'Active time; waiting at gates is not in it' }),
+  duration_ms: z.int().meta({ description: 'Active time, without the wait at gates' }),
   waiting_ms: z.int().meta({ description: 'Time spent waiting at gates' }),
   created_by: z.string().nullable().meta({ description: 'The member who triggered it' }),
   created_at: timestamp,
@@ -64,14 +64,14 @@ export const runSchema = z
     input: jsonObject,
     state: jsonObject.nullable(),
     output: jsonValue.meta({
-      description: 'Output keys of the nodes that nothing follows; null until then',
+      description: 'Output keys of the nodes without a successor; null until then',
     }),
     steps: z.array(stepSchema),
     checkpoints: z.array(checkpointSchema),
     pending_gate: pendingGateSchema.nullable().meta({ description: 'The oldest open gate' }),
     pending_gates: z.array(pendingGateSchema).meta({
       description:
-        'Every gate that can be decided now, oldest first. A run that is at work on one branch may have some, too',
+        'Every gate that can be decided now, oldest first. A run with other active branches may have some, too',
     }),
     evals: evalsSchema.nullable(),
     temporal: z.object({
@@ -96,7 +96,7 @@ export const runListQuery = z.strictObject({
   ...pageQuery.shape,
 });
 
-/** The same without the workflow, which the path names. */
+/** The same without the workflow, which is in the path. */
 export const workflowRunsQuery = runListQuery.omit({ workflow_id: true });
 
 const approvalSchema = z
@@ -118,25 +118,27 @@ export const runInputBody = jsonObject.nullish().meta({
   examples: [{ ticket: 'I was charged twice' }],
 });
 
-/** What a person says at a gate, as requests and tools send it. */
+/** A person's decision at a gate, as requests and tools send it. */
 export const gateAnswerFields = {
   approved: z.boolean().default(true),
   input: jsonObject.optional().meta({ description: 'Merged into the run state' }),
   reason: z.string().trim().max(1_000).optional().meta({
-    description: 'Why: kept with the decision and shown in the error of a run that it fails',
+    description:
+      'The reason: stored with the decision, and shown in the error of a run that it fails',
   }),
 } satisfies Record<keyof GateAnswer, z.ZodType>;
 
-/** Which gate they answer. */
+/** The gate that they decide. */
 export const gateChoiceFields = {
   node_id: z
     .string()
     .min(1)
     .max(100)
     .optional()
-    .meta({ description: 'Which gate, when several are open; the oldest without it' }),
+    .meta({ description: 'The gate, when several are open; by default the oldest' }),
   step_key: z.string().min(1).max(1_000).optional().meta({
-    description: 'Which question, as `pending_gates` names it: a gate in a loop asks once a round',
+    description:
+      "The gate's round, from `pending_gates`: a gate in a loop opens once per iteration",
   }),
 };
 
@@ -145,7 +147,7 @@ export const decisionBody = z
   .nullish()
   .meta({ examples: [{ approved: true, input: { note: 'fine by me' }, reason: 'as agreed' }] });
 
-/** What a caller may name a request by, so that sending it twice starts one run. */
+/** A key for a request, so that sending it twice starts one run. */
 export const idempotencyKeySchema = z
   .string()
   .regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonObject, timestamp } from './common.ts';
 
-/** Whether a run may begin while an earlier one of the same schedule is pending, running or paused. */
+/** Whether a run may start while an earlier one of the same schedule is pending, running or paused. */
 export const overlaps = ['skip', 'allow'] as const;
 
 export const scheduleSchema = z
@@ -11,16 +11,16 @@ export const scheduleSchema = z
     name: z.string().nullable(),
     cron: z.string(),
     timezone: z.string(),
-    input: jsonObject.meta({ description: 'What each run is given' }),
+    input: jsonObject.meta({ description: 'The input of each run' }),
     enabled: z.boolean(),
     overlap: z.enum(overlaps),
-    next_run_at: timestamp.nullable().meta({ description: 'Null while it is not enabled' }),
+    next_run_at: timestamp.nullable().meta({ description: 'Null while it is disabled' }),
     last_run_at: timestamp.nullable(),
     last_run_id: z.string().nullable(),
     last_skip: z
       .object({ at: timestamp, reason: z.string() })
       .nullable()
-      .meta({ description: 'The latest time that was due and got no run, and why' }),
+      .meta({ description: 'The latest due time without a run, and the reason' }),
     created_at: timestamp,
   })
   .meta({ id: 'Schedule' });
@@ -35,11 +35,11 @@ const fields = {
     .string()
     .min(1)
     .max(100)
-    .meta({ description: 'IANA name of the zone the cron is read in' }),
+    .meta({ description: 'IANA time zone of the cron expression' }),
   input: jsonObject,
   enabled: z.boolean(),
   overlap: z.enum(overlaps).meta({
-    description: '`skip`: no run begins while an earlier one of the schedule has not ended',
+    description: '`skip`: no run starts while an earlier one of the schedule is active',
   }),
 };
 
@@ -65,7 +65,7 @@ export const scheduleInput = z
     ],
   });
 
-/** Absent fields stay. The workflow may be named as it is, but not changed. */
+/** Absent fields do not change. The workflow may be included unchanged. */
 export const scheduleUpdate = z
   .strictObject({
     workflow_id: z.string().min(1).max(100).optional(),

@@ -4,7 +4,7 @@ import { timestamp } from './common.ts';
 import { emailInput, heldCapabilities, memberName, memberSchema, roleSchema } from './member.ts';
 
 const newPassword = z.string().min(MIN_PASSWORD_LENGTH).max(MAX_PASSWORD_LENGTH);
-/** One that is compared, not kept: what is too short for a new one is simply wrong. */
+/** A password that is compared, not stored: one that is too short for a new password is simply wrong. */
 const givenPassword = z.string().min(1).max(MAX_PASSWORD_LENGTH);
 
 export const loginInput = z
@@ -43,7 +43,7 @@ export const sessionSchema = z
 
 export const identitySchema = z
   .object({
-    id: z.string().nullable().meta({ description: 'The member; null for a key linked to none' }),
+    id: z.string().nullable().meta({ description: 'The member; null for an unlinked key' }),
     name: z.string().nullable(),
     email: z.string().nullable(),
     role: roleSchema,

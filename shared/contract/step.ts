@@ -8,14 +8,11 @@ const stepStatusSchema = z.enum(stepStatuses);
 
 const usageSchema = z.object({ input_tokens: z.int(), output_tokens: z.int() });
 
-/** What a person said at a gate. */
+/** A person's decision at a gate. */
 const decisionSchema = z
   .object({
     approved: z.boolean(),
-    by: z
-      .string()
-      .nullable()
-      .meta({ description: 'The name of whoever decided, if they have one' }),
+    by: z.string().nullable().meta({ description: 'The name of the person who decided, if known' }),
     at: timestamp,
     reason: z.string().nullable(),
   })
@@ -23,13 +20,13 @@ const decisionSchema = z
 
 const attemptOutcomes = ['success', 'failed', 'cancelled', 'interrupted'] as const;
 
-/** One attempt at a step. All attempts at a step together cost what the step costs. */
+/** One attempt at a step. The costs of all attempts add up to the cost of the step. */
 const stepAttemptSchema = z
   .object({
     attempt: z.int(),
     outcome: z.enum(attemptOutcomes).nullable().meta({
       description:
-        'Null while it is at work. `interrupted`: its worker was shut down or lost, which uses up no try',
+        'Null while it is running. `interrupted`: its worker was shut down or lost, which uses up no retry',
     }),
     started_at: timestamp,
     finished_at: timestamp.nullable(),
@@ -39,19 +36,19 @@ const stepAttemptSchema = z
   })
   .meta({ id: 'StepAttempt' });
 
-/** One node in one round: what it was given, what it gave, what it cost. */
+/** One node in one iteration: its input, its output and its cost. */
 export const stepSchema = z
   .object({
     step_key: z
       .string()
-      .meta({ description: 'Node id and loop rounds: stable over retries and resumes' }),
+      .meta({ description: 'Node id and loop iterations: stable over retries and resumes' }),
     node_id: z.string(),
     label: z.string(),
     kind: z.enum(nodeKinds),
     iteration: z
       .array(z.int())
-      .meta({ description: 'Rounds of the loops around it, outermost first' }),
-    attempt: z.int().meta({ description: 'How many attempts there were' }),
+      .meta({ description: 'Iterations of the enclosing loops, outermost first' }),
+    attempt: z.int().meta({ description: 'The number of attempts' }),
     status: stepStatusSchema,
     started_at: timestamp,
     finished_at: timestamp.nullable(),
@@ -62,38 +59,35 @@ export const stepSchema = z
       .nullable()
       .meta({
         description:
-          'The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a ' +
-          'first attempt, null where it was not written down',
+          'The part of `duration_ms` before the last attempt: earlier attempts and the delays after them, since the last resume; 0 for a' +
+          'first attempt, null where it was not recorded',
       }),
     attempts: z
       .array(stepAttemptSchema)
-      .meta({ description: 'Every attempt, oldest first, those before a resume too' }),
+      .meta({ description: 'Every attempt, oldest first, including those before a resume' }),
     cost_usd: dollars,
     model: z.string().optional(),
     usage: usageSchema.optional(),
     unpriced: z
       .boolean()
       .optional()
-      .meta({ description: 'The model has no price, so the cost is not known' }),
+      .meta({ description: 'The model has no price, so the cost is unknown' }),
     input: jsonValue,
     output: jsonValue,
     error: z.string().nullable(),
     policy: z.array(policyVerdictSchema),
     decision: decisionSchema
       .optional()
-      .meta({ description: 'Of a gate that was decided and has not been asked again since' }),
+      .meta({ description: 'For a gate that was decided and has not opened again since' }),
   })
   .meta({ id: 'Step' });
 
-/** Where an execution can be taken up again. */
+/** Where an execution can be reset to. */
 export const checkpointSchema = z
   .object({
     step_key: z.string(),
     at: timestamp,
-    event_id: z
-      .int()
-      .nullable()
-      .meta({ description: 'Event of the Temporal history that holds it' }),
+    event_id: z.int().nullable().meta({ description: 'Its event in the Temporal history' }),
   })
   .meta({ id: 'Checkpoint' });
 

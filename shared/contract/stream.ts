@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { nextCursor, timestamp, wholeNumber } from './common.ts';
 
-/** Frames are small: more of them to a page than rows elsewhere. */
+/** Frames are small: a page has more of them than rows elsewhere. */
 const MAX_EVENTS = 1_000;
 
 const run_id = z.string();
 const node_id = z.string();
 
-/** What a run's stream says. Frames carry ids, not payloads: whoever listens reads the run anew. */
+/** The frames of a run's stream. They contain ids, not payloads: listeners read the run again. */
 export const streamFrameSchema = z
   .discriminatedUnion('type', [
     z
@@ -35,7 +35,7 @@ export const streamFrameSchema = z
 /** A frame as it was emitted: its number within the run, and when it was written. */
 export const runEventSchema = z
   .object({
-    seq: z.int().meta({ description: 'Its number within the run; rises, and may leave some out' }),
+    seq: z.int().meta({ description: 'Its number within the run; increases, possibly with gaps' }),
     at: timestamp,
     frame: streamFrameSchema,
   })
@@ -63,7 +63,7 @@ export const closeCodes = {
   unauthenticated: 4401,
   forbidden: 4403,
   not_found: 4404,
-  /** Too many sockets, or a reader that does not keep up. */
+  /** Too many sockets, or a reader that is too slow. */
   too_many: 1013,
   going_away: 1001,
 } as const;

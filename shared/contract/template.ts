@@ -8,17 +8,17 @@ export const templateSchema = z
     id: z.string(),
     name: z.string(),
     description: z.string(),
-    built_in: z.boolean().meta({ description: 'It comes with the service and cannot be changed' }),
+    built_in: z.boolean().meta({ description: 'It is built in and cannot be changed' }),
     graph: workflowSchema.shape.graph,
     checks: z.array(jsonValue),
-    sample_input: jsonObject.meta({ description: 'An input to try it with' }),
+    sample_input: jsonObject.meta({ description: 'An example input' }),
     created_at: timestamp.nullable().meta({ description: 'Null for built-in ones' }),
   })
   .meta({ id: 'Template' });
 
 const { name, description } = workflowCreateBody.shape;
 const graph = workflowCreateBody.shape.graph.unwrap();
-const sampleInput = jsonObject.meta({ description: 'An input to try it with' });
+const sampleInput = jsonObject.meta({ description: 'An example input' });
 
 const fromGraph = z
   .strictObject({
@@ -37,7 +37,7 @@ const fromWorkflow = z
       .min(1)
       .max(100)
       .meta({ description: 'Its current graph and its checks are copied' }),
-    name: name.optional().meta({ description: 'The name of the workflow without it' }),
+    name: name.optional().meta({ description: "The workflow's name by default" }),
     description: description.unwrap().optional(),
     sample_input: sampleInput.default({}),
   })
@@ -71,7 +71,7 @@ export const templateUpdateBody = z
 
 export const instantiateBody = z
   .strictObject({
-    name: name.optional().meta({ description: 'The name of the template without it' }),
+    name: name.optional().meta({ description: "The template's name by default" }),
     description: description.unwrap().optional(),
   })
   .nullish()

@@ -6,10 +6,9 @@ export const usageSchema = z
   .object({
     plan: z.enum(planNames),
     runs_used: z.int().meta({
-      description:
-        'Runs created this month, whatever became of them: what the quota is compared with',
+      description: 'Runs created this month, whatever their result; the quota limits this number',
     }),
-    runs_limit: z.int().nullable().meta({ description: 'Null: without limit' }),
+    runs_limit: z.int().nullable().meta({ description: 'Null: unlimited' }),
     cost_usd: dollars,
     period_start: timestamp.meta({ description: 'First instant of the current month, UTC' }),
     period_end: timestamp.meta({ description: 'Last second of the current month, UTC' }),
@@ -19,7 +18,7 @@ export type Usage = z.infer<typeof usageSchema>;
 
 export const metricsOverviewSchema = z
   .object({
-    total_runs: z.int().meta({ description: 'Every run there ever was, deleted ones included' }),
+    total_runs: z.int().meta({ description: 'All runs, including deleted ones' }),
     success_rate: z.number().meta({
       description: 'Percent of the finished runs, one decimal; 0 when none has finished',
     }),
@@ -27,7 +26,7 @@ export const metricsOverviewSchema = z
     active_workflows: z.int().meta({ description: 'Published workflows' }),
     runs_by_day: z
       .array(z.object({ date: z.iso.date(), count: z.int(), cost_usd: dollars }))
-      .meta({ description: 'The last 14 days, UTC, today included, oldest first' }),
+      .meta({ description: 'The last 14 days, UTC, including today, oldest first' }),
     eval_pass_rate: z.number().nullable().meta({
       description: 'Percent of the checks that passed, one decimal; null when none has run',
     }),
@@ -36,13 +35,13 @@ export const metricsOverviewSchema = z
   .meta({ id: 'MetricsOverview' });
 export type MetricsOverview = z.infer<typeof metricsOverviewSchema>;
 
-/** Rows of a list of the breakdown; what is beyond them is one row more. */
+/** Rows of a list of the breakdown; the rest is one more row. */
 export const MAX_BREAKDOWN_ROWS = 50;
 
 export const breakdownQuery = z.strictObject({
   days: wholeNumber(1, 90)
     .prefault('30')
-    .meta({ description: 'How many days, UTC, today included' }),
+    .meta({ description: 'How many days, UTC, including today' }),
 });
 
 const tokens = z.int().meta({ description: 'Of the attempts that ended the steps' });
@@ -54,7 +53,7 @@ export const usageBreakdownSchema = z
     by_workflow: z
       .array(
         z.object({
-          workflow_id: z.string().nullable().meta({ description: 'Null: of all others' }),
+          workflow_id: z.string().nullable().meta({ description: 'Null: all others' }),
           name: z.string(),
           runs: z.int(),
           cost_usd: dollars,
@@ -62,28 +61,28 @@ export const usageBreakdownSchema = z
       )
       .meta({
         description:
-          `Runs created in these days that are kept, dearest first. Beyond ${MAX_BREAKDOWN_ROWS}, the last row is ` +
+          `Runs created in these days that still exist, most expensive first. Beyond ${MAX_BREAKDOWN_ROWS}, the last row is` +
           '`other`',
       }),
     by_model: z
       .array(
         z.object({
           model: z.string().nullable().meta({
-            description: 'Null: attempts that failed for good, of whichever model',
+            description: 'Null: attempts that failed permanently, of any model',
           }),
           steps: z.int(),
           input_tokens: tokens,
           output_tokens: tokens,
           cost_usd: dollars,
-          unpriced_steps: z.int().meta({ description: 'Steps whose cost is not known in full' }),
+          unpriced_steps: z.int().meta({ description: 'Steps whose cost is not completely known' }),
         }),
       )
       .meta({
-        description: `The steps of these runs, likewise; beyond ${MAX_BREAKDOWN_ROWS}, the last row is \`other\``,
+        description: `The steps of these runs, in the same way; beyond ${MAX_BREAKDOWN_ROWS}, the last row is \`other\``,
       }),
     by_day: z
       .array(z.object({ date: z.iso.date(), runs: z.int(), cost_usd: dollars }))
-      .meta({ description: 'Every day, oldest first, of all runs, deleted ones included' }),
+      .meta({ description: 'Every day, oldest first, of all runs, including deleted ones' }),
   })
   .meta({ id: 'UsageBreakdown' });
 export type UsageBreakdown = z.infer<typeof usageBreakdownSchema>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonValue } from './common.ts';
 
-/** How long events can be told from new ones, at most: 30 days. */
+/** The longest deduplication window: 30 days. */
 const MAX_DEDUP_SECONDS = 2_592_000;
 const MAX_TOLERANCE_SECONDS = 86_400;
 
@@ -13,15 +13,14 @@ const settings = {
     description: 'How far the time of a signature may be from now, before or after',
   }),
   dedup_window_seconds: z.int().min(0).max(MAX_DEDUP_SECONDS).meta({
-    description:
-      'How long an event that was seen starts no second run; 0: every request starts one',
+    description: 'How long a known event starts no second run; 0: every request starts one',
   }),
   event_id_field: z.string().min(1).max(200).meta({
-    description: 'The field of the body that names the event when no `X-Service-Event-Id` does',
+    description: 'The body field with the event id, without an `X-Service-Event-Id`',
   }),
 };
 
-/** What the webhook of a workflow is like before anybody has configured it. */
+/** The settings of a workflow's webhook before its first change. */
 export const webhookDefaults = {
   require_signature: false,
   timestamp_tolerance_seconds: 300,
@@ -36,7 +35,7 @@ export const webhookConfigInput = z
 export type WebhookConfigInput = z.infer<typeof webhookConfigInput>;
 
 const url = z.string().meta({
-  description: 'Where to send events. Whoever knows it can start runs',
+  description: 'The address for events. Anyone who has it can start runs',
   examples: ['https://ops.example.com/api/hooks/wf_01m7.../5f0c...'],
 });
 
@@ -53,10 +52,10 @@ export const webhookSchema = z
   .meta({ id: 'Webhook' });
 export type Webhook = z.infer<typeof webhookSchema>;
 
-/** For the document: what arrives is read as bytes, whatever its content type says. */
+/** For the document: the body is read as bytes, whatever its content type is. */
 export const hookBody = jsonValue.optional().meta({
   description:
-    'Any JSON. An object is the input of the run, any other value is put into it as `payload`; nothing at all is `{}`.',
+    'Any JSON. An object is the input of the run, any other value becomes its `payload`; an empty body is `{}`.',
   examples: [{ event_id: 'evt_1042', ticket: 'The printer is on fire' }],
 });
 
@@ -65,7 +64,7 @@ export const hookAnswerSchema = z
     run_id: z.string(),
     status: z
       .enum(['pending', 'duplicate'])
-      .meta({ description: '`duplicate`: the run that the event started before' }),
+      .meta({ description: '`duplicate`: the run that the event has already started' }),
     deduplicated: z.literal(true).optional(),
   })
   .meta({ id: 'HookAnswer' });

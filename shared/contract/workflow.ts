@@ -4,26 +4,26 @@ import { draftGraphSchema, evaluationChecksInput } from './graph.ts';
 
 export const workflowStatuses = ['draft', 'published'] as const;
 
-// Documents what a graph that can run is made of; a draft may hold anything.
+// Documents the contents of a runnable graph; a draft may contain anything.
 const drawnPart = (noun: string) =>
   jsonValue.meta({
     anyOf: [
       { $ref: `#/components/schemas/${noun}Input` },
-      { description: 'Whatever else was drawn. A graph that holds it cannot run' },
+      { description: 'Anything else that was drawn. A graph that contains it cannot run' },
     ],
   });
 
-/** A graph as it was drawn, valid or not. */
+/** A graph as drawn, valid or not. */
 const savedGraph = z
   .looseObject({ nodes: z.array(drawnPart('GraphNode')), edges: z.array(drawnPart('GraphEdge')) })
-  .meta({ id: 'Graph', description: 'Nodes and edges as they were drawn' });
+  .meta({ id: 'Graph', description: 'Nodes and edges as drawn' });
 
 const drawnGraph = draftGraphSchema
   .extend({
     nodes: z.array(drawnPart('GraphNode')).default([]),
     edges: z.array(drawnPart('GraphEdge')).default([]),
   })
-  .meta({ id: 'GraphDraft', description: 'Nodes and edges as they are drawn, fit to run or not' });
+  .meta({ id: 'GraphDraft', description: 'Nodes and edges as drawn, runnable or not' });
 
 const runStatsSchema = z
   .object({
@@ -31,7 +31,7 @@ const runStatsSchema = z
     success: z.int(),
     failed: z.int(),
     paused: z.int(),
-    running: z.int().meta({ description: 'Pending ones included' }),
+    running: z.int().meta({ description: 'Including pending ones' }),
     success_rate: z
       .number()
       .meta({ description: 'Percent of the finished runs, one decimal; 0 when none finished' }),
@@ -39,7 +39,7 @@ const runStatsSchema = z
     avg_duration_ms: z
       .int()
       .nullable()
-      .meta({ description: 'Over the finished runs, without waiting at gates' }),
+      .meta({ description: 'Over the finished runs, without the wait at gates' }),
     last_run_at: timestamp.nullable(),
   })
   .meta({ id: 'RunStats' });
@@ -54,7 +54,7 @@ export const workflowSchema = z
     version: z.int(),
     graph: savedGraph,
     checks: z.array(jsonValue),
-    run_cap_usd: dollars.nullable().meta({ description: 'What one run may cost' }),
+    run_cap_usd: dollars.nullable().meta({ description: 'The cost limit of one run' }),
     stats: runStatsSchema,
     created_by: z.string().nullable(),
     created_at: timestamp,
@@ -66,7 +66,7 @@ const name = z.string().trim().min(1).max(200);
 const description = z.string().max(10_000);
 const runCap = dollarsInput
   .nullable()
-  .meta({ description: 'What one run may cost; null lifts the cap' });
+  .meta({ description: 'The cost limit of one run; null removes it' });
 
 const exampleGraph = {
   nodes: [

@@ -41,11 +41,11 @@ export function createDataCursors(secret: string | undefined): DataCursors {
       const position = bytes.subarray(MAC_BYTES).toString('utf8');
       const [, at, tie] = POSITION.exec(position) ?? [];
       // Decoding passes over what is not of its alphabet; only the one spelling that we wrote is ours.
-      const isOurs =
+      const isOwn =
         bytes.toString('base64url') === cursor &&
         tie !== undefined &&
         timingSafeEqual(bytes.subarray(0, MAC_BYTES), sign(position, list));
-      if (!isOurs) throw new AppError('invalid', 'cursor: not a cursor of this list');
+      if (!isOwn) throw new AppError('invalid', 'cursor: not a cursor of this list');
       return { at: Number(at), tie };
     },
   };

@@ -1,9 +1,9 @@
 /** How many letters a name may be off to be taken for a slip of the pen: none in the shortest. */
-const slipsIn = (name: string): number => (name.length < 4 ? 0 : name.length < 6 ? 1 : 2);
+const maxTypos = (name: string): number => (name.length < 4 ? 0 : name.length < 6 ? 1 : 2);
 
 /** The name that was probably meant: the nearest one, if it is near enough. Undefined when there is none. */
 export function suggest(written: string, names: Iterable<string>): string | undefined {
-  const most = slipsIn(written);
+  const most = maxTypos(written);
   let best: { name: string; distance: number } | undefined;
   for (const name of names) {
     if (name === written || Math.abs(name.length - written.length) > most) continue;

@@ -13,7 +13,7 @@ import {
   createCustomTool,
   type CustomTool,
   type CustomToolScope,
-  headerPlace,
+  headerContext,
   readCustomTool,
   toAnswer,
   updateCustomTool,
@@ -129,7 +129,7 @@ function sealHeaders(
   );
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
-      if (value !== HEADER_MASK) return [name, seal(sealer, value, headerPlace(scope, name))];
+      if (value !== HEADER_MASK) return [name, seal(sealer, value, headerContext(scope, name))];
       const sealed = keptByName.get(name.toLowerCase());
       if (sealed === undefined) throw invalid(`headers.${name} has no stored value`);
       return [name, sealed];

@@ -9,7 +9,7 @@ import { describeCurrent, type DispatchDeps } from './runs/executions.ts';
 const WORKSPACES_PER_LOOK = 100;
 /** Active runs that are cancelled, and closing executions that are checked in Temporal, at once. */
 const LIVE_BATCH = 50;
-const TOLD_AT_ONCE = 10;
+const HANDLED_AT_ONCE = 10;
 /** Retention of outbound events, for all plans. */
 const OUTBOUND_KEPT_DAYS = 30;
 
@@ -105,7 +105,7 @@ async function sweepWorkspace(
   }
   finished &&= await untilNothingIsLeft(part, () => deleteExpiredMetering(deps.db, workspace.id));
   // One entry per sweep: a workspace that continues in the next part gets its entry at the end.
-  if (finished) await retention.tellRemovals(deps.db, workspace.id);
+  if (finished) await retention.recordRemovals(deps.db, workspace.id);
   return finished;
 }
 
@@ -165,8 +165,8 @@ async function closedAmongEnding(part: Part, window: retention.Window): Promise<
 
 /** A few at a time. */
 async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
-  for (let at = 0; at < items.length; at += TOLD_AT_ONCE) {
-    await Promise.all(items.slice(at, at + TOLD_AT_ONCE).map(act));
+  for (let at = 0; at < items.length; at += HANDLED_AT_ONCE) {
+    await Promise.all(items.slice(at, at + HANDLED_AT_ONCE).map(act));
   }
 }
 

@@ -5,8 +5,8 @@ import type { AlertChannel } from '../alerts.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../password-length.ts';
 
 /**
- * The one place that reads the environment. Names carry their unit; an empty variable counts as unset.
- * `.env.example` lists every variable and is held to this schema by a test.
+ * The only place that reads the environment. Names include their unit; an empty variable counts as unset. A test
+ * compares `.env.example`, which lists every variable, with this schema.
  */
 const flag = (fallback: 'on' | 'off') =>
   z
@@ -116,7 +116,7 @@ export const environmentSchema = z.object({
 
 type Environment = z.infer<typeof environmentSchema>;
 
-/** Where alerts go. None: nobody is told, and none is queued. */
+/** Configured alert channels. None: alerts are neither sent nor queued. */
 function alertChannelsOf(e: Environment): AlertChannel[] {
   const email = e.EMAIL_API_KEY !== undefined && e.ALERT_EMAIL !== undefined;
   return [
@@ -125,7 +125,7 @@ function alertChannelsOf(e: Environment): AlertChannel[] {
   ];
 }
 
-/** Undefined where nobody said where the UI of an external server is. */
+/** Undefined when no UI of an external server is configured. */
 function temporalUiUrlOf(e: Environment): string | undefined {
   const embedded =
     e.TEMPORAL_ADDRESS === undefined ? `http://127.0.0.1:${e.TEMPORAL_UI_PORT}` : undefined;
@@ -164,7 +164,7 @@ export function loadConfig(env: Record<string, string | undefined> = process.env
   const parsed = environmentSchema.safeParse(present);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(`Configuration is wrong:\n  ${lines.join('\n  ')}`);
+    throw new Error(`The configuration is invalid:\n  ${lines.join('\n  ')}`);
   }
   const e = parsed.data;
   return {

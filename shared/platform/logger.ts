@@ -3,8 +3,8 @@ import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino'
 export type { Logger };
 
 /**
- * JSON lines. The same keys everywhere: `requestId workspaceId workflowId runId stepKey`.
- * Credentials are cut out of whatever object carries them.
+ * JSON lines. The same keys everywhere: `requestId workspaceId workflowId runId stepKey`. Credentials in any object are
+ * redacted.
  */
 export function createLogger(
   options: { name: string; level: string },

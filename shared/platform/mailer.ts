@@ -14,7 +14,7 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Hands a mail to the provider and answers its id. Throws MailError, or EgressError without an answer. */
+  /** Sends an email through the provider and returns its id. Throws MailError, or EgressError without a response. */
   send: (
     mail: Mail,
     options?: { idempotencyKey?: string; signal?: AbortSignal },
@@ -33,10 +33,10 @@ export class MailError extends Error {
 }
 
 const TIMEOUT_MS = 30_000;
-/** Characters kept of what the provider says. */
+/** Characters kept of the provider's text. */
 const MAX_TEXT = 500;
 
-/** Undefined when no key is configured: then nobody asked for mail, and callers stay silent or say so. */
+/** Undefined when no key is configured: then email is off, and callers skip it or say so. */
 export function createMailer(settings: Config['email'], egress: Egress): Mailer | undefined {
   const { apiKey, apiUrl, from } = settings;
   if (apiKey === undefined) return undefined;
@@ -47,8 +47,8 @@ export function createMailer(settings: Config['email'], egress: Egress): Mailer 
         baseUrl: apiUrl.replace(/\/+$/, ''),
         userAgent: 'durable-workflows',
       });
-      // The SDK calls the global fetch and turns every failure into one sentence; through here it keeps to the
-      // egress guard, stops when told to, and tells an answer from silence.
+      // The SDK calls the global fetch and turns every failure into one sentence; this one uses the egress guard, can
+      // be aborted, and distinguishes a response from none.
       resend.fetchRequest = <T>(path: string, request: SdkRequest = {}) =>
         exchange<T>(egress, `${apiUrl.replace(/\/+$/, '')}${path}`, request, options.signal);
       const body = {

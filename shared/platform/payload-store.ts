@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Pool } from '../db/pool.ts';
 import { readPayload, storePayload } from '../db/runs/payloads.ts';
 
-/** Payloads above this go to Postgres and travel as a reference: histories stay small, the 2 MiB limit is far. */
+/** Larger payloads go to Postgres and are sent as a reference: histories stay small, far from the 2 MiB limit. */
 const MAX_INLINE_BYTES = 64 * 1024;
 
 const ENCODING = 'binary/stored';
@@ -12,12 +12,12 @@ const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
 /**
- * Keeps large payloads out of the event history. Content-addressed, so a retry or a replay stores nothing twice.
- * Runs outside the workflow sandbox, on both sides of every call; workflow code never sees a reference.
+ * Keeps large payloads out of the event history. Content-addressed, so a retry or a replay stores nothing twice. Runs
+ * outside the workflow sandbox, on both sides of every call; workflow code never sees a reference.
  */
 export function createPayloadStore(db: Pool): PayloadCodec {
   return {
-    // Almost all payloads pass as they are; every promise here is one per payload of every call.
+    // Almost all payloads pass unchanged; every promise here is one per payload of every call.
     encode: async (payloads) =>
       payloads.some(isLarge)
         ? Promise.all(payloads.map((payload) => store(db, payload)))
@@ -52,7 +52,7 @@ async function store(db: Pool, payload: Payload): Promise<Payload> {
 
 const reference = z.object({ digest: z.string() });
 
-/** Undefined for what is not a reference, also where it says that it is: then it cannot be decoded either. */
+/** Undefined for anything but a reference, also for an invalid one: then it cannot be decoded either. */
 function digestIn(payload: Payload): string | undefined {
   if (!isReference(payload)) return undefined;
   try {
@@ -66,7 +66,7 @@ async function load(db: Pool, payload: Payload): Promise<Payload> {
   const digest = digestIn(payload);
   if (digest === undefined) return payload;
   const bytes = await readPayload(db, digest);
-  if (bytes === undefined) throw new ValueError(`Stored payload ${digest} is gone`);
+  if (bytes === undefined) throw new ValueError(`Stored payload ${digest} was deleted`);
   const inner = payload.metadata?.['stored-encoding'];
   return { metadata: inner == null ? {} : { encoding: inner }, data: new Uint8Array(bytes) };
 }

@@ -9,22 +9,22 @@ import type { Config } from './config.ts';
 import type { Logger } from './logger.ts';
 import { createPayloadStore } from './payload-store.ts';
 
-/** How long one call to Temporal may take before whoever waits for it is answered without it. */
+/** The timeout of one call to Temporal; the caller then continues without it. */
 const CALL_TIMEOUT_MS = 3_000;
 
 export interface TemporalLink {
   client: Client;
   namespace: string;
   queues: ReturnType<typeof taskQueues>;
-  /** Runs calls to the server with a deadline, so that an unreachable one fails soon. */
+  /** Runs calls to the server with a deadline, so that an unreachable server fails soon. */
   withTimeout<T>(call: () => Promise<T>): Promise<T>;
-  /** Whether the server answers, and whether a worker polls our queues. */
+  /** Whether the server responds, and whether a worker polls this installation's task queues. */
   health(): Promise<{ temporal: boolean; worker: boolean }>;
-  /** Waits for calls under way, at most their timeout. */
+  /** Waits for calls in progress, at most until their timeout. */
   close(): Promise<void>;
 }
 
-/** Where the server is: `TEMPORAL_*` variables and the profile file, as the Temporal CLI reads them. */
+/** The server's address: `TEMPORAL_*` variables and the profile file, as the Temporal CLI reads them. */
 export function connectOptions(config: Config) {
   const { connectionOptions, namespace } = loadClientConnectConfig();
   return {
@@ -41,7 +41,7 @@ export function dataConverter(db: Pool): DataConverter {
   return { payloadCodecs: [createPayloadStore(db)] };
 }
 
-/** A lazy link: it comes up with Temporal down, and calls fail until the server is there. */
+/** A lazy connection: it starts without Temporal, and calls fail until the server is available. */
 export function connectTemporal(config: Config, db: Pool): TemporalLink {
   const { connection: options, namespace } = connectOptions(config);
   const connection = Connection.lazy({ ...options, connectTimeout: CALL_TIMEOUT_MS });
@@ -91,7 +91,7 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
       }
     },
     close: async () => {
-      // A call that is tried again on a closed connection throws where nobody can catch it.
+      // A call that is retried on a closed connection throws where no code can catch it.
       await Promise.all(underWay);
       await connection.close();
     },
@@ -109,8 +109,8 @@ const attributeTypes = {
 };
 
 /**
- * Registers the search attributes that are missing and waits until a start may use them. Idempotent; any number
- * of processes may do it at once.
+ * Registers the missing search attributes and waits until a start can use them. Idempotent, also with concurrent
+ * processes.
  */
 export async function registerSearchAttributes(link: TemporalLink, log: Logger): Promise<void> {
   const { operatorService } = link.client.connection as Connection;

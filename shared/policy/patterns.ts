@@ -9,11 +9,11 @@ export interface PolicyPatternProblem {
 
 /**
  * The first pattern of the policies that is not valid. Compiles all of them, which can take long for the largest
- * policies; `tell` is told of each before.
+ * policies; `onPattern` is called with each before it is compiled.
  */
 export function policyPatternProblem(
   { tools, redaction }: Policies,
-  tell: (path: string) => void = () => undefined,
+  onPattern: (path: string) => void = () => undefined,
 ): PolicyPatternProblem | undefined {
   const patterns = [
     ...tools.flatMap(({ blocked_arguments: rules = [] }, tool) =>
@@ -27,7 +27,7 @@ export function policyPatternProblem(
   ];
   for (const [path, pattern] of patterns) {
     if (pattern === undefined) continue;
-    tell(path);
+    onPattern(path);
     try {
       compilePattern(pattern);
     } catch (error) {

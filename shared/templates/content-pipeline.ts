@@ -9,9 +9,9 @@ export const contentPipeline: BuiltInTemplate = {
   id: 'tpl_content-pipeline',
   name: 'Content pipeline',
   description:
-    'Writes an article: an outline, a draft, then rounds of criticism and revision until the draft is good enough, at ' +
+    'Writes an article: an outline, a draft, then iterations of criticism and revision until the draft is good enough, at' +
     'most four. Input: topic, audience (texts), good_enough (number from 0 to 1, 0.8 by default). Shows: a loop ' +
-    'that is left by a score, a key that each round writes anew.',
+    'that ends by a score, a key that each iteration writes again.',
   graph: {
     nodes: [
       {
@@ -39,14 +39,14 @@ export const contentPipeline: BuiltInTemplate = {
         kind: 'loop',
         label: 'Until it is good enough',
         ...at(2, 1),
-        // Before the first round nothing has rated the draft.
+        // Before the first iteration nothing has rated the draft.
         expression: 'default(quality, 0) < default(good_enough, 0.8)',
         max_iterations: 4,
       },
       {
         id: 'critique',
         kind: 'agent',
-        label: 'Criticise it',
+        label: 'Criticize it',
         ...at(2, 0),
         system_prompt: 'You are a strict editor. Name the three weakest sentences and why.',
         prompt: '{text}',

@@ -8,7 +8,7 @@ import { serviceMonitoring } from './service-monitoring.ts';
 import { supportTriage } from './support-triage.ts';
 import type { BuiltInTemplate } from './template.ts';
 
-/** In the order in which they are best read. Some are the examples that a new installation runs. */
+/** In the recommended reading order. Some are the examples of a new installation. */
 export const builtInTemplates: readonly BuiltInTemplate[] = [
   supportTriage,
   leadEnrichment,

@@ -11,7 +11,7 @@ export const launchKit: BuiltInTemplate = {
   description:
     'Prepares the launch of a product from one brief: three agents work at the same time and a merge collects what ' +
     'they wrote. Input: product, audience (texts). Shows: parallel branches, a merge, and a step that fails once and ' +
-    'is tried again by its own retry policy.',
+    'is retried by its own retry policy.',
   graph: {
     nodes: [
       {

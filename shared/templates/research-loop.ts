@@ -9,8 +9,8 @@ export const researchLoop: BuiltInTemplate = {
   id: 'tpl_research-loop',
   name: 'Research loop',
   description:
-    'Looks into a topic round by round until enough of it is covered, at most five times, then writes a report. ' +
-    'Input: topic (text). Shows: a loop whose body builds on the rounds before, and steps kept apart by round.',
+    'Researches a topic in iterations until enough of it is covered, at most five times, then writes a report.' +
+    'Input: topic (text). Shows: a loop whose body uses earlier iterations, and steps kept apart by iteration.',
   graph: {
     nodes: [
       {
@@ -38,7 +38,7 @@ export const researchLoop: BuiltInTemplate = {
         kind: 'loop',
         label: 'Until enough is covered',
         ...at(2, 1),
-        // Before the first round nothing has set `coverage`, and a comparison with null is false.
+        // Before the first iteration nothing has set `coverage`, and a comparison with null is false.
         expression: 'default(coverage, 0) < 0.8',
         max_iterations: 5,
       },

@@ -1,20 +1,20 @@
 import type { EvaluationCheck, GraphInput } from '../contract/graph.ts';
 import type { JsonObject } from '../json.ts';
 
-/** A workflow to begin with that comes with the service. */
+/** A built-in workflow template. */
 export interface BuiltInTemplate {
-  /** Stays the same from release to release. */
+  /** Stable across releases. */
   id: `tpl_${string}`;
   name: string;
-  /** What it is for, what its input is made of, and what it shows. */
+  /** What it is for, its input, and what it shows. */
   description: string;
   graph: GraphInput;
   checks: EvaluationCheck[];
-  /** Runs it to its end on the mock model, without a call to anything outside. */
+  /** Runs it to its end on the mock model, without any external call. */
   sampleInput: JsonObject;
 }
 
-/** Distance between the columns and rows that the graphs are drawn on. */
+/** Distance between the columns and rows of the drawn graphs. */
 const COLUMN = 260;
 const ROW = 130;
 

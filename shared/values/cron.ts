@@ -91,7 +91,7 @@ export const isDue = (timing: Timing, at: number): boolean => nextDue(timing, at
  * Temporal, which is due whenever they do. Around a change of the clock the server (1.29) also ticks at whole minutes
  * that are not the timing's; those are nothing.
  */
-export function isMeant(timing: Timing, at: number): boolean {
+export function isIntended(timing: Timing, at: number): boolean {
   if (at % MINUTE_MS !== 0 || isDue(timing, at)) return true;
   return offsetAt(timing.timezone, at - DAY_MS) === offsetAt(timing.timezone, at + DAY_MS);
 }

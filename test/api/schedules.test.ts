@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../shared/db/pool.ts';
-import { compareOnce, startScheduleTelling } from '../../shared/operations/schedules/sync.ts';
+import { compareOnce, startScheduleSync } from '../../shared/operations/schedules/sync.ts';
 import { createLogger } from '../../shared/platform/logger.ts';
 import { eventually } from '../support/engine.ts';
 import { oneStep, startTestApi, type TestApi } from './test-api.ts';
@@ -10,10 +10,10 @@ const log = createLogger({ name: 'test', level: 'silent' });
 let api: TestApi;
 let workflowId: string;
 /** As a worker does it, for what the API could not tell by itself. */
-let telling: ReturnType<typeof startScheduleTelling>;
+let telling: ReturnType<typeof startScheduleSync>;
 beforeAll(async () => {
   api = await startTestApi();
-  telling = startScheduleTelling({ ...api, log });
+  telling = startScheduleSync({ ...api, log });
   workflowId = (await api.call('POST', '/api/workflows', { name: 'x', graph: oneStep })).body.id;
 });
 afterAll(async () => {

@@ -255,8 +255,8 @@ describe('changing a tool', () => {
 
   test.each<[string, object]>([
     ['name cannot be changed: graphs call the tool by it', { name: 'other' }],
-    ["mcp_tool is needed with kind 'mcp'", { kind: 'mcp' }],
-    ["mcp_tool is only for kind 'mcp'", { mcp_tool: 'x' }],
+    ["mcp_tool is required with kind 'mcp'", { kind: 'mcp' }],
+    ["mcp_tool is only allowed with kind 'mcp'", { mcp_tool: 'x' }],
     ['input_schema is not a valid JSON Schema', { input_schema: { type: 1 } }],
   ])('is refused: %s', async (detail, fields) => {
     const { body } = await register();

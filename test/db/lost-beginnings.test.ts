@@ -56,7 +56,7 @@ async function begin(db: Pool | Tx, step: StepBeginning): Promise<Beginning> {
 }
 
 /** The attempt has begun, and then the database forgets it: what a crash does to a commit that was not yet on disk. */
-async function beginAndLose(step: StepBeginning): Promise<Beginning> {
+async function beginAndCrash(step: StepBeginning): Promise<Beginning> {
   let lost: Beginning | undefined;
   await engine.db
     .transaction(async (tx) => {
@@ -92,7 +92,7 @@ const cancel = (runId: string) =>
 describe('an attempt whose beginning the database has lost', () => {
   test('ends well all the same, and is paid once', async () => {
     const runId = await newRun();
-    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    const lost = await beginAndCrash(beginningOf(runId, 'one'));
     expect((await engine.run(runId)).steps).toEqual([]);
     expect(await finishStep(engine.db, endOf(lost), 'done')).toBe('done');
     const [step] = (await engine.run(runId)).steps;
@@ -117,7 +117,7 @@ describe('an attempt whose beginning the database has lost', () => {
         status: 'success',
       },
     ];
-    const lost = await beginAndLose(step);
+    const lost = await beginAndCrash(step);
     await finishStep(engine.db, endOf(lost), 'done');
     expect((await engine.run(runId)).steps.map((row) => [row.step_key, row.status])).toEqual([
       ['c', 'success'],
@@ -128,7 +128,7 @@ describe('an attempt whose beginning the database has lost', () => {
   test('does so after an earlier attempt that a dead worker has left behind', async () => {
     const runId = await newRun();
     await begin(engine.db, beginningOf(runId, 'one'));
-    const lost = await beginAndLose(beginningOf(runId, 'two'));
+    const lost = await beginAndCrash(beginningOf(runId, 'two'));
     expect(lost.attempt).toBe(2);
     expect(await finishStep(engine.db, endOf(lost), 'done')).toBe('done');
     expect((await engine.run(runId)).steps[0]).toMatchObject({ attempt: 2, output: 'done' });
@@ -151,12 +151,12 @@ describe('an attempt whose beginning the database has lost', () => {
 
   test('counts the error it ends with against the tries', async () => {
     const runId = await newRun();
-    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    const lost = await beginAndCrash(beginningOf(runId, 'one'));
     expect(await recordStepError(engine.db, endOf(lost), failure)).toEqual({
       final: false,
       tries: 1,
     });
-    const second = await beginAndLose(beginningOf(runId, 'two'));
+    const second = await beginAndCrash(beginningOf(runId, 'two'));
     expect(await recordStepError(engine.db, endOf(second), failure)).toEqual({
       final: true,
       tries: 2,
@@ -166,7 +166,7 @@ describe('an attempt whose beginning the database has lost', () => {
 
   test('gives way to one that has taken over since, and is booked', async () => {
     const runId = await newRun();
-    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    const lost = await beginAndCrash(beginningOf(runId, 'one'));
     const next = await begin(engine.db, beginningOf(runId, 'two'));
     expect(next.attempt).toBe(lost.attempt);
     expect(await finishStep(engine.db, endOf(lost), 'first')).toBeUndefined();
@@ -178,7 +178,7 @@ describe('an attempt whose beginning the database has lost', () => {
   test('and one that takes over at the same instant: one output stands, every cost is booked', async () => {
     for (let round = 0; round < 30; round += 1) {
       const runId = await newRun();
-      const lost = await beginAndLose(beginningOf(runId, 'one'));
+      const lost = await beginAndCrash(beginningOf(runId, 'one'));
       const [first, next] = await Promise.all([
         finishStep(engine.db, endOf(lost), 'first'),
         beginStep(engine.db, beginningOf(runId, 'two')),
@@ -203,7 +203,7 @@ describe('an attempt whose beginning the database has lost', () => {
 
   test('is only booked when the run wants no work any more, and a resume does the step', async () => {
     const runId = await newRun();
-    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    const lost = await beginAndCrash(beginningOf(runId, 'one'));
     await cancel(runId);
     expect(await finishStep(engine.db, endOf(lost), 'done')).toBeUndefined();
     expect((await engine.run(runId)).steps[0]).toMatchObject({ status: 'cancelled', output: null });
@@ -220,7 +220,7 @@ describe('an attempt whose beginning the database has lost', () => {
 
   test('does not come between a resume and the step that it begins', async () => {
     const runId = await newRun();
-    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    const lost = await beginAndCrash(beginningOf(runId, 'one'));
     await cancel(runId);
     await resumeRun(engine.db, { actor: engine.actor, runId });
     await supersede(engine.db, { runId, execution: 'e1', n: 1 });
@@ -232,7 +232,7 @@ describe('an attempt whose beginning the database has lost', () => {
 
   test('is written again when it says that it is still at work', async () => {
     const runId = await newRun();
-    const lost = await beginAndLose(beginningOf(runId, 'one'));
+    const lost = await beginAndCrash(beginningOf(runId, 'one'));
     await renewClaim(engine.db, { ...endOf(lost), claimMs: 5_000, beginning: lost });
     expect((await engine.run(runId)).steps[0]).toMatchObject({ status: 'running', attempt: 1 });
     expect(await finishStep(engine.db, endOf(lost), 'done')).toBe('done');

@@ -340,12 +340,12 @@ describe('an alert', () => {
     await engine.db.query(sql.unsafe`
       UPDATE outbox SET due_at = now() + interval '1 hour' WHERE kind = 'alert'
     `);
-    const { told } = await decideGate(engine.deps, {
+    const { dispatched } = await decideGate(engine.deps, {
       actor: engine.actor,
       runId,
       approved: true,
     });
-    expect(await told).toBe(true);
+    expect(await dispatched).toBe(true);
     await engine.carriedOut(runId);
     // And the other way round: a promise that waits, and an alert behind it.
     await engine.db.query(sql.type(z.object({}))`

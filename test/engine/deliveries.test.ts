@@ -285,16 +285,16 @@ describe('a receiver that refuses', () => {
         gone: { behave: status(410), error: /^Answered 410: this is 410$/, code: 410 },
         hang: {
           behave: (response) => response.writeHead(200).write('a beginning'),
-          error: /No full answer within 15 s/,
+          error: /No full response within 15 s/,
           code: null,
         },
-        silence: { behave: () => undefined, error: /No full answer within 15 s/, code: null },
+        silence: { behave: () => undefined, error: /No full response within 15 s/, code: null },
         drip: {
           behave: (response) => {
             response.writeHead(200);
             drips.push(setInterval(() => response.write('.'), 500));
           },
-          error: /No full answer within 15 s/,
+          error: /No full response within 15 s/,
           code: null,
         },
         cut: {

@@ -53,14 +53,14 @@ describe('with Temporal out of reach', () => {
   test('a trigger is taken and carried out by whoever reaches it', async () => {
     const workflowId = await engine.define({ nodes: [tools.node('a')], edges: [] });
     proxy.cut();
-    const { runId, told } = await triggerRun(api, {
+    const { runId, dispatched } = await triggerRun(api, {
       ...actor(),
       workflowId,
       trigger: 'manual',
       input: {},
     });
     expect(['pending', 'running', 'success']).toContain((await engine.run(runId)).status);
-    expect(await told).toBe(false);
+    expect(await dispatched).toBe(false);
     await engine.until(runId, ['success']);
     expect(tools.calls('a')).toHaveLength(1);
   });
@@ -95,8 +95,8 @@ describe('with Temporal out of reach', () => {
       const runId = await engine.trigger(workflowId);
       await engine.until(runId, ['paused']);
       proxy.cut();
-      const { told } = await decideGate(api, { ...actor(), runId, approved: false, reason });
-      expect(await told).toBe(false);
+      const { dispatched } = await decideGate(api, { ...actor(), runId, approved: false, reason });
+      expect(await dispatched).toBe(false);
       expect((await engine.until(runId, ['failed'])).error).toBe(error);
     }
   });
@@ -109,14 +109,14 @@ describe('with Temporal out of reach', () => {
       const cutOff = { ...lonely.deps, config, temporal };
       proxy.cut();
       const workflowId = await lonely.define({ nodes: [tools.node('a')], edges: [] });
-      const { runId, told } = await triggerRun(cutOff, {
+      const { runId, dispatched } = await triggerRun(cutOff, {
         actor: lonely.actor,
         workflowId,
         trigger: 'manual',
         input: {},
       });
       expect((await lonely.run(runId)).status).toBe('pending');
-      expect(await told).toBe(false);
+      expect(await dispatched).toBe(false);
       await cancelRun(cutOff, { actor: lonely.actor, runId });
       await temporal.close();
       await lonely.startWorker();

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { describeCurrent } from '../../shared/operations/runs/executions.ts';
 import type { ReconcilerMetrics } from '../../shared/operations/runs/reconcile.ts';
 import { resumeRun } from '../../shared/operations/runs/runs.ts';
-import type { TaskTrouble } from '../../shared/operations/runs/stuck-tasks.ts';
+import type { TaskFailure } from '../../shared/operations/runs/stuck-tasks.ts';
 import { createWorker, type RunningWorker } from '../../worker/create-worker.ts';
 import { startToolServer, type ToolServer } from '../fakes/tool-server.ts';
 import { type Engine, eventually, startEngine } from '../support/engine.ts';
@@ -80,7 +80,7 @@ describe('a history that the workflow of today cannot replay', () => {
 
 describe('workflow code with a bug that fails its tasks', () => {
   test('ends no run: the failure is told, and the run goes on when the code is mended', async () => {
-    const told: TaskTrouble[] = [];
+    const told: TaskFailure[] = [];
     const metrics: ReconcilerMetrics = {
       settled: () => undefined,
       stuck: (trouble) => told.push(trouble),

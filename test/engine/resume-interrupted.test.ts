@@ -63,10 +63,10 @@ const distrustHistory = (runId: string) =>
   engine.db.query(sql.type(z.object({}))`UPDATE runs SET from_ledger = true WHERE id = ${runId}`);
 
 /** Resumes with Temporal out of reach: the promise is written and nobody has carried it out. */
-async function promiseResume(runId: string): Promise<void> {
+async function queueResume(runId: string): Promise<void> {
   proxy.cut();
-  const { told } = await resumeRun(api, { actor: engine.actor, runId });
-  expect(await told).toBe(false);
+  const { dispatched } = await resumeRun(api, { actor: engine.actor, runId });
+  expect(await dispatched).toBe(false);
 }
 
 /** The promise as an earlier attempt, perhaps of an earlier version, has left it. */
@@ -89,7 +89,7 @@ describe('a process that is killed while it starts an execution from the ledger'
     await distrustHistory(runId);
     const base = await current(runId);
     const stop = await stopBefore(engine.db, ledgerPlanIsKept);
-    await promiseResume(runId);
+    await queueResume(runId);
     proxy.restore();
     const victim = await startWorkerProcess({ ...engine.env, TEMPORAL_ADDRESS: proxy.address });
     victims.push(victim);
@@ -138,10 +138,10 @@ describe('a wire to Temporal that breaks while a resume is carried out', () => {
       const calls = counts();
       const runId = await failedRun();
       if (round % 4 !== 0) await distrustHistory(runId);
-      const { told } = await resumeRun(api, { actor: engine.actor, runId });
+      const { dispatched } = await resumeRun(api, { actor: engine.actor, runId });
       await new Promise((resolve) => setTimeout(resolve, round * 4));
       proxy.cut();
-      await told;
+      await dispatched;
       proxy.restore();
       await engine.until(runId, ['success'], 40 * SECONDS);
       await engine.carriedOut(runId);
@@ -179,7 +179,7 @@ describe('a promise that an earlier attempt has left behind', () => {
     await first.stop();
     for (const [i, [, payload]] of leftBehind.entries()) {
       const runId = runs[i] ?? '';
-      await promiseResume(runId);
+      await queueResume(runId);
       await leaveBehind(runId, payload((await current(runId)) ?? ''));
     }
     const worker = await engine.startWorker();
@@ -198,7 +198,7 @@ describe('a promise that an earlier attempt has left behind', () => {
     const runId = await failedRun();
     const base = (await current(runId)) ?? '';
     await first.stop();
-    await promiseResume(runId);
+    await queueResume(runId);
     await leaveBehind(runId, { n: 1, plan: 'reset', base, cut: 4, request_id });
     const { client, namespace } = engine.deps.temporal;
     await client.workflowService.deleteWorkflowExecution({

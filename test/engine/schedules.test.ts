@@ -8,7 +8,7 @@ import { deleteWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { SCHEDULE_WORKFLOW, type TickResult } from '../../shared/execution.ts';
 import { cancelRun } from '../../shared/operations/runs/runs.ts';
 import { runTick } from '../../shared/operations/schedules/ticks.ts';
-import { compareOnce, spreadSeconds, tellOnce } from '../../shared/operations/schedules/sync.ts';
+import { compareOnce, spreadSeconds, syncOnce } from '../../shared/operations/schedules/sync.ts';
 import {
   createSchedule,
   deleteSchedule,
@@ -61,7 +61,7 @@ const read = (id: string) => readSchedule(engine.db, scope(id));
 /** A schedule of a workflow of its own, made long ago, that Temporal knows. */
 async function schedule(given: Partial<ScheduleInput> = {}, graph: typeof plain = plain) {
   const workflowId = given.workflow_id ?? (await engine.define(graph));
-  const { scheduleId, told } = await createSchedule(engine.deps, engine.actor, {
+  const { scheduleId, dispatched } = await createSchedule(engine.deps, engine.actor, {
     workflow_id: workflowId,
     cron: '0 0 1 1 *',
     timezone: 'UTC',
@@ -71,7 +71,7 @@ async function schedule(given: Partial<ScheduleInput> = {}, graph: typeof plain 
     ...given,
   });
   // First: who tells passes over a row that is being written, and not every test has a worker to come back to it.
-  await told;
+  await dispatched;
   await engine.db.query(sql.type(row)`
     UPDATE schedules SET effective_from = now() - interval '1 hour' WHERE id = ${scheduleId}`);
   // By whomever: a worker of this test may have been quicker.
@@ -225,7 +225,7 @@ describe('a tick', () => {
     const due = await awayFromTheMinute();
     expect(await runTick(engine.deps, call(id, due, '*/2 * * * *'))).toHaveProperty('skipped');
     // Temporal seems to know other times: it is told again, which also ends the pause made there.
-    expect(await tellOnce(engine.deps)).toBe(false);
+    expect(await syncOnce(engine.deps)).toBe(false);
     expect((await handleOf(id).describe()).state.paused).toBe(false);
     await updateSchedule(engine.deps, engine.actor, id, { enabled: false });
     expect(await runTick(engine.deps, call(id, due))).toHaveProperty('skipped');
@@ -337,7 +337,7 @@ describe('Temporal', () => {
       enabled: false,
       cron: '0 12 * * *',
     });
-    await change.told;
+    await change.dispatched;
     const { state, info, policies, action } = await handleOf(id).describe();
     expect(state.paused).toBe(true);
     expect(info.nextActionTimes[0]?.getUTCHours()).toBe(12);
@@ -345,7 +345,7 @@ describe('Temporal', () => {
     expect(action).toMatchObject({ workflowType: SCHEDULE_WORKFLOW });
     await (
       await deleteSchedule(engine.deps, engine.actor, id)
-    ).told;
+    ).dispatched;
     expect(await there(id)).toBe(false);
   }, 60_000);
 
@@ -355,7 +355,7 @@ describe('Temporal', () => {
     await engine.db.query(sql.type(row)`
       UPDATE schedules SET told_revision = CASE WHEN id = ${id} THEN 0 ELSE revision END,
         enabled = id = ${id}, leased_until = NULL`);
-    await tellOnce(engine.deps);
+    await syncOnce(engine.deps);
     const { spec, info } = await handleOf(id).describe();
     expect(spec.jitter).toBe(1_000);
     const next = Date.parse((await read(id)).next_run_at!);
@@ -372,7 +372,7 @@ describe('Temporal', () => {
     try {
       const workflowId = await other.define(plain);
       proxy.cut();
-      const { scheduleId, told } = await createSchedule(other.deps, other.actor, {
+      const { scheduleId, dispatched } = await createSchedule(other.deps, other.actor, {
         workflow_id: workflowId,
         cron: '@yearly',
         timezone: 'UTC',
@@ -380,12 +380,12 @@ describe('Temporal', () => {
         enabled: true,
         overlap: 'skip',
       });
-      expect(await told).toBe(false);
+      expect(await dispatched).toBe(false);
       await updateSchedule(other.deps, other.actor, scheduleId, { cron: '@monthly' });
       proxy.restore();
       await eventually(async () => {
         await other.db.query(sql.type(row)`UPDATE schedules SET leased_until = NULL`);
-        await tellOnce(other.deps);
+        await syncOnce(other.deps);
         const id = `${other.deps.config.temporal.taskQueuePrefix}-schedule-${scheduleId}`;
         const handle = engine.deps.temporal.client.schedule.getHandle(id);
         const known = await handle.describe().catch(() => undefined);
@@ -393,7 +393,7 @@ describe('Temporal', () => {
       }, 30_000);
       await (
         await deleteSchedule(other.deps, other.actor, scheduleId)
-      ).told;
+      ).dispatched;
     } finally {
       await other.close();
     }
@@ -409,7 +409,7 @@ describe('Temporal', () => {
     await eventually(async () => {
       await age();
       await compareOnce(engine.deps);
-      await tellOnce(engine.deps);
+      await syncOnce(engine.deps);
       return (await there(lost.id)) && !(await there(stray.id)) && !(await paused(held.id));
     }, 20_000);
   }, 60_000);
@@ -428,13 +428,13 @@ describe('Temporal', () => {
     for (let round = 0; round < 5; round += 1) {
       await Promise.all(
         [1, 2, 3, 4, 5, 6].map(async (hour) => {
-          const { told } = await updateSchedule(engine.deps, engine.actor, id, {
+          const { dispatched } = await updateSchedule(engine.deps, engine.actor, id, {
             cron: `0 ${hour} * * *`,
           });
-          await told;
+          await dispatched;
         }),
       );
-      await tellOnce(engine.deps);
+      await syncOnce(engine.deps);
       const { cron } = await read(id);
       const { info } = await handleOf(id).describe();
       expect(`0 ${info.nextActionTimes[0]?.getUTCHours()} * * *`).toBe(cron);

@@ -40,7 +40,7 @@ describe('the watch over the embedded Temporal server', () => {
         await server.stop(100);
         server = await startTemporal(options);
       },
-      onGiveUp: (error) => gaveUp.push(error),
+      onFailure: (error) => gaveUp.push(error),
       everyMs: 50,
       deadlineMs: 2_000,
       failures: 2,
@@ -68,7 +68,7 @@ describe('the watch over the embedded Temporal server', () => {
         address: '127.0.0.1:1',
         namespace: 'default',
         restart: () => Promise.reject(new Error('port taken')),
-        onGiveUp: resolve,
+        onFailure: resolve,
         everyMs: 10,
         deadlineMs: 200,
         failures: 2,

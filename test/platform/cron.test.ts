@@ -6,7 +6,7 @@ import {
   cronExpressions,
   dueTwice,
   isDue,
-  isMeant,
+  isIntended,
   longestPause,
   nextDue,
 } from '../../shared/values/cron.ts';
@@ -89,7 +89,7 @@ describe('a cron', () => {
 
   test('is meant by a tick at another time, except where a change of the clock may have made it', () => {
     const meant = (at: string, timezone = 'Europe/Berlin') =>
-      isMeant({ cron: '30 2 * * *', timezone }, Date.parse(at));
+      isIntended({ cron: '30 2 * * *', timezone }, Date.parse(at));
     expect(meant('2027-06-01T00:30:00Z')).toBe(true);
     expect(meant('2027-06-01T09:00:00Z')).toBe(true);
     expect(meant('2027-03-28T01:30:00Z')).toBe(false);

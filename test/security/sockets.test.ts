@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { createSocketPlaces, type PlaceTaker } from '../../api/stream/places.ts';
+import { createSocketSlots, type PlaceTaker } from '../../api/stream/slots.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { newId } from '../../shared/crypto/ids.ts';
 import { createSessionTokens } from '../../shared/platform/secrets/session-tokens.ts';
@@ -196,7 +196,7 @@ test('where no credential is needed, an address has its share', async () => {
 });
 
 test('a refusal takes no place, and what is given back twice counts once', () => {
-  const places = createSocketPlaces({
+  const places = createSocketSlots({
     perMember: 2,
     perMemberAndRun: 2,
     perAddress: 2,

@@ -4,7 +4,7 @@ import type { Workflow } from '../../shared/contract/workflow.ts';
 import { call } from '../../scripts/seed/api.ts';
 import { examples } from '../../scripts/seed/index.ts';
 import { type ExampleMemory, seed, type SeedResult } from '../../scripts/seed.ts';
-import { noteExampleMade, readExamplesMade } from '../../shared/db/workflows/examples-made.ts';
+import { recordExample, readExamples } from '../../shared/db/workflows/examples-made.ts';
 import { connectDatabase, sql } from '../../shared/db/pool.ts';
 import { readOwnerAccount } from '../../shared/db/people/sign-ins.ts';
 import { type Installation, startInstallation } from './installation.ts';
@@ -131,8 +131,8 @@ describe('seeding again later', () => {
     try {
       const { workspaceId } = (await readOwnerAccount(db))!;
       const memory: ExampleMemory = {
-        read: () => readExamplesMade(db, workspaceId),
-        note: (key, id) => noteExampleMade(db, { workspaceId, key, id }),
+        read: () => readExamples(db, workspaceId),
+        note: (key, id) => recordExample(db, { workspaceId, key, id }),
       };
       const start = () => seed({ apiUrl: service.apiUrl, memory });
       const used = async () =>

@@ -192,7 +192,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       timeline.write({ part: 'temporal', event: 'no answer', reason });
       if (temporal.up()) temporal.kill('SIGKILL', 'answered nothing any more');
     },
-    onGiveUp: () => undefined,
+    onFailure: () => undefined,
     everyMs: 2_000,
     deadlineMs: 3_000,
     failures: 4,

@@ -102,14 +102,14 @@ export async function startEngine(
     define: (graph, name = 'test') =>
       createWorkflow(db, actor, { name, graph, description: '' } as never),
     trigger: async (workflowId, input = {}, key) => {
-      const { runId, told } = await triggerRun(deps, {
+      const { runId, dispatched } = await triggerRun(deps, {
         actor,
         workflowId,
         trigger: 'manual',
         input,
         ...(key === undefined ? {} : { idempotencyKey: key }),
       });
-      await told;
+      await dispatched;
       return runId;
     },
     until: async (runId, statuses, timeoutMs = 20_000) => {

@@ -16,7 +16,7 @@ import type {
   NewEndpoint,
   OutboundEventType,
 } from '../../shared/contract/data/outbound.ts';
-import { promiseEvents } from '../../shared/db/deliveries/outbound-events.ts';
+import { queueEvents } from '../../shared/db/deliveries/outbound-events.ts';
 import { errorTable } from '../../shared/errors.ts';
 import type { JsonObject } from '../../shared/json.ts';
 import { createEgress } from '../../shared/platform/egress/egress.ts';
@@ -95,7 +95,7 @@ export async function startOutbound(
       return (body.data as Endpoint[]).find((endpoint) => endpoint.id === id)!;
     },
     happen: (type, ...data) =>
-      promiseEvents(
+      queueEvents(
         engine.db,
         workspaceId,
         data.map((each) => ({ type, isDemo: false, data: each })),

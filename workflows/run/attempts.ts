@@ -5,7 +5,7 @@ import type { Json } from '../../shared/json.ts';
 import { delayStep } from './delay.ts';
 import { fail, text } from './failures.ts';
 import type { PreparedStep } from './prepare.ts';
-import { complete, type Run, takeIn } from './state.ts';
+import { complete, type Run, handleResult } from './state.ts';
 import { executeShortStep, executeStep, moveOf } from './step-call.ts';
 
 /**
@@ -39,14 +39,14 @@ export function startShortStep(
   run.short.inFlight += 1;
   void executeShortStep(run.input, step, prepared, call).then(
     (result) => {
-      takeIn(run, () => {
+      handleResult(run, () => {
         run.short.inFlight -= 1;
         run.pace.worked(result);
         succeed(run, step, result.output);
       });
     },
     (error: unknown) => {
-      takeIn(run, () => {
+      handleResult(run, () => {
         run.short.inFlight -= 1;
         moveOrFail(run, step, prepared, call, error);
       });
@@ -76,8 +76,8 @@ function moveOrFail(
     startCostly(run);
     return;
   }
-  const goOn = () => executeStep(run.input, step, prepared, call);
-  follow(run, step, call, delay_ms > 0 ? sleep(delay_ms).then(goOn) : goOn());
+  const execute = () => executeStep(run.input, step, prepared, call);
+  follow(run, step, call, delay_ms > 0 ? sleep(delay_ms).then(execute) : execute());
 }
 
 function startCostly({ costly }: Run): void {
@@ -103,7 +103,7 @@ function follow(
   void work.then(
     (output) => {
       run.pace.arrived();
-      takeIn(run, () => {
+      handleResult(run, () => {
         ended();
         succeed(run, step, output);
       });
@@ -114,7 +114,7 @@ function follow(
         return;
       }
       run.pace.arrived();
-      takeIn(run, () => {
+      handleResult(run, () => {
         ended();
         failStep(run, step, call, error);
       });

@@ -69,7 +69,7 @@ export function applyDecisions(run: Run): boolean {
     show(run, 'running');
     const stepKey = gate.step.step_key;
     if (run.scheduler.decide(stepKey, gate.decision) === 'continued') continue;
-    run.gates.askAgain(gate);
+    run.gates.reopen(gate);
     const error = rejectionError(gate.opening.label, gate.decision.reason);
     run.failures.set(stepKey, {
       step: failedStep(run.scheduler, gate.step, error, 'rejected'),

@@ -20,7 +20,7 @@ export interface OpenGates {
   /** Removes and returns the first gate that has been decided. */
   takeDecided: () => DecidedGate | undefined;
   /** After a rejection that failed the run, the gate's next opening is a new round. */
-  askAgain: (gate: DecidedGate) => void;
+  reopen: (gate: DecidedGate) => void;
   openings: () => GateOpening[];
   carried: () => Pick<CarriedState, 'decisions' | 'rounds'>;
 }
@@ -82,7 +82,7 @@ export function createOpenGates(
       }
       return undefined;
     },
-    askAgain: ({ opening }) => {
+    reopen: ({ opening }) => {
       rounds.set(opening.step_key, opening.round + 1);
     },
     openings: () => [...gates.values()].map((gate) => gate.opening),

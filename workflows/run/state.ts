@@ -120,7 +120,7 @@ export function pendingWrites(
 }
 
 /** The consequences of a finished step are computed at once, or with pacing when there is time for them. */
-export function takeIn(run: Run, arrival: () => void): void {
+export function handleResult(run: Run, arrival: () => void): void {
   if (run.earlier) {
     arrival();
     return;

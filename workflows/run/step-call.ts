@@ -25,7 +25,7 @@ import type { PreparedStep } from './prepare.ts';
  * Temporal's retries beyond the node's own attempts: the step may wait for room under a cap or a budget, or the
  * database may be unavailable. The ledger counts how often its worker died.
  */
-const ASKED_AGAIN = 10_000;
+const EXTRA_ATTEMPTS = 10_000;
 /**
  * How long an attempt may take beyond the node's own timeout, which it enforces itself, before its worker counts as
  * lost.
@@ -60,7 +60,7 @@ export function executeStep(
       initialInterval: '1s',
       backoffCoefficient: 2,
       maximumInterval: '30s',
-      maximumAttempts: (node.retry?.max_attempts ?? 1) + ASKED_AGAIN,
+      maximumAttempts: (node.retry?.max_attempts ?? 1) + EXTRA_ATTEMPTS,
     },
   });
   const call = callOf(input, step, prepared, pendingWrites);

@@ -5,7 +5,7 @@ import { startLongStep, startShortStep } from './attempts.ts';
 import { control } from './control.ts';
 import { collectFailed, fail, text } from './failures.ts';
 import { reachGate } from './gates.ts';
-import { pendingWrites, complete, type Run, takeIn } from './state.ts';
+import { pendingWrites, complete, type Run, handleResult } from './state.ts';
 import { preparingWork, prepareStep } from './prepare.ts';
 
 /** Above this number, control steps are written once before a batch starts, and not sent with each of its steps. */
@@ -81,7 +81,7 @@ function startSteps(
 function startStep(run: Run, step: ReadyNode, node: ExecutedNode, shared: ControlStep[]): boolean {
   const kept = run.ledger?.outputs[step.step_key];
   if (kept !== undefined) {
-    takeIn(run, () => complete(run, step.step_key, kept));
+    handleResult(run, () => complete(run, step.step_key, kept));
     return false;
   }
   let prepared;

@@ -14,11 +14,11 @@ import type { JsonObject } from '../../../shared/json.ts';
 import { triggerRun, type Triggered } from '../../../shared/operations/runs/runs.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, HookRequest, RouteContext } from '../../deps.ts';
-import { createEventFlights, type EventFlights } from '../../load/single-flight.ts';
+import { createSingleFlight, type SingleFlight } from '../../load/single-flight.ts';
 import { parseHookAddress } from '../../inbound/address.ts';
 import { eventIdOf, eventIdOfHeader, inputOf } from '../../inbound/event.ts';
 import { checkSignature, isSameSecret, markOf } from '../../inbound/signature.ts';
-import { createSharedReads, type SharedReads } from '../../load/coalesced-reads.ts';
+import { createCoalescedReads, type CoalescedReads } from '../../load/coalesced-reads.ts';
 
 const hookParams = z.strictObject({
   workflow_id: z.string(),
@@ -43,8 +43,8 @@ const hookHeaders = z.object({
 
 /** Starts runs for anyone who has the URL of a webhook. */
 export function hookRoutes(app: App, context: RouteContext): void {
-  const flights = createEventFlights();
-  const reads = createSharedReads<EnabledWebhook | undefined>();
+  const flights = createSingleFlight();
+  const reads = createCoalescedReads<EnabledWebhook | undefined>();
   app.register(async (plugin) => {
     const scope = plugin.withTypeProvider<ZodTypeProvider>();
     readBytes(scope);
@@ -74,7 +74,7 @@ export function hookRoutes(app: App, context: RouteContext): void {
       handler: async ({ hook, headers }, reply): Promise<HookAnswer> => {
         const event = readEvent(hook, headers);
         const run = await admitEvent({ context, flights }, hook, event).catch(asNowhere);
-        await context.untold.add(run.told);
+        await context.inFlight.add(run.dispatched);
         reply.code(201);
         return run.admitted === undefined
           ? { run_id: run.runId, status: 'duplicate', deduplicated: true }
@@ -103,7 +103,7 @@ const NO_SECRET = '-'.repeat(32);
 
 /** The webhook at this address, before the body is read. Throws AppError `not_found`. */
 async function findHook(
-  { db, reads }: { db: Db; reads: SharedReads<EnabledWebhook | undefined> },
+  { db, reads }: { db: Db; reads: CoalescedReads<EnabledWebhook | undefined> },
   { url, headers }: Pick<FastifyRequest, 'url' | 'headers'>,
 ): Promise<HookRequest> {
   const address = parseHookAddress(url);
@@ -143,7 +143,7 @@ function readEvent(
 
 /** Starts the run of an event, or finds the run that a copy has started. Throws AppError as `triggerRun` does. */
 async function admitEvent(
-  { context, flights }: { context: RouteContext; flights: EventFlights },
+  { context, flights }: { context: RouteContext; flights: SingleFlight },
   { workflowId, webhook }: HookRequest,
   event: ReturnType<typeof readEvent>,
 ): Promise<Triggered> {
@@ -160,11 +160,11 @@ async function admitEvent(
   return run;
 }
 
-const seen = (runId: string): Triggered => ({ runId, told: Promise.resolve(true) });
+const seen = (runId: string): Triggered => ({ runId, dispatched: Promise.resolve(true) });
 
 /** Admits an event; of concurrent copies, the first is admitted and the others get its run. */
 async function admitOnce(
-  { context, flights }: { context: RouteContext; flights: EventFlights },
+  { context, flights }: { context: RouteContext; flights: SingleFlight },
   { workflowId, webhook }: Pick<HookRequest, 'workflowId' | 'webhook'>,
   { input, eventId, signature }: ReturnType<typeof readEvent>,
 ): Promise<Triggered> {

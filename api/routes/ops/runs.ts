@@ -16,8 +16,8 @@ import { listRuns } from '../../../shared/db/runs/runs.ts';
 import { toMicros } from '../../../shared/money.ts';
 import { answers, runParams, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { createRunActs, type RunActs } from '../../run-actions.ts';
-import { createSharedReads } from '../../load/coalesced-reads.ts';
+import { createRunActions, type RunActions } from '../../run-actions.ts';
+import { createCoalescedReads } from '../../load/coalesced-reads.ts';
 
 const tags = ['Runs'];
 const triggerHeaders = z.object({
@@ -27,7 +27,7 @@ const triggerHeaders = z.object({
 });
 
 export function runRoutes(app: App, context: RouteContext): void {
-  const acts = createRunActs(context);
+  const acts = createRunActions(context);
   startRuns(app, acts);
   readRuns(app, context, acts);
   readRunEvents(app, context);
@@ -35,7 +35,7 @@ export function runRoutes(app: App, context: RouteContext): void {
   resumeAndCancel(app, acts);
 }
 
-function startRuns(app: App, acts: RunActs): void {
+function startRuns(app: App, acts: RunActions): void {
   app.route({
     method: 'POST',
     url: '/api/workflows/:id/runs',
@@ -72,9 +72,9 @@ function startRuns(app: App, acts: RunActs): void {
   });
 }
 
-function readRuns(app: App, { db }: RouteContext, acts: RunActs): void {
+function readRuns(app: App, { db }: RouteContext, acts: RunActions): void {
   // Everyone who watches a run reads it again with each frame, at the same moment.
-  const watched = createSharedReads<Run>();
+  const watched = createCoalescedReads<Run>();
 
   app.route({
     method: 'GET',
@@ -143,7 +143,7 @@ function readRunEvents(app: App, { db }: RouteContext): void {
   });
 }
 
-function decideGates(app: App, acts: RunActs): void {
+function decideGates(app: App, acts: RunActions): void {
   app.route({
     method: 'POST',
     url: '/api/runs/:id/approve',
@@ -166,7 +166,7 @@ function decideGates(app: App, acts: RunActs): void {
   });
 }
 
-function resumeAndCancel(app: App, acts: RunActs): void {
+function resumeAndCancel(app: App, acts: RunActions): void {
   app.route({
     method: 'POST',
     url: '/api/runs/:id/resume',

@@ -26,7 +26,7 @@ export function scheduleRoutes(app: App, context: RouteContext): void {
 }
 
 function listAndCreate(app: App, context: RouteContext): void {
-  const { db, untold } = context;
+  const { db, inFlight } = context;
 
   app.route({
     method: 'GET',
@@ -58,8 +58,8 @@ function listAndCreate(app: App, context: RouteContext): void {
     },
     config: { capability: 'create_edit_workflows', headers: ['Location'] },
     handler: async ({ actor, body }, reply) => {
-      const { scheduleId, told } = await createSchedule(context, actor, body);
-      await untold.add(told);
+      const { scheduleId, dispatched } = await createSchedule(context, actor, body);
+      await inFlight.add(dispatched);
       reply.code(201).header('location', `/api/schedules/${scheduleId}`);
       return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
     },
@@ -67,7 +67,7 @@ function listAndCreate(app: App, context: RouteContext): void {
 }
 
 function readAndUpdate(app: App, context: RouteContext): void {
-  const { db, untold } = context;
+  const { db, inFlight } = context;
 
   app.route({
     method: 'GET',
@@ -100,15 +100,15 @@ function readAndUpdate(app: App, context: RouteContext): void {
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params, body }) => {
-      const { scheduleId, told } = await updateSchedule(context, actor, params.id, body);
-      await untold.add(told);
+      const { scheduleId, dispatched } = await updateSchedule(context, actor, params.id, body);
+      await inFlight.add(dispatched);
       return readSchedule(db, { workspaceId: actor.workspaceId, scheduleId });
     },
   });
 }
 
 function removeAndTrigger(app: App, context: RouteContext): void {
-  const { untold } = context;
+  const { inFlight } = context;
 
   app.route({
     method: 'DELETE',
@@ -122,8 +122,8 @@ function removeAndTrigger(app: App, context: RouteContext): void {
     },
     config: { capability: 'create_edit_workflows' },
     handler: async ({ actor, params }, reply) => {
-      const { told } = await deleteSchedule(context, actor, params.id);
-      await untold.add(told);
+      const { dispatched } = await deleteSchedule(context, actor, params.id);
+      await inFlight.add(dispatched);
       return reply.code(204).send();
     },
   });
@@ -144,8 +144,8 @@ function removeAndTrigger(app: App, context: RouteContext): void {
     },
     config: { capability: 'create_edit_workflows', also: ['run_workflows'], headers: ['Location'] },
     handler: async ({ actor, params }, reply) => {
-      const { admitted, schedule, told } = await triggerSchedule(context, actor, params.id);
-      await untold.add(told);
+      const { admitted, schedule, dispatched } = await triggerSchedule(context, actor, params.id);
+      await inFlight.add(dispatched);
       reply.code(201).header('location', `/api/runs/${admitted.id}`);
       return newRunRecord(admitted, schedule.input, {
         temporalUiUrl: context.config.temporal.uiUrl,

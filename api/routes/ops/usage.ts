@@ -9,13 +9,13 @@ import { readOverview, readUsage } from '../../../shared/db/money/usage.ts';
 import { readUsageBreakdown } from '../../../shared/db/money/usage-breakdown.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
-import { createSharedReads } from '../../load/coalesced-reads.ts';
+import { createCoalescedReads } from '../../load/coalesced-reads.ts';
 
 const tags = ['Workspace'];
 
 export function usageRoutes(app: App, { db }: RouteContext): void {
   // It reads as many rows as there are runs, so concurrent requests share one read.
-  const breakdowns = createSharedReads<UsageBreakdown>();
+  const breakdowns = createCoalescedReads<UsageBreakdown>();
 
   app.route({
     method: 'GET',

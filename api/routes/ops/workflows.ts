@@ -12,7 +12,7 @@ import { listRuns } from '../../../shared/db/runs/runs.ts';
 import { listScheduleIds } from '../../../shared/db/workflows/schedules.ts';
 import * as workflows from '../../../shared/db/workflows/workflows.ts';
 import { dispatchInOrder } from '../../../shared/operations/runs/dispatch.ts';
-import { forgetSchedules } from '../../../shared/operations/schedules/sync.ts';
+import { removeSchedules } from '../../../shared/operations/schedules/sync.ts';
 import { validateWorkflow } from '../../../shared/operations/validate-workflow.ts';
 import { answers, nothing, workflowParams } from '../../http/responses.ts';
 import type { App, RouteContext } from '../../deps.ts';
@@ -109,7 +109,7 @@ function readAndChange(app: App, { db }: RouteContext): void {
 }
 
 function removeWorkflow(app: App, context: RouteContext): void {
-  const { db, untold } = context;
+  const { db, inFlight } = context;
 
   app.route({
     method: 'DELETE',
@@ -128,7 +128,7 @@ function removeWorkflow(app: App, context: RouteContext): void {
       const { workspaceId } = request.actor;
       const scheduleIds = await listScheduleIds(db, { workspaceId, workflowId });
       const cancels = await workflows.deleteWorkflow(db, request.actor, workflowId);
-      await untold.add(forgetSchedules(context, scheduleIds));
+      await inFlight.add(removeSchedules(context, scheduleIds));
       await Promise.all(
         cancels.slice(0, MAX_ENDED_AT_ONCE).map((row) => dispatchInOrder(context, row)),
       );

@@ -5,13 +5,13 @@ import { type ExportRequest, exportRequest } from '../../../shared/contract/data
 import { z } from 'zod';
 import { recordAudit } from '../../../shared/db/audit/audit.ts';
 import { type ExportSet, withExportSet } from '../../../shared/db/data/exports.ts';
-import { promiseEvents } from '../../../shared/db/deliveries/outbound-events.ts';
+import { queueEvents } from '../../../shared/db/deliveries/outbound-events.ts';
 import type { Tx } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/crypto/ids.ts';
 import { answers } from '../../http/responses.ts';
 import type { App, DataCaller, RouteContext } from '../../deps.ts';
 import {
-  createExportPlaces,
+  createExportSlots,
   csvOf,
   EXPORT_MS,
   jsonOf,
@@ -27,7 +27,7 @@ const csvText = z
   .meta({ description: 'A header row and a row for each record or event (RFC 4180)' });
 
 export function dataExportRoutes(app: App, { db, meter, config }: RouteContext): void {
-  const places = createExportPlaces(config.database.poolSize);
+  const slots = createExportSlots(config.database.poolSize);
 
   app.route({
     method: 'POST',
@@ -63,11 +63,13 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
     handler: async (request, reply) => {
       const { caller } = request.dataCall;
       const { kind, format, feed_id } = request.body;
-      const release = places.take(caller.workspaceId);
+      const release = slots.take(caller.workspaceId);
       try {
         await withExportSet(db, caller, { kind, feedId: feed_id }, async (set) => {
           const cost = { operation: 'createExport', credits: set.rows, records: set.rows };
-          await meter.chargeWith(request, cost, (tx) => tellOf(tx, caller, request.body, set));
+          await meter.chargeWith(request, cost, (tx) =>
+            recordExport(tx, caller, request.body, set),
+          );
           if (set.truncated) reply.header('x-export-truncated', 'true');
           const text = format === 'csv' ? csvOf(kind, set) : jsonOf(request, set);
           await sendExport(reply, { kind, format, text });
@@ -87,7 +89,7 @@ export function dataExportRoutes(app: App, { db, meter, config }: RouteContext):
 }
 
 /** The record of an export, together with its charge. */
-async function tellOf(
+async function recordExport(
   tx: Tx,
   { workspaceId, keyName, isDemo }: DataCaller,
   { kind, format, feed_id }: ExportRequest,
@@ -101,5 +103,5 @@ async function tellOf(
     { action: 'data_export', targetType: 'export', targetId: exportId, details },
   );
   const data = { export_id: exportId, ...details };
-  await promiseEvents(tx, workspaceId, [{ type: 'export.completed', isDemo, data }]);
+  await queueEvents(tx, workspaceId, [{ type: 'export.completed', isDemo, data }]);
 }

@@ -10,7 +10,7 @@ export function coalesce(
   let busy = false;
   let stopped = false;
 
-  async function carryOut(): Promise<void> {
+  async function runBatch(): Promise<void> {
     busy = true;
     while (wanted && !stopped) {
       wanted = false;
@@ -25,7 +25,7 @@ export function coalesce(
   return {
     ask: () => {
       wanted = true;
-      if (!busy) void carryOut();
+      if (!busy) void runBatch();
     },
     stop: () => {
       stopped = true;

@@ -46,7 +46,7 @@ export function useRunStream(runId: string): { query: UseQueryResult<Run>; liven
       if (!signal.aborted) setLiveness(state);
     };
     report('reconnecting');
-    void follow(runId, { signal, report, onNews: refetch.ask });
+    void follow(runId, { signal, report, onFrames: refetch.ask });
     return () => {
       controller.abort();
       refetch.stop();
@@ -62,22 +62,22 @@ async function follow(
   {
     signal,
     report,
-    onNews,
-  }: { signal: AbortSignal; report: (state: Liveness) => void; onNews: () => void },
+    onFrames,
+  }: { signal: AbortSignal; report: (state: Liveness) => void; onFrames: () => void },
 ): Promise<void> {
   let broken = 0;
   const onOpen = (): void => {
     broken = 0;
     report('live');
-    onNews();
+    onFrames();
   };
   while (!signal.aborted) {
     try {
-      for await (const _frame of api().stream(runId, { signal, onOpen })) onNews();
+      for await (const _frame of api().stream(runId, { signal, onOpen })) onFrames();
     } catch (error) {
       if (error instanceof StreamError && final.includes(error.code)) {
         report('ended');
-        onNews();
+        onFrames();
         return;
       }
       report('reconnecting');

@@ -18,7 +18,7 @@ export const changeSchema = z
     attribute: z.string(),
     old_value: jsonValue,
     new_value: jsonValue,
-    version: z.int().meta({ description: 'Of the record, since this change' }),
+    version: z.int().meta({ description: 'Of the record, after this change' }),
     changed_at: timestamp,
     source_id: z.string().nullable(),
   })

@@ -16,13 +16,13 @@ export const confidenceFilter = z
   .optional()
   .meta({ description: 'At least this confidence, from 0 to 1', examples: ['0.8'] });
 
-/** Kept as they were taken in. A check, not a copy of everything a page holds. */
+/** Stored unchanged. A check instead of a copy of every row of a page. */
 export const evidenceList = z
   .custom<Json[]>((value) => Array.isArray(value))
   .meta({
     type: 'array',
     items: { $ref: '#/components/schemas/SourceEvidenceInput' },
-    description: 'Where it is known from',
+    description: 'The sources of the record',
   });
 
 export const entityListQuery = z.strictObject({
@@ -33,10 +33,10 @@ export const entityListQuery = z.strictObject({
     .min(1)
     .max(200)
     .optional()
-    .meta({ description: 'The city, region or country, in whatever case', examples: ['Austin'] }),
+    .meta({ description: 'The city, region or country, in any letter case', examples: ['Austin'] }),
   confidence_min: confidenceFilter,
   updated_since: sinceFilter.meta({
-    description: 'Updated at or after. The list then begins with what was updated last',
+    description: 'Updated at or after. The list is then sorted by the last update',
   }),
   created_since: sinceFilter.meta({ description: 'First observed at or after' }),
   ...dataPageQuery.shape,
@@ -46,7 +46,7 @@ export const entityReadQuery = z.strictObject({
   include: z
     .enum(['history'])
     .optional()
-    .meta({ description: '`history`: with the newest versions, for 20 credits in all' }),
+    .meta({ description: '`history`: include the newest versions, for 20 credits in total' }),
 });
 
 export const entitySchema = z

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { wholeNumber } from '../common.ts';
 
-/** Pieces that all of `/v1` shares. */
+/** Types that all of `/v1` shares. */
 
 export const SCHEMA_VERSION = '2026-07-01';
 
-/** What a key of the data API may be for, with what each lets it do. */
+/** The scopes of keys of the data API, with what each permits. */
 const dataScopes = {
   'feeds:read': 'Feeds and their specifications',
   'entities:read': 'Records and their changes',
@@ -14,20 +14,20 @@ const dataScopes = {
   'usage:read': 'Usage of the month and allowances',
   'exports:create': 'Exports',
   'webhooks:read': 'Webhook endpoints',
-  'webhooks:write': 'Making, changing and deleting webhook endpoints',
+  'webhooks:write': 'Creating, changing and deleting webhook endpoints',
 } as const;
 export type DataScope = keyof typeof dataScopes;
 export const dataScopeNames = Object.keys(dataScopes) as [DataScope, ...DataScope[]];
 
-/** Live keys read what is real, test keys what is made up; neither sees the other. */
+/** Live keys read live records, test keys read demo records. */
 export const dataKeyModes = ['live', 'test'] as const;
 export type DataKeyMode = (typeof dataKeyModes)[number];
 
 const meta = z
   .object({
-    request_id: z.string().meta({ description: 'Names the request in the logs' }),
+    request_id: z.string().meta({ description: 'Identifies the request in the logs' }),
     schema_version: z.literal(SCHEMA_VERSION),
-    credits_consumed: z.int().meta({ description: 'What this call cost' }),
+    credits_consumed: z.int().meta({ description: 'The cost of this call' }),
   })
   .meta({ id: 'DataMeta' });
 
@@ -35,7 +35,7 @@ const pagination = z
   .object({ next_cursor: z.string().nullable().meta({ description: 'Null on the last page' }) })
   .meta({ id: 'Pagination' });
 
-/** Every answer of `/v1` that is JSON and no refusal. */
+/** Every JSON response of `/v1` that is no error. */
 export const envelopeOf = <Data extends z.ZodType>(data: Data) =>
   z.object({
     data,
@@ -53,25 +53,25 @@ export const dataPageQuery = z.strictObject({
     .min(1)
     .max(1_000)
     .optional()
-    .meta({ description: '`pagination.next_cursor` of the page before' }),
+    .meta({ description: '`pagination.next_cursor` of the previous page' }),
 });
 
-/** The same cursor where members read: their answers have no envelope. */
+/** The same cursor for members: their responses have no envelope. */
 export const nextPage = {
   cursor: dataPageQuery.shape.cursor.meta({
-    description: '`next_cursor` of the page before, of the same filters',
+    description: '`next_cursor` of the previous page, with the same filters',
   }),
 };
 
-/** How far a record or an event was looked into. */
+/** How far a record or an event was verified. */
 export const verificationStatuses = [
   'unverified',
   'machine_verified',
   'human_reviewed',
   'multi_source_verified',
 ] as const;
-/** Somebody or something has looked at it. */
+/** It was reviewed. */
 export const wasLookedAt = (status: string): boolean => status !== 'unverified';
-/** Events of these cost more. */
+/** Events with these cost more. */
 export const isVerified = (status: string): boolean =>
   status === 'human_reviewed' || status === 'multi_source_verified';

@@ -28,13 +28,13 @@ export const intelligenceEventSchema = z
     source_evidence: evidenceList,
     delivered_at: timestamp
       .nullable()
-      .meta({ description: 'When a page of the list first held it' }),
+      .meta({ description: 'When a page of the list first contained it' }),
     is_demo: z.boolean(),
   })
   .meta({ id: 'IntelligenceEvent' });
 export type IntelligenceEvent = z.infer<typeof intelligenceEventSchema>;
 
-/** What a page of events costs. */
+/** The cost of a page of events. */
 export const eventCredits = (
   events: readonly Pick<IntelligenceEvent, 'verification_status'>[],
 ): number =>

@@ -8,7 +8,7 @@ export const typeName = z
   .string()
   .regex(
     /^[a-z][a-z0-9_]{0,63}$/,
-    "must begin with a letter and hold only a-z, 0-9 and '_', at most 64",
+    "must start with a letter and contain only a-z, 0-9 and '_', at most 64",
   );
 
 const boundedObject = (description: string) =>
@@ -26,9 +26,9 @@ const fields = {
     .array(typeName)
     .max(50)
     .refine((types) => new Set(types).size === types.length, 'names a type twice')
-    .meta({ description: 'The types of records that the feed takes; empty: any' }),
-  schema: boundedObject('What the attributes of its records mean, as JSON Schema or in words'),
-  geography: boundedObject('Where its records are from, such as `{"country": "US"}`'),
+    .meta({ description: 'The accepted types of records; empty: any' }),
+  schema: boundedObject("The meaning of its records' attributes, as JSON Schema or as text"),
+  geography: boundedObject('Where its records come from, such as `{"country": "US"}`'),
   specification: boundedObject('What is monitored, how and how often'),
 };
 
@@ -44,7 +44,7 @@ export const feedInput = z
     is_demo: z
       .boolean()
       .default(false)
-      .meta({ description: 'Its records are made up: for test keys alone. Never changes' }),
+      .meta({ description: 'Its records are demo records, only for test keys. Cannot be changed' }),
   })
   .meta({
     examples: [
@@ -53,7 +53,7 @@ export const feedInput = z
   });
 export type FeedInput = z.infer<typeof feedInput>;
 
-/** Absent fields stay. */
+/** Absent fields do not change. */
 export const feedUpdate = z
   .strictObject(fields)
   .partial()
@@ -73,7 +73,7 @@ export const feedSchema = z
           .meta({ description: 'When a record or an event last came or changed' }),
         last_checked_at: timestamp
           .nullable()
-          .meta({ description: 'When records were last sent, changed or not' }),
+          .meta({ description: 'When records were last sent, even without changes' }),
         lag_seconds: z.int().nullable().meta({ description: 'Since `last_event_at`' }),
       })
       .meta({ id: 'FeedFreshness' }),

@@ -4,28 +4,25 @@ import { verificationStatuses } from './envelope.ts';
 import { typeName } from './feed.ts';
 import { pastTime } from './source.ts';
 
-/** Records in one body; a stream may have any number. */
+/** Records per body; a stream has no limit. */
 const MAX_INGEST_RECORDS = 1_000;
 /** Bytes of one line of a stream. */
 export const MAX_LINE_BYTES = 256 * 1024;
-/** How many refusals are told in full. */
+/** How many refusals are listed in full. */
 export const MAX_INGEST_ERRORS = 100;
 
 const MAX_OBJECT_CHARACTERS = 100_000;
 const MAX_ATTRIBUTES = 500;
 
-/** Nothing here is from before. */
+/** The earliest accepted year. */
 const EARLIEST = Date.parse('1000-01-01T00:00:00Z');
-const recordTime = timeInput.refine(
-  (time) => Date.parse(time) >= EARLIEST,
-  'lies before year 1000',
-);
+const recordTime = timeInput.refine((time) => Date.parse(time) >= EARLIEST, 'is before year 1000');
 
 const externalKey = z
   .string()
   .min(1)
   .max(500)
-  .meta({ description: 'Names the record in its feed, where it comes from' });
+  .meta({ description: 'Identifies the record in its feed; from its origin' });
 const score = z.number().min(-1e9).max(1e9).nullish();
 
 const evidence = z
@@ -71,16 +68,16 @@ export const entityRecordFields = {
   status: z.string().min(1).max(100).default('active'),
   ...assessment,
   observed_at: pastTime
-    .refine((time) => Date.parse(time) >= EARLIEST, 'lies before year 1000')
+    .refine((time) => Date.parse(time) >= EARLIEST, 'is before year 1000')
     .optional()
-    .meta({ description: 'When it was seen to be so; default: now' }),
+    .meta({ description: 'When it was observed; default: now' }),
 };
 
 export const eventRecordFields = {
   external_key: externalKey,
   event_type: typeName,
   primary_external_key: externalKey.meta({
-    description: 'The record it happened to: of the same feed, sent before or earlier in the batch',
+    description: 'The record it happened to: in the same feed, sent before or earlier in the batch',
   }),
   occurred_at: recordTime,
   summary: z.string().min(1).max(5_000),
@@ -90,7 +87,7 @@ export const eventRecordFields = {
   match_reason: z.string().max(2_000).nullish(),
 };
 
-/** A record states itself whole: what it leaves out has its default, whatever it was before. */
+/** A record is always complete: absent fields get their default, whatever they were before. */
 const entityRecord = z
   .strictObject({ type: z.literal('entity'), ...entityRecordFields })
   .meta({ id: 'EntityRecord' });
@@ -105,12 +102,12 @@ export const ingestRecord = z
   .meta({ id: 'IngestRecord' });
 export type IngestRecord = z.infer<typeof ingestRecord>;
 
-// Each record is checked by itself, so that those at fault do not take the others with them.
+// Each record is checked separately, so that invalid ones do not affect the others.
 const anyRecord = z.unknown().meta({ $ref: '#/components/schemas/IngestRecordInput' });
 
 const feedId = z.string().min(1).max(200);
 
-/** Of JSON; a stream has no body that is parsed as a whole. */
+/** For JSON; a stream has no body that is parsed as a whole. */
 export const ingestBody = z
   .strictObject({ feed_id: feedId, records: z.array(anyRecord).max(MAX_INGEST_RECORDS) })
   .nullish()
@@ -142,7 +139,7 @@ export const ingestBody = z
   });
 
 export const ingestQuery = z.strictObject({
-  feed_id: feedId.optional().meta({ description: 'Of a stream (`application/x-ndjson`)' }),
+  feed_id: feedId.optional().meta({ description: 'For a stream (`application/x-ndjson`)' }),
 });
 
 const counts = {
@@ -154,11 +151,11 @@ const counts = {
 export const ingestAnswerSchema = z
   .object({
     ...counts,
-    refused: z.int().meta({ description: 'Records and events of which nothing was kept' }),
+    refused: z.int().meta({ description: 'Refused records and events, which were not stored' }),
     errors: z
       .array(
         z.object({
-          line: z.int().meta({ description: 'Counted from 1; in JSON the place in `records`' }),
+          line: z.int().meta({ description: 'Counted from 1; in JSON the position in `records`' }),
           reason: z.string(),
         }),
       )

@@ -2,18 +2,18 @@ import { z } from 'zod';
 import { timeInput, timestamp } from '../common.ts';
 import { type DataKeyMode, dataKeyModes, dataScopeNames } from './envelope.ts';
 
-/** What every secret of the data API begins with, by the mode of its key. */
+/** The prefix of every secret of the data API, by the mode of its key. */
 export const dataKeyPrefixes = {
   live: 'svc_live_',
   test: 'svc_test_',
 } as const satisfies Record<DataKeyMode, string>;
 
-/** One above what a plan could allow, far below what a counter can hold. */
+/** More than any plan allows, far below what a counter can hold. */
 const MAX_ALLOWANCE = 1_000_000_000_000;
 const MAX_RANGES = 100;
 
 const mode = z.enum(dataKeyModes).meta({
-  description: 'Live keys read what is real, test keys what is made up; neither sees the other',
+  description: 'Live keys read live records, test keys read demo records',
 });
 const scopes = z.array(z.enum(dataScopeNames));
 const allowance = z.int().min(0).max(MAX_ALLOWANCE);
@@ -33,15 +33,15 @@ export const dataKeyInput = z
     expires_at: timeInput
       .refine((time) => Date.parse(time) > Date.now(), 'must be in the future')
       .nullish()
-      .meta({ description: 'From then on it lets nobody in', examples: ['2090-01-01T00:00:00Z'] }),
+      .meta({ description: 'The key is invalid from then on', examples: ['2090-01-01T00:00:00Z'] }),
     ip_allowlist: z.array(addressRange).max(MAX_RANGES).default([]).meta({
-      description: 'Addresses and CIDRs that it may be used from; empty: from anywhere',
+      description: 'Addresses and CIDRs that can use it; empty: any',
     }),
     monthly_request_allowance: allowance.nullish().meta({
-      description: "Beside the plan's; null: none of its own",
+      description: "In addition to the plan's; null: none of its own",
     }),
     monthly_credit_allowance: allowance.nullish().meta({
-      description: "Beside the plan's; null: none of its own",
+      description: "In addition to the plan's; null: none of its own",
     }),
   })
   .meta({
@@ -55,7 +55,7 @@ export const dataKeySchema = z
     name: z.string(),
     mode,
     prefix: z.string().meta({
-      description: 'How the secret begins',
+      description: 'The start of the secret',
       examples: ['svc_live_3f9k2m7q'],
     }),
     scopes,
@@ -65,7 +65,7 @@ export const dataKeySchema = z
     monthly_credit_allowance: z.int().nullable(),
     revoked: z.boolean(),
     created_at: timestamp,
-    last_used_at: timestamp.nullable().meta({ description: 'At most a few seconds behind' }),
+    last_used_at: timestamp.nullable().meta({ description: 'Delayed by at most a few seconds' }),
   })
   .meta({ id: 'DataKey' });
 export type DataKey = z.infer<typeof dataKeySchema>;
@@ -73,7 +73,7 @@ export type DataKey = z.infer<typeof dataKeySchema>;
 export const createdDataKeySchema = dataKeySchema
   .extend({
     secret: z.string().meta({
-      description: 'For `Authorization: Bearer` or `X-API-Key`; shown this once',
+      description: 'For `Authorization: Bearer` or `X-API-Key`; shown only this once',
     }),
   })
   .meta({ id: 'CreatedDataKey' });

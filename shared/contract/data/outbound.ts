@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nextCursor, timeInput, timestamp } from '../common.ts';
 import { dataPageQuery, nextPage } from './envelope.ts';
 
-/** What webhook endpoints of the data API can be told of. */
+/** The events for webhook endpoints of the data API. */
 export const outboundEventTypes = [
   'entity.created',
   'entity.updated',
@@ -17,11 +17,11 @@ export const outboundEventTypes = [
 ] as const;
 export type OutboundEventType = (typeof outboundEventTypes)[number];
 
-/** Attempts at a delivery, the first one included; after the last it is a dead letter. */
+/** Attempts at a delivery, including the first; after the last it is a dead letter. */
 export const MAX_DELIVERY_ATTEMPTS = 8;
 /** Failed attempts in a row after which an endpoint counts as failing. */
 export const FAILING_AFTER = 5;
-/** For how long after a rotation the secret before signs too. */
+/** How long the previous secret also signs after a rotation. */
 export const SECRET_OVERLAP_HOURS = 24;
 
 const MAX_URL_LENGTH = 2_000;
@@ -32,20 +32,20 @@ const endpointUrl = z
   .refine((text) => {
     const url = URL.parse(text);
     return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
-  }, 'must be a URL that begins with http:// or https://')
+  }, 'must be a URL that starts with http:// or https://')
   .refine((text) => {
     const url = URL.parse(text);
     return url === null || (url.username === '' && url.password === '');
-  }, 'must not carry a user name or password');
+  }, 'must not contain a user name or password');
 
 const endpointFields = {
-  url: endpointUrl.meta({ description: 'Where events are sent to, with POST' }),
+  url: endpointUrl.meta({ description: 'Events are sent to it with POST' }),
   events: z
     .array(z.enum(outboundEventTypes))
     .min(1)
     .max(outboundEventTypes.length)
     .refine((events) => new Set(events).size === events.length, 'must not name an event twice')
-    .meta({ description: 'What to tell; a `ping` is sent whether named or not' }),
+    .meta({ description: 'The subscribed events; a `ping` is always sent' }),
 };
 const endpointExample = {
   url: 'https://example.com/hooks',
@@ -54,18 +54,18 @@ const endpointExample = {
 
 export const endpointInput = z.strictObject(endpointFields).meta({ examples: [endpointExample] });
 
-/** What members register: a key has a mode, an endpoint of theirs is given one. */
+/** For members: a key determines the mode, an endpoint of a member has a field for it. */
 export const dataEndpointInput = z
   .strictObject({
     ...endpointFields,
     is_demo: z.boolean().default(false).meta({
-      description: 'Hears of made-up records instead of real ones. Cannot be changed',
+      description: 'Receives events about demo records instead of live ones. Cannot be changed',
     }),
   })
   .meta({ examples: [endpointExample] });
 export type DataEndpointInput = z.infer<typeof dataEndpointInput>;
 
-/** Absent fields stay. */
+/** Absent fields do not change. */
 export const endpointUpdate = z
   .strictObject({ url: endpointFields.url.optional(), events: endpointFields.events.optional() })
   .meta({ examples: [{ events: ['entity.created'] }] });
@@ -80,14 +80,14 @@ export const endpointSchema = z
       description: `\`failing\` after ${FAILING_AFTER} failed attempts in a row, until one succeeds`,
     }),
     consecutive_failures: z.int().meta({ description: 'Failed attempts since the last success' }),
-    last_delivery_at: timestamp.nullable().meta({ description: 'When one last succeeded' }),
+    last_delivery_at: timestamp.nullable().meta({ description: 'When the last attempt succeeded' }),
     created_at: timestamp,
   })
   .meta({ id: 'WebhookEndpoint' });
 export type Endpoint = z.infer<typeof endpointSchema>;
 
 const secret = z.string().meta({
-  description: 'The key of the signatures. Shown here and never again',
+  description: 'The key of the signatures. Shown only this once',
   examples: ['whsec_4f0s...'],
 });
 
@@ -110,7 +110,7 @@ export const rotatedSecretSchema = z
   .object({
     secret,
     previous_secret_until: timestamp.meta({
-      description: 'Until then every delivery is signed with the secret before, too',
+      description: 'Until then every delivery is also signed with the previous secret',
     }),
   })
   .meta({ id: 'RotatedSecret' });
@@ -121,11 +121,11 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 const deliveryAttempt = z
   .object({
-    round: z.int().meta({ description: 'Rises with each redelivery' }),
+    round: z.int().meta({ description: 'Increases with each redelivery' }),
     attempt: z.int(),
     started_at: timestamp,
     duration_ms: z.int(),
-    status_code: z.int().nullable().meta({ description: 'Null without an answer' }),
+    status_code: z.int().nullable().meta({ description: 'Null without a response' }),
     error: z.string().nullable(),
   })
   .meta({ id: 'DeliveryAttempt' });
@@ -135,10 +135,10 @@ export const deliverySchema = z
     id: z.string().meta({ description: 'As in the header `X-Service-Delivery`' }),
     event_id: z.string(),
     type: z.enum(outboundEventTypes),
-    status: z.enum(deliveryStatuses).meta({ description: '`dead`: given up' }),
-    reason: z.string().nullable().meta({ description: 'Why it was given up without an attempt' }),
-    attempts: z.int().meta({ description: 'In the current round' }),
-    next_attempt_at: timestamp.nullable().meta({ description: 'Of one that is pending' }),
+    status: z.enum(deliveryStatuses).meta({ description: '`dead`: failed permanently' }),
+    reason: z.string().nullable().meta({ description: 'Why it failed without an attempt' }),
+    attempts: z.int().meta({ description: 'In the current cycle' }),
+    next_attempt_at: timestamp.nullable().meta({ description: 'For a pending delivery' }),
     created_at: timestamp,
     ended_at: timestamp.nullable(),
     log: z.array(deliveryAttempt).meta({ description: 'Every attempt, oldest first' }),
@@ -170,8 +170,7 @@ export const redeliveredSchema = z
   .object({
     redelivered: z.int(),
     left: z.int().meta({
-      description:
-        'Dead letters for which there is no room among the pending ones; ask again later',
+      description: 'Dead letters beyond the limit of pending deliveries; call again later',
     }),
   })
   .meta({ id: 'Redelivered' });

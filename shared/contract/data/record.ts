@@ -12,8 +12,8 @@ import { dataPageQuery, nextPage } from './envelope.ts';
 import { eventListQuery, intelligenceEventSchema } from './event.ts';
 
 /**
- * What members read of the records of their workspace, under `/api/data`: what `/v1` answers to keys, of both modes and
- * without being metered.
+ * Members' view of the records of their workspace, under `/api/data`: the same as `/v1` for keys, of both modes and
+ * without metering.
  */
 
 const ofRecord = { entity_id: idFilter.meta({ description: 'Of one record' }) };
@@ -28,7 +28,7 @@ export const recordHistorySchema = z
   .object({
     versions: z.array(entityVersionSchema).meta({ description: 'Newest first' }),
     changes: z.array(changeSchema).meta({
-      description: 'What these versions changed, attribute by attribute, newest version first',
+      description: 'Changes of these versions, attribute by attribute, newest version first',
     }),
     next_cursor: nextCursor,
   })
@@ -41,7 +41,7 @@ export const recordChangeQuery = changeListQuery.extend({
 });
 const namedChangeSchema = changeSchema
   .extend({
-    entity_name: z.string().nullable().meta({ description: 'What the record is called now' }),
+    entity_name: z.string().nullable().meta({ description: "The record's current name" }),
   })
   .meta({ id: 'NamedChange' });
 export const recordChangesSchema = z

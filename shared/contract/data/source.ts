@@ -7,17 +7,19 @@ const word = z.string().min(1).max(200);
 
 const fields = {
   name: word,
-  type: word.meta({ description: 'What kind of source it is, such as `permit_portal`' }),
+  type: word.meta({ description: 'The type of source, such as `permit_portal`' }),
   jurisdiction: word.nullable(),
-  cadence: word.nullable().meta({ description: 'How often it is looked at, such as `daily`' }),
+  cadence: word.nullable().meta({ description: 'How often it is checked, such as `daily`' }),
   permission_status: word.nullable().meta({ description: 'Whether it may be read' }),
-  license_status: word.nullable().meta({ description: 'Whether what it says may be passed on' }),
+  license_status: word.nullable().meta({ description: 'Whether its content may be redistributed' }),
   reliability_score: z.number().min(0).max(1).nullable(),
 };
 
 export const sourceInput = z
   .strictObject({
-    name: fields.name.meta({ description: 'Once per workspace among the real, and the made up' }),
+    name: fields.name.meta({
+      description: 'Unique in the workspace among the live sources, and among the demo ones',
+    }),
     type: fields.type,
     jurisdiction: fields.jurisdiction.default(null),
     cadence: fields.cadence.default(null),
@@ -27,7 +29,7 @@ export const sourceInput = z
     is_demo: z
       .boolean()
       .default(false)
-      .meta({ description: 'Made up: for test keys alone. Never changes' }),
+      .meta({ description: 'For demo records, only for test keys. Cannot be changed' }),
   })
   .meta({
     examples: [
@@ -41,7 +43,7 @@ export const sourceInput = z
   });
 export type SourceInput = z.infer<typeof sourceInput>;
 
-/** Absent fields stay. */
+/** Absent fields do not change. */
 export const sourceUpdate = z
   .strictObject(fields)
   .partial()
@@ -73,7 +75,7 @@ export const sourceSchema = z
   })
   .meta({ id: 'Source' });
 
-/** For those who run the sources: with what went wrong last. */
+/** For the operators of the sources: with the last error. */
 export const sourceDetailSchema = sourceSchema
   .extend({
     health: health.extend({
@@ -84,18 +86,18 @@ export const sourceDetailSchema = sourceSchema
   .meta({ id: 'SourceDetail' });
 export type SourceDetail = z.infer<typeof sourceDetailSchema>;
 
-/** How far a clock elsewhere may be ahead of ours. */
+/** How far an external clock may be ahead. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
-/** A time at which something was seen, which cannot lie ahead. */
+/** The time of an observation, which cannot be in the future. */
 export const pastTime = timeInput
   .refine(
     (time) => Date.parse(time) <= Date.now() + CLOCK_TOLERANCE_MS,
-    'lies more than 5 minutes in the future',
+    'is more than 5 minutes in the future',
   )
   .meta({ examples: ['2026-11-01T00:00:00Z'] });
 
-/** What a look at a source came to. */
+/** The result of a source check. */
 export const sourceReportFields = {
   ok: z.boolean(),
   error: z.string().max(2_000).nullish().meta({ description: 'Why it failed' }),

@@ -3,11 +3,11 @@ import { planNames } from '../../plans.ts';
 import { timestamp } from '../common.ts';
 import { dataKeyModes } from './envelope.ts';
 
-/** Something of which a month has an allowance. */
+/** An allowance per month. */
 const metered = z
   .object({
     used: z.int(),
-    limit: z.int().nullable().meta({ description: 'Null: without limit' }),
+    limit: z.int().nullable().meta({ description: 'Null: unlimited' }),
   })
   .meta({ id: 'Allowance' });
 
@@ -16,14 +16,14 @@ const month = {
   period_start: timestamp.meta({ description: 'First instant of the month' }),
   period_end: timestamp.meta({ description: 'Last second of the month' }),
   plan: z.enum(planNames),
-  requests: metered.meta({ description: 'Every call with a valid key, refused ones too' }),
+  requests: metered.meta({ description: 'Every call with a valid key, including refused ones' }),
   credits: metered,
-  records: z.int().meta({ description: 'Records, events, changes and rows that were paid for' }),
+  records: z.int().meta({ description: 'Paid records, events, changes and rows' }),
   webhook_deliveries: z.int(),
   source_checks: z.int(),
 };
 
-/** `GET /v1/usage`: the month of the organization, and of the key that asks. */
+/** `GET /v1/usage`: the month of the organization, and of the calling key. */
 export const dataUsageSchema = z
   .object({
     ...month,
@@ -47,7 +47,7 @@ export const workspaceDataUsageSchema = z
           records: z.int(),
         }),
       )
-      .meta({ description: 'Those that were used this month, most credits first; at most 200' }),
+      .meta({ description: 'The keys used this month, most credits first; at most 200' }),
   })
   .meta({ id: 'WorkspaceDataUsage' });
 export type WorkspaceDataUsage = z.infer<typeof workspaceDataUsageSchema>;

@@ -42,7 +42,7 @@ export const verdictEvents = (verdicts: readonly PolicyVerdict[], claimed: Fragm
     SELECT run.workspace_id, v ->> 'type', run.workflow_id, run.workflow_version, run.id, step.node_id, v ->> 'policy',
            v ->> 'decision', v ->> 'reason', v -> 'evidence'
     FROM run, ${claimed} AS step,
-         json_array_elements(${JSON.stringify(verdicts)}::json) WITH ORDINALITY AS told (v, place)
+         json_array_elements(${JSON.stringify(verdicts)}::json) WITH ORDINALITY AS given (v, place)
     WHERE step.opened OR NOT step.judged @> jsonb_build_array(v)
     ORDER BY place`;
 

@@ -207,7 +207,7 @@ export async function deleteExpiredOutbound(db: Db, window: Window): Promise<num
 }
 
 /** Writes an audit entry with what was removed since the last such entry. None when nothing was. */
-export async function tellRemovals(db: Pool, workspaceId: string): Promise<void> {
+export async function recordRemovals(db: Pool, workspaceId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const removed = await tx.maybeOne(sql.prepared(
       'retention_take_removals',

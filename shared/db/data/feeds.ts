@@ -15,7 +15,7 @@ import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 import { requireRoom } from '../people/limits.ts';
-import { promiseEvents } from '../deliveries/outbound-events.ts';
+import { queueEvents } from '../deliveries/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
 
 /** Records per transaction, with all that refers to them. */
@@ -133,7 +133,7 @@ export async function updateFeed(
     await auditFeed(tx, actor, feed, 'update', { changed });
     if (feed.status !== before.status) {
       const data = { feed_id: feed.id, name: feed.name, from: before.status, to: feed.status };
-      await promiseEvents(tx, workspaceId, [
+      await queueEvents(tx, workspaceId, [
         { type: 'feed.status_changed', isDemo: feed.is_demo, data },
       ]);
     }

@@ -329,7 +329,7 @@ function applyEvent(batch: Batch, record: EventRecord): string | undefined {
   }
   if (state.hash === '') counts.created += 1;
   else counts.updated += 1;
-  promiseEvent(batch, state, content);
+  queueEvent(batch, state, content);
   const { primary_external_key: _key, ...columns } = content;
   const row = {
     ...columns,
@@ -348,7 +348,7 @@ function applyEvent(batch: Batch, record: EventRecord): string | undefined {
   return undefined;
 }
 
-function promiseEvent({ feed, plan }: Batch, state: EventState, content: EventContent): void {
+function queueEvent({ feed, plan }: Batch, state: EventState, content: EventContent): void {
   const data = {
     feed_id: feed.id,
     intelligence_event_id: state.id,

@@ -11,7 +11,7 @@ import {
   type NumberedRecord,
   planBatch,
 } from './ingest-plan.ts';
-import { promiseEvents } from '../deliveries/outbound-events.ts';
+import { queueEvents } from '../deliveries/outbound-events.ts';
 import { contentHash, type EntityContent, entityContent } from './record-content.ts';
 import { lockForWrite } from './write-lock.ts';
 
@@ -41,7 +41,7 @@ export async function ingestBatch(
   if (plan.entities.length > 0 || plan.seen.length > 0) await writeEntities(tx, place, plan);
   if (plan.events.length > 0) await writeEvents(tx, place, plan);
   await noteFreshness(tx, place, plan);
-  await promiseEvents(tx, workspaceId, plan.promises);
+  await queueEvents(tx, workspaceId, plan.promises);
   return plan.outcome;
 }
 

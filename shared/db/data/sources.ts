@@ -15,7 +15,7 @@ import { recordAudit } from '../audit/audit.ts';
 import { offsetClause } from '../cursor.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { thisMonth } from '../month.ts';
-import { promiseEvents } from '../deliveries/outbound-events.ts';
+import { queueEvents } from '../deliveries/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
 import { requireRoom } from '../people/limits.ts';
 
@@ -216,11 +216,11 @@ export async function reportSource(tx: Tx, check: SourceCheck): Promise<SourceDe
     FROM data_sources s JOIN before b USING (id) WHERE b.repeated AND s.workspace_id = ${workspaceId}
   `);
   if (checked === null) throw notFound('Source');
-  await promiseHealth(tx, check, checked);
+  await queueHealthEvent(tx, check, checked);
   return checked.source;
 }
 
-async function promiseHealth(
+async function queueHealthEvent(
   tx: Tx,
   check: SourceCheck,
   { was, source }: z.infer<typeof checkedRow>,
@@ -229,11 +229,11 @@ async function promiseHealth(
   const { id: source_id, name, is_demo: isDemo } = source;
   if (was !== 'failed' && status === 'failed') {
     const data = { source_id, name, consecutive_failures, error: check.error ?? null };
-    await promiseEvents(tx, check.workspaceId, [{ type: 'source.failed', isDemo, data }]);
+    await queueEvents(tx, check.workspaceId, [{ type: 'source.failed', isDemo, data }]);
   }
   if (was === 'failed' && status === 'healthy') {
     const data = { source_id, name };
-    await promiseEvents(tx, check.workspaceId, [{ type: 'source.recovered', isDemo, data }]);
+    await queueEvents(tx, check.workspaceId, [{ type: 'source.recovered', isDemo, data }]);
   }
 }
 

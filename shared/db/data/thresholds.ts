@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Pool, sql } from '../pool.ts';
-import { promiseEvents } from '../deliveries/outbound-events.ts';
+import { queueEvents } from '../deliveries/outbound-events.ts';
 
 export interface ReachedThresholds {
   workspaceId: string;
@@ -14,10 +14,10 @@ export interface ReachedThresholds {
 }
 
 /** Queues `usage.threshold_reached` for each share, once across all processes. */
-export async function tellThresholds(db: Pool, reached: ReachedThresholds): Promise<void> {
+export async function recordThresholds(db: Pool, reached: ReachedThresholds): Promise<void> {
   const { workspaceId, month, meter, used, limit, percents } = reached;
   await db.transaction(async (tx) => {
-    const untold = await tx.anyFirst(sql.prepared(
+    const unrecorded = await tx.anyFirst(sql.prepared(
       'data_thresholds_insert',
       z.object({ percent: z.number() }),
     )`
@@ -26,11 +26,11 @@ export async function tellThresholds(db: Pool, reached: ReachedThresholds): Prom
       FROM unnest(${sql.array([...percents], 'int4')}) AS percent ORDER BY percent
       ON CONFLICT DO NOTHING RETURNING percent
     `);
-    const events = untold.map((percent) => ({
+    const events = unrecorded.map((percent) => ({
       type: 'usage.threshold_reached' as const,
       isDemo: null,
       data: { meter, percent, used, limit, month: month.slice(0, 7) },
     }));
-    await promiseEvents(tx, workspaceId, events);
+    await queueEvents(tx, workspaceId, events);
   });
 }

@@ -7,7 +7,7 @@ import { sql, type Tx } from '../pool.ts';
  * API. So later commits have later timestamps, and readers who continue from a timestamp miss nothing.
  */
 export async function lockForWrite(tx: Tx, workspaceId: string): Promise<string> {
-  return tx.oneFirst(sql.prepared('data_take_turn', z.object({ stamp: z.string() }))`
+  return tx.oneFirst(sql.prepared('data_lock_for_write', z.object({ stamp: z.string() }))`
     INSERT INTO data_turns AS t (workspace_id, stamp)
     VALUES (${workspaceId}, date_trunc('milliseconds', clock_timestamp()))
     ON CONFLICT (workspace_id) DO UPDATE

@@ -11,7 +11,7 @@ import { storedTime } from '../../time.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { auditEndpoint, type EndpointCaller, lockEndpoint, readEndpoint } from './endpoints.ts';
 import { type Page, pageOf, type PageRequest } from '../data/lists.ts';
-import { MAX_PENDING, promisePing } from './outbound-events.ts';
+import { MAX_PENDING, queuePing } from './outbound-events.ts';
 
 const deliveryColumns = sql.fragment`
   d.id, d.event_id, e.type, d.status, d.reason, d.attempts, d.created_at, d.ended_at,
@@ -89,7 +89,7 @@ export async function pingEndpoint(
   const { workspaceId } = caller;
   return db.transaction(async (tx) => {
     await lockEndpoint(tx, caller, endpointId);
-    const deliveryId = await promisePing(tx, { workspaceId, endpointId });
+    const deliveryId = await queuePing(tx, { workspaceId, endpointId });
     if (deliveryId === null) throw notFound('Webhook endpoint');
     await auditEndpoint(tx, caller, endpointId, 'data_webhook_ping', { delivery: deliveryId });
     return readDelivery(tx, { workspaceId, endpointId, deliveryId });
@@ -137,14 +137,14 @@ export async function redeliverDead(
 ): Promise<Redelivered> {
   return db.transaction(async (tx) => {
     await lockEndpoint(tx, caller, endpointId);
-    const done = await beginDeadAnew(tx, { workspaceId: caller.workspaceId, endpointId, since });
+    const done = await restartDead(tx, { workspaceId: caller.workspaceId, endpointId, since });
     const details = { ...(since === undefined ? {} : { since }), redelivered: done.redelivered };
     await auditEndpoint(tx, caller, endpointId, 'data_webhook_redeliver_all', details);
     return done;
   });
 }
 
-async function beginDeadAnew(
+async function restartDead(
   tx: Tx,
   {
     workspaceId,

@@ -31,7 +31,7 @@ export interface EndpointCaller extends ReaderScope {
 }
 
 /** The owner of a sealed secret: it cannot be opened for another endpoint. */
-export const secretPlace = (workspaceId: string, endpointId: string): string =>
+export const secretContext = (workspaceId: string, endpointId: string): string =>
   `${workspaceId}/${endpointId}/secret`;
 
 const idRow = z.object({ id: z.string() });

@@ -19,7 +19,7 @@ export const MAX_PENDING = 10_000;
  * Queues an event for every subscribed endpoint, in the transaction of the change. Writes nothing without a subscribed
  * endpoint. Returns the number of deliveries.
  */
-export async function promiseEvents(
+export async function queueEvents(
   db: Db,
   workspaceId: string,
   events: readonly OutboundEvent[],
@@ -29,7 +29,7 @@ export async function promiseEvents(
 }
 
 /** Queues a `ping` to one endpoint, regardless of its subscriptions. Returns the delivery's id. */
-export async function promisePing(
+export async function queuePing(
   db: Db,
   { workspaceId, endpointId }: { workspaceId: string; endpointId: string },
 ): Promise<string | null> {
@@ -54,7 +54,7 @@ async function promise(
     is_demo: isDemo,
     data,
   }));
-  return db.one(sql.prepared('outbound_promise', promised)`
+  return db.one(sql.prepared('outbound_queue', promised)`
     WITH happened AS (
       SELECT * FROM ROWS FROM (
         json_to_recordset(${JSON.stringify(rows)}::json) AS (id text, type text, is_demo boolean, data json)
@@ -78,7 +78,7 @@ async function promise(
              (SELECT count(*) FROM (SELECT FROM data_deliveries d
                                     WHERE d.endpoint_id = p.id AND d.status = 'pending' LIMIT ${MAX_PENDING}) d) AS waiting
       FROM endpoints p
-    ), told AS (
+    ), queued_events AS (
       INSERT INTO outbound_events (id, workspace_id, type, data)
       SELECT DISTINCT ON (at) id, ${workspaceId}, type, data FROM wanted ORDER BY at
     ), promised AS (

@@ -93,8 +93,8 @@ export async function markDispatched(
 }
 
 /** Releases deliveries that could not be started, with their slots, to be taken again soon. */
-export async function giveBack(db: Db, deliveryIds: readonly string[]): Promise<void> {
-  await db.query(sql.prepared('data_deliveries_give_back', z.object({}))`
+export async function releaseDeliveries(db: Db, deliveryIds: readonly string[]): Promise<void> {
+  await db.query(sql.prepared('data_deliveries_release', z.object({}))`
     WITH given AS (
       UPDATE data_deliveries SET leased_until = clock_timestamp() + ${RETURN_MS}::int * interval '1 ms'
       WHERE id = ANY(${sql.array([...deliveryIds], 'text')}) AND status = 'pending' AND NOT started

@@ -11,7 +11,7 @@ import { closeHolds, stoppedVerdict } from '../money/holds.ts';
 import { enqueue, type OutboxRow, queueAlert } from './outbox.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 import { appendFrames, writePending } from './log.ts';
-import { closeOpenSteps, stopClocks, wantsWorkOf } from './row.ts';
+import { closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
 
 /**
  * How runs end other than with success. Each end is one compare-and-set on the status, with its terminal frame and,
@@ -47,7 +47,7 @@ export async function reportFailure(
 ): Promise<FailureVerdict> {
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('failure_lock_run', failing)`
-      SELECT (${wantsWorkOf(call.execution)}) AS wanted, (${call.execution} = ANY(superseded) OR resuming) AS superseded,
+      SELECT (${acceptsWorkOf(call.execution)}) AS wanted, (${call.execution} = ANY(superseded) OR resuming) AS superseded,
              failures_granted
       FROM runs WHERE id = ${call.run_id} FOR UPDATE
     `);
@@ -62,9 +62,9 @@ export async function reportFailure(
       return { verdict: 'fail', error: 'Another execution continues this run' };
     }
     const outputs = await finishedOutputs(tx, call);
-    const goesOn =
+    const continues =
       Object.keys(outputs).length > 0 || (run.wanted && run.failures_granted >= call.n);
-    if (goesOn) {
+    if (continues) {
       // The failed steps are about to be retried: only the other writes happen.
       const control = call.control.filter((step) => step.status !== 'failed');
       if (run.wanted) await writePending(tx, { ...call, control });

@@ -16,7 +16,7 @@ import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
 import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';
 import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
 import { appendFrames, writePending } from './log.ts';
-import { phaseMs, wantsWorkOf } from './row.ts';
+import { phaseMs, acceptsWorkOf } from './row.ts';
 import { anotherAttempt, startedFrame } from './pending-writes.ts';
 
 const lockedRun = z.object({
@@ -36,7 +36,7 @@ export async function pauseAtGates(
   return db.transaction(async (tx) => {
     const run = await tx.maybeOne(sql.prepared('gates_lock_run', lockedRun)`
       SELECT status, resumed_count AS epoch FROM runs
-      WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)} FOR UPDATE
+      WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} FOR UPDATE
     `);
     if (run === null) return [];
     await writePending(tx, call);

@@ -3,7 +3,7 @@ import type { StreamFrame } from '../../contract/stream.ts';
 import type { PendingWrites } from '../../execution.ts';
 import { type Db, type Pool, sql } from '../pool.ts';
 import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
-import { wantsWorkOf } from './row.ts';
+import { acceptsWorkOf } from './row.ts';
 
 /** Appends frames to a run whose row the caller's transaction has locked. */
 export async function appendFrames(
@@ -47,7 +47,7 @@ export async function recordControl(
         started_at = coalesce(started_at, clock_timestamp()),
         phase_since = CASE WHEN status = 'pending' THEN clock_timestamp() ELSE phase_since END,
         status = CASE WHEN status = 'pending' THEN 'running' ELSE status END, updated_at = now()
-      WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)} RETURNING id
+      WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)} RETURNING id
     `);
     if (run !== null) await writePending(tx, call);
   });

@@ -71,7 +71,7 @@ async function resumeIn(
       `cap_usd: the run has already cost ${toDollars(run.cost_micros)}`,
     );
   }
-  const n = await letGoOn(tx, runId, override);
+  const n = await markRunning(tx, runId, override);
   if (override === undefined) {
     await recordAudit(tx, actor, { action: 'resume', targetType: 'run', targetId: runId });
   } else {
@@ -102,7 +102,7 @@ const placeOf = (actor: Actor, run: z.infer<typeof placeRow>) => ({
 });
 
 /** Returns the number of this resume of the run. */
-async function letGoOn(tx: Tx, runId: string, override: Override | undefined): Promise<number> {
+async function markRunning(tx: Tx, runId: string, override: Override | undefined): Promise<number> {
   const row = z.object({ n: z.number(), refused: z.number() });
   const statement = sql.prepared('resume_run', row)`
     WITH run AS (

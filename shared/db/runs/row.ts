@@ -7,7 +7,7 @@ export const phaseMs = sql.fragment`
   (extract(epoch FROM clock_timestamp() - coalesce(phase_since, created_at)) * 1000)::bigint`;
 
 /** The run is open, no resume has replaced this execution, and no resume is in progress. */
-export const wantsWorkOf = (execution: string) => sql.fragment`
+export const acceptsWorkOf = (execution: string) => sql.fragment`
   status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded)) AND NOT resuming`;
 
 /** How long the run has been active so far. */

@@ -8,7 +8,7 @@ import { toDollars } from '../../money.ts';
 import { pendingWriteCtes, controlRows, movedFrames } from './pending-writes.ts';
 import { closeHolds } from '../money/holds.ts';
 import { type Pool, sql } from '../pool.ts';
-import { activeMsNow, closeOpenSteps, stopClocks, wantsWorkOf } from './row.ts';
+import { activeMsNow, closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
 
 /** `active_ms` and `phase_us` are the clocks that `duration_ms` consists of. */
 const settling = z.object({
@@ -54,7 +54,7 @@ export async function settleRun(
   if (unchecked.settled) return unchecked;
   for (let round = 0; round < MAX_SCORINGS; round += 1) {
     const run = await db.maybeOne(sql.prepared('settle_read_run', settling)`
-      SELECT r.workspace_id, r.status, (${wantsWorkOf(call.execution)}) AS wanted, r.cost_micros, r.active_ms,
+      SELECT r.workspace_id, r.status, (${acceptsWorkOf(call.execution)}) AS wanted, r.cost_micros, r.active_ms,
              ${phaseMicroseconds} AS phase_us, ${activeMsNow} AS duration_ms, w.checks
       FROM (SELECT * FROM runs WHERE id = ${call.run_id}) AS r
       JOIN LATERAL (SELECT checks FROM workflows WHERE id = r.workflow_id) AS w ON true
@@ -126,7 +126,7 @@ async function writeSettlement(
         output = ${JSON.stringify(call.output)}::json, state = ${JSON.stringify(call.state)}::json,
         evals = ${evals == null ? null : JSON.stringify(evals)}::json, frame_seq = frame_seq + ${count}::int,
         temporal_run_id = coalesce(nullif(${call.execution}, ''), temporal_run_id), error = NULL, failure = NULL
-      WHERE id = ${call.run_id} AND ${wantsWorkOf(call.execution)}
+      WHERE id = ${call.run_id} AND ${acceptsWorkOf(call.execution)}
         AND ${scored == null ? sql.fragment`true` : stillAsScored(scored)}
         AND (${scored !== undefined}
              OR EXISTS (SELECT FROM workflows w WHERE w.id = runs.workflow_id AND w.checks::text = '[]'))

@@ -22,7 +22,7 @@ import {
   recountHolds,
 } from '../money/holds.ts';
 import { type StepCost, type Stop, UNKNOWN_COST } from '../../spending.ts';
-import { phaseMs, wantsWorkOf } from './row.ts';
+import { phaseMs, acceptsWorkOf } from './row.ts';
 
 /**
  * The step ledger. The key of a step is `(run_id, step_key)`, never Temporal's run or attempt, so a second attempt
@@ -209,7 +209,7 @@ async function claimStep(
         started_at = coalesce(started_at, clock_timestamp()),
         status = 'running', updated_at = now(), lost_since = NULL, temporal_run_id = ${step.execution}
       WHERE id = ${step.pendingWrites.run_id} AND workspace_id = ${step.judged.workspaceId}
-        AND ${wantsWorkOf(step.execution)}
+        AND ${acceptsWorkOf(step.execution)}
         AND (${lost} OR (SELECT revision FROM known_policy) = ${step.judged.revision}::int)
       RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base, workspace_id, workflow_id,
                 workflow_version, cost_micros, cost_cap_micros, budget_exempt,

@@ -53,7 +53,7 @@ export interface CustomToolScope {
 }
 
 /** The owner of a sealed header: its value cannot be opened for another tool, or under another name. */
-export const headerPlace = (tool: CustomToolScope, header: string): string =>
+export const headerContext = (tool: CustomToolScope, header: string): string =>
   `${tool.workspaceId}/${tool.toolId}/${header.toLowerCase()}`;
 
 /** The tool as the API shows it. */

@@ -4,7 +4,7 @@ import { type Db, sql } from '../pool.ts';
 const madeRow = z.object({ key: z.string(), id: z.string() });
 
 /** The examples that were created in a workspace, by key: their ids, including deleted ones. */
-export async function readExamplesMade(
+export async function readExamples(
   db: Db,
   workspaceId: string,
 ): Promise<ReadonlyMap<string, string>> {
@@ -15,7 +15,7 @@ export async function readExamplesMade(
 }
 
 /** Records that an example was created, or created again. */
-export async function noteExampleMade(
+export async function recordExample(
   db: Db,
   made: { workspaceId: string; key: string; id: string },
 ): Promise<void> {

@@ -258,7 +258,7 @@ export async function recordSkip(
   `);
 }
 
-const untoldRow = z.object({
+const outdatedRow = z.object({
   id: z.string(),
   workspace_id: z.string(),
   cron: z.string(),
@@ -269,17 +269,17 @@ const untoldRow = z.object({
   /** How many schedules are enabled in total. */
   enabled_schedules: z.number(),
 });
-export type UntoldSchedule = z.infer<typeof untoldRow>;
+export type OutdatedSchedule = z.infer<typeof outdatedRow>;
 
 /**
  * Schedules, or the named one, whose current revision is not synced to Temporal. Each is leased to the caller: two
  * concurrent syncs of one schedule could leave the older revision in place.
  */
-export async function takeUntold(
+export async function takeOutdated(
   db: Db,
   { only = null, limit }: { only?: string | null; limit: number },
-): Promise<readonly UntoldSchedule[]> {
-  return db.any(sql.prepared('schedules_take_untold', untoldRow)`
+): Promise<readonly OutdatedSchedule[]> {
+  return db.any(sql.prepared('schedules_take_outdated', outdatedRow)`
     UPDATE schedules SET leased_until = now() + ${LEASE_MS}::int * interval '1 ms'
     WHERE id IN (
       SELECT id FROM schedules
@@ -292,20 +292,20 @@ export async function takeUntold(
 }
 
 /** Marks this revision as synced. Returns false when the schedule was deleted. */
-export async function markTold(
+export async function markSynced(
   db: Db,
-  told: Pick<UntoldSchedule, 'id' | 'workspace_id' | 'revision'>,
+  synced: Pick<OutdatedSchedule, 'id' | 'workspace_id' | 'revision'>,
 ): Promise<boolean> {
-  const { rowCount } = await db.query(sql.prepared('schedules_mark_told', z.object({}))`
-    UPDATE schedules SET told_revision = ${told.revision}, told_at = now(), leased_until = NULL
-    WHERE id = ${told.id} AND workspace_id = ${told.workspace_id}
+  const { rowCount } = await db.query(sql.prepared('schedules_mark_synced', z.object({}))`
+    UPDATE schedules SET told_revision = ${synced.revision}, told_at = now(), leased_until = NULL
+    WHERE id = ${synced.id} AND workspace_id = ${synced.workspace_id}
   `);
   return rowCount > 0;
 }
 
 /** Marks a schedule for another sync because Temporal's copy seems to differ. */
-export async function markUntold(db: Db, scope: ScheduleScope): Promise<void> {
-  await db.query(sql.prepared('schedules_mark_untold', z.object({}))`
+export async function markOutdated(db: Db, scope: ScheduleScope): Promise<void> {
+  await db.query(sql.prepared('schedules_mark_outdated', z.object({}))`
     UPDATE schedules SET told_revision = 0
     WHERE id = ${scope.scheduleId} AND workspace_id = ${scope.workspaceId} AND told_revision = revision
   `);

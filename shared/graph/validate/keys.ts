@@ -77,18 +77,18 @@ function checkReads(
   const bits = new Map([...given.writers.keys()].map((key, bit) => [key, bit]));
   const before = keysBefore(graph, links, structure, bits);
   const input = given.inputKeys && new Set(given.inputKeys);
-  const told = new Set<string>();
-  const meantBy = createSuggestions([...given.writers.keys()]);
+  const reported = new Set<string>();
+  const suggest = createSuggestions([...given.writers.keys()]);
   for (const { node, key, path } of given.reads) {
     const bit = bits.get(key);
     // What no node writes comes with the input, for all one knows as long as its keys are not known.
     if (input?.has(key) === true) continue;
-    const meant = input === undefined && bit === undefined ? meantBy(key) : undefined;
+    const meant = input === undefined && bit === undefined ? suggest(key) : undefined;
     if (input === undefined && bit === undefined && meant === undefined) continue;
     if (before.has(node, bits.size) || (bit !== undefined && before.has(node, bit))) continue;
     const { id } = graph.nodes[node]!;
-    if (told.has(`${key} ${path}`)) continue;
-    told.add(`${key} ${path}`);
+    if (reported.has(`${key} ${path}`)) continue;
+    reported.add(`${key} ${path}`);
     if (meant !== undefined) {
       const message = `Node '${id}' reads '${key}', which no node sets; did you mean '${meant}'?`;
       issues.warning('key_not_set', message, { node_id: id, path });

@@ -71,7 +71,7 @@ function checkBranches(issues: Issues, graph: Graph, links: Links, unreadable: U
 }
 
 function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnalysis): void {
-  // An edge across two borders is one mistake, told for the innermost loop. Bodies come outermost first.
+  // An edge across two borders is one mistake, reported for the innermost loop. Bodies come outermost first.
   const depth = new Map(loops.bodies.map(({ loop }, at) => [loop, at]));
   const innermost = (crossings: LoopAnalysis['entries']): Map<LinkedEdge, number> =>
     new Map(
@@ -79,7 +79,7 @@ function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnaly
         .sort((a, b) => depth.get(a.loop)! - depth.get(b.loop)!)
         .map(({ edge, loop }) => [edge, loop]),
     );
-  for (const [edge, loop] of innermost(loops.entries)) tellEntry(issues, graph, edge, loop);
+  for (const [edge, loop] of innermost(loops.entries)) reportEntry(issues, graph, edge, loop);
   for (const [edge, loop] of innermost(loops.escapes)) {
     const message = `The edge ${nameOf(graph, edge)} leaves the body of loop '${idOf(graph, loop)}'; leave it through the loop`;
     issues.error('loop_body_escape', message, {
@@ -105,7 +105,7 @@ function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnaly
   });
 }
 
-function tellEntry(issues: Issues, graph: Graph, edge: LinkedEdge, loop: number): void {
+function reportEntry(issues: Issues, graph: Graph, edge: LinkedEdge, loop: number): void {
   const message = `The edge ${nameOf(graph, edge)} leads into the body of loop '${idOf(graph, loop)}' from outside; enter it through the loop`;
   issues.error('loop_body_entry', message, {
     node_id: idOf(graph, edge.to),
@@ -114,11 +114,11 @@ function tellEntry(issues: Issues, graph: Graph, edge: LinkedEdge, loop: number)
 }
 
 function checkCycles(issues: Issues, graph: Graph, links: Links, loops: LoopAnalysis): void {
-  const told = new Set(loops.entries.map(({ edge }) => edge));
+  const reported = new Set(loops.entries.map(({ edge }) => edge));
   for (const cycle of findCycles(links, loops.back)) {
     for (const { edge, loop } of entriesOf(links, loops, cycle)) {
-      if (!told.has(edge)) tellEntry(issues, graph, edge, loop);
-      told.add(edge);
+      if (!reported.has(edge)) reportEntry(issues, graph, edge, loop);
+      reported.add(edge);
     }
     const ids = cycle.slice(0, MAX_LISTED).map((node) => `'${idOf(graph, node)}'`);
     const more = cycle.length > ids.length ? ` and ${cycle.length - ids.length} more` : '';

@@ -1,7 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
-  giveBack,
+  releaseDeliveries,
   markDispatched,
   type QueuedDelivery,
   requeueLost,
@@ -28,7 +28,7 @@ async function dispatchDeliveries(deps: DispatchDeps): Promise<number> {
   const there = queued.filter((_delivery, index) => started[index]);
   if (there.length > 0) await markDispatched(deps.db, there);
   const failed = queued.filter((_delivery, index) => !started[index]).map(({ id }) => id);
-  if (failed.length > 0) await giveBack(deps.db, failed);
+  if (failed.length > 0) await releaseDeliveries(deps.db, failed);
   return queued.length;
 }
 

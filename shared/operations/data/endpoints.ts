@@ -10,7 +10,7 @@ import {
   type EndpointCaller,
   readEndpoint,
   rotateSecret,
-  secretPlace,
+  secretContext,
   updateEndpoint,
 } from '../../db/deliveries/endpoints.ts';
 import type { Pool } from '../../db/pool.ts';
@@ -37,7 +37,7 @@ export async function registerEndpoint(
   await requireCallable(egress, input.url);
   const secret = newEndpointSecret();
   const endpoint = await createEndpoint(db, caller, input, (endpointId) =>
-    seal(sealer, secret, secretPlace(caller.workspaceId, endpointId)),
+    seal(sealer, secret, secretContext(caller.workspaceId, endpointId)),
   );
   return { ...endpoint, secret };
 }
@@ -65,7 +65,7 @@ export async function rotateEndpointSecret(
 ): Promise<RotatedSecret> {
   await readEndpoint(db, caller, endpointId);
   const secret = newEndpointSecret();
-  const sealed = seal(sealer, secret, secretPlace(caller.workspaceId, endpointId));
+  const sealed = seal(sealer, secret, secretContext(caller.workspaceId, endpointId));
   return { secret, previous_secret_until: await rotateSecret(db, caller, endpointId, sealed) };
 }
 

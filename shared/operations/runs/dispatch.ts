@@ -32,7 +32,7 @@ export async function dispatch(
   known?: AdmittedRun,
 ): Promise<boolean> {
   try {
-    const outcome = await deps.temporal.withTimeout(() => carryOut(deps, row, known));
+    const outcome = await deps.temporal.withTimeout(() => dispatchRow(deps, row, known));
     if (outcome.done) {
       // Not awaited: a remaining row is dispatched once more, without effect.
       complete(deps.db, row, outcome.temporalRunId).catch((error: unknown) => {
@@ -71,7 +71,7 @@ export async function dispatchInOrder(
   return false;
 }
 
-function carryOut(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): Promise<Outcome> {
+function dispatchRow(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): Promise<Outcome> {
   switch (row.kind) {
     case 'start':
       return start(deps, row.run_id, known);

@@ -12,7 +12,7 @@ import {
   terminate,
 } from './executions.ts';
 import { type Loop, startLoop } from '../loop.ts';
-import { lookAtTask, type TaskTrouble } from './stuck-tasks.ts';
+import { lookAtTask, type TaskFailure } from './stuck-tasks.ts';
 
 /** Outbox rows dispatched per iteration. */
 const BATCH = 50;
@@ -30,7 +30,7 @@ export interface ReconcilerMetrics {
   /** A run was settled because its execution was missing. */
   settled(): void;
   /** The workflow task of an execution fails repeatedly. */
-  stuck(trouble: TaskTrouble): void;
+  stuck(trouble: TaskFailure): void;
 }
 
 /** One iteration: dispatches due rows, and settles runs whose execution is missing. Returns how many of each. */

@@ -18,12 +18,12 @@ export interface RunDeps extends DispatchDeps {
   findRunnable: FindRunnable;
 }
 
-export interface Told {
+export interface Dispatched {
   /** Resolves, never rejects: true once Temporal has been notified, false when the reconciler will do it. */
-  told: Promise<boolean>;
+  dispatched: Promise<boolean>;
 }
 
-export interface Triggered extends Told {
+export interface Triggered extends Dispatched {
   runId: string;
   /** The newly admitted run; undefined for an earlier one. */
   admitted?: RunSummary;
@@ -36,16 +36,19 @@ export interface Triggered extends Told {
 export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Triggered> {
   const admission = await admitRun(deps.db, request, deps.findRunnable);
   if (admission.outcome === 'replayed') {
-    return { runId: admission.runId, told: Promise.resolve(true) };
+    return { runId: admission.runId, dispatched: Promise.resolve(true) };
   }
   const { run, summary, outbox } = admission;
-  return { runId: run.runId, admitted: summary, told: dispatch(deps, outbox, run) };
+  return { runId: run.runId, admitted: summary, dispatched: dispatch(deps, outbox, run) };
 }
 
 /** Decides an open gate: the oldest, or that of `nodeId` or `stepKey`. Throws AppError `not_found`, `conflict`. */
-export async function decideGate(deps: DispatchDeps, decision: gates.Decision): Promise<Told> {
+export async function decideGate(
+  deps: DispatchDeps,
+  decision: gates.Decision,
+): Promise<Dispatched> {
   const { row, first } = await gates.decideGate(deps.db, decision);
-  return tell(deps, row, first);
+  return dispatchAndWake(deps, row, first);
 }
 
 /**
@@ -55,22 +58,22 @@ export async function decideGate(deps: DispatchDeps, decision: gates.Decision): 
 export async function resumeRun(
   deps: DispatchDeps,
   resume: { actor: Actor; runId: string; override?: Override },
-): Promise<Told> {
-  return tell(deps, await resumes.resumeRun(deps.db, resume));
+): Promise<Dispatched> {
+  return dispatchAndWake(deps, await resumes.resumeRun(deps.db, resume));
 }
 
 /** Ends a pending, running or paused run. Throws AppError `not_found`, `conflict`. */
 export async function cancelRun(
   deps: DispatchDeps,
   cancel: { actor: Actor; runId: string },
-): Promise<Told> {
+): Promise<Dispatched> {
   const alerts = deps.config.alerts.channels.length > 0;
-  return tell(deps, await ends.cancelRun(deps.db, { ...cancel, alerts }));
+  return dispatchAndWake(deps, await ends.cancelRun(deps.db, { ...cancel, alerts }));
 }
 
-function tell(deps: DispatchDeps, row: OutboxRow, first?: boolean): Told {
-  const told = Promise.all([dispatchInOrder(deps, row, first), wakeStreams(deps, row.run_id)]);
-  return { told: told.then(([dispatched]) => dispatched) };
+function dispatchAndWake(deps: DispatchDeps, row: OutboxRow, first?: boolean): Dispatched {
+  const sent = Promise.all([dispatchInOrder(deps, row, first), wakeStreams(deps, row.run_id)]);
+  return { dispatched: sent.then(([dispatched]) => dispatched) };
 }
 
 /** The action is committed: a stream that is not woken polls within a second. */

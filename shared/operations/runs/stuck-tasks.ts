@@ -14,7 +14,7 @@ const FIRST_PAUSE_MS = 2_000;
 const LONGEST_PAUSE_MS = 600_000;
 
 /** Why a workflow task does not complete, for logs and metrics. */
-export type TaskTrouble = 'replay' | 'failure' | 'timeout';
+export type TaskFailure = 'replay' | 'failure' | 'timeout';
 
 interface FailuresOnRecord {
   /** The current workflow code produces other commands than the history holds. */
@@ -32,7 +32,7 @@ export interface TaskLook {
   /** The history cannot be replayed: several consecutive failures show it. */
   unreplayable: boolean;
   /** Set when the task fails and this check should log it. */
-  trouble?: TaskTrouble;
+  trouble?: TaskFailure;
 }
 
 /**
@@ -86,7 +86,7 @@ async function readFailures(
   const found: FailuresOnRecord = { replay: 0, failure: 0, timeout: 0, latestAt: 0 };
   for (const event of history?.events ?? []) {
     if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED) break;
-    const trouble = troubleOf(event);
+    const trouble = taskFailureOf(event);
     if (trouble === undefined) continue;
     found[trouble] += 1;
     found.latestAt ||= Number(event.eventTime?.seconds ?? 0) * 1000;
@@ -107,7 +107,9 @@ const serversOwn = new Set<number | null | undefined>([
 /** The SDK's text, in case it reports another cause. */
 const REPLAY_MESSAGE = /TMPRL1100|non-?determinis/i;
 
-function troubleOf(event: proto.temporal.api.history.v1.IHistoryEvent): TaskTrouble | undefined {
+function taskFailureOf(
+  event: proto.temporal.api.history.v1.IHistoryEvent,
+): TaskFailure | undefined {
   if (event.eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT) return 'timeout';
   if (event.eventType !== EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED) return undefined;
   const { cause, failure } = event.workflowTaskFailedEventAttributes ?? {};

@@ -5,11 +5,11 @@ import * as schedules from '../../db/workflows/schedules.ts';
 import { AppError, messageOf } from '../../errors.ts';
 import { canonicalZone, nextDue, type Timing } from '../../values/cron.ts';
 import type { DispatchDeps } from '../runs/executions.ts';
-import { type RunDeps, type Told, triggerRun } from '../runs/runs.ts';
-import { forgetSchedules, tellSchedule } from './sync.ts';
+import { type RunDeps, type Dispatched, triggerRun } from '../runs/runs.ts';
+import { removeSchedules, syncSchedule } from './sync.ts';
 
 /** The operations on schedules. Each commits first and syncs Temporal right after; a worker retries failed syncs. */
-export interface ScheduleChange extends Told {
+export interface ScheduleChange extends Dispatched {
   scheduleId: string;
 }
 
@@ -22,7 +22,7 @@ export async function createSchedule(
   const timezone = requireZone(input.timezone);
   checkTiming({ cron: input.cron, timezone });
   const scheduleId = await schedules.createSchedule(deps.db, actor, { ...input, timezone });
-  return { scheduleId, told: tellSchedule(deps, scheduleId) };
+  return { scheduleId, dispatched: syncSchedule(deps, scheduleId) };
 }
 
 /** Throws AppError `not_found`, `invalid`. */
@@ -35,7 +35,7 @@ export async function updateSchedule(
   const { timezone } = body;
   const change = timezone === undefined ? body : { ...body, timezone: requireZone(timezone) };
   await schedules.updateSchedule(deps.db, actor, scheduleId, change, checkTiming);
-  return { scheduleId, told: tellSchedule(deps, scheduleId) };
+  return { scheduleId, dispatched: syncSchedule(deps, scheduleId) };
 }
 
 /** Throws AppError `not_found`. */
@@ -45,7 +45,7 @@ export async function deleteSchedule(
   scheduleId: string,
 ): Promise<ScheduleChange> {
   await schedules.deleteSchedule(deps.db, actor, scheduleId);
-  return { scheduleId, told: forgetSchedules(deps, [scheduleId]) };
+  return { scheduleId, dispatched: removeSchedules(deps, [scheduleId]) };
 }
 
 function requireZone(name: string): string {
@@ -67,7 +67,7 @@ function checkTiming({ cron, timezone }: Timing): void {
 }
 
 /** A newly admitted run of a schedule. */
-export interface ScheduledRun extends Told {
+export interface ScheduledRun extends Dispatched {
   admitted: RunSummary;
   schedule: Schedule;
 }
@@ -85,7 +85,7 @@ export async function triggerSchedule(
     workspaceId: actor.workspaceId,
     scheduleId,
   });
-  const { admitted, told } = await triggerRun(deps, {
+  const { admitted, dispatched } = await triggerRun(deps, {
     actor,
     workflowId: schedule.workflow_id,
     trigger: 'schedule',
@@ -97,5 +97,5 @@ export async function triggerSchedule(
     schedule: { id: scheduleId, dueAt: null },
   });
   if (admitted === undefined) throw new Error('a run without an idempotency key was replayed');
-  return { admitted, schedule, told };
+  return { admitted, schedule, dispatched };
 }

@@ -7,9 +7,9 @@ import {
 import {
   compareSchedules,
   type KnownSchedule,
-  markTold,
-  takeUntold,
-  type UntoldSchedule,
+  markSynced,
+  takeOutdated,
+  type OutdatedSchedule,
 } from '../../db/workflows/schedules.ts';
 import { SCHEDULE_WORKFLOW, type ScheduledTriggerInput } from '../../execution.ts';
 import { dueTwice, longestPause, cronExpressions } from '../../values/cron.ts';
@@ -23,7 +23,7 @@ import { type Loop, startLoop } from '../loop.ts';
 
 /** Schedules synced per iteration, and how many of them at once. */
 const BATCH = 50;
-const TOLD_AT_ONCE = 10;
+const SYNCED_AT_ONCE = 10;
 const COMPARE_EVERY_MS = 300_000;
 /** Repeated times of a clock change are sent this many days ahead, and sent again before those end. */
 const DOUBLED_DAYS = 400;
@@ -46,10 +46,10 @@ const temporalId = (taskQueuePrefix: string, scheduleId: string): string =>
   `${taskQueuePrefix}-schedule-${scheduleId}`;
 
 /** Syncs a changed schedule to Temporal. Never rejects: false when a worker has to do it. */
-export async function tellSchedule(deps: DispatchDeps, scheduleId: string): Promise<boolean> {
+export async function syncSchedule(deps: DispatchDeps, scheduleId: string): Promise<boolean> {
   try {
-    const [untold] = await takeUntold(deps.db, { only: scheduleId, limit: 1 });
-    return untold !== undefined && (await tell(deps, untold));
+    const [outdated] = await takeOutdated(deps.db, { only: scheduleId, limit: 1 });
+    return outdated !== undefined && (await sync(deps, outdated));
   } catch (error) {
     deps.log.warn({ err: error, scheduleId }, 'could not read a schedule');
     return false;
@@ -57,7 +57,7 @@ export async function tellSchedule(deps: DispatchDeps, scheduleId: string): Prom
 }
 
 /** Deletes Temporal's copies of deleted schedules. Never rejects: false when a worker has to do it. */
-export async function forgetSchedules(
+export async function removeSchedules(
   deps: DispatchDeps,
   scheduleIds: readonly string[],
 ): Promise<boolean> {
@@ -65,11 +65,11 @@ export async function forgetSchedules(
   return forgotten.every(Boolean);
 }
 
-async function tell(deps: DispatchDeps, schedule: UntoldSchedule): Promise<boolean> {
+async function sync(deps: DispatchDeps, schedule: OutdatedSchedule): Promise<boolean> {
   try {
     await put(deps, schedule);
     // Deleted meanwhile, perhaps before it was created there.
-    if (!(await markTold(deps.db, schedule))) await forget(deps, schedule.id);
+    if (!(await markSynced(deps.db, schedule))) await forget(deps, schedule.id);
     return true;
   } catch (error) {
     // The lease expires, and the next iteration syncs it.
@@ -81,7 +81,7 @@ async function tell(deps: DispatchDeps, schedule: UntoldSchedule): Promise<boole
   }
 }
 
-async function put(deps: DispatchDeps, schedule: UntoldSchedule): Promise<void> {
+async function put(deps: DispatchDeps, schedule: OutdatedSchedule): Promise<void> {
   const { temporal } = deps;
   const { schedule: client } = temporal.client;
   const options = optionsOf(deps, schedule);
@@ -94,7 +94,7 @@ async function put(deps: DispatchDeps, schedule: UntoldSchedule): Promise<void> 
   }
 }
 
-function optionsOf({ temporal, config }: DispatchDeps, schedule: UntoldSchedule) {
+function optionsOf({ temporal, config }: DispatchDeps, schedule: OutdatedSchedule) {
   const { id, workspace_id, cron, timezone, enabled, name } = schedule;
   const scheduleId = temporalId(config.temporal.taskQueuePrefix, id);
   const now = Date.now();
@@ -147,10 +147,10 @@ async function forget(deps: DispatchDeps, id: string): Promise<boolean> {
 }
 
 /** Syncs outdated schedules to Temporal. Returns whether there are more. */
-export async function tellOnce(deps: DispatchDeps): Promise<boolean> {
-  const untold = await takeUntold(deps.db, { limit: BATCH });
-  await eachOf(untold, (schedule) => tell(deps, schedule));
-  return untold.length === BATCH;
+export async function syncOnce(deps: DispatchDeps): Promise<boolean> {
+  const outdated = await takeOutdated(deps.db, { limit: BATCH });
+  await eachOf(outdated, (schedule) => sync(deps, schedule));
+  return outdated.length === BATCH;
 }
 
 /** Deletes Temporal's schedules without a row, and marks missing or different ones for a sync. */
@@ -163,7 +163,7 @@ export async function compareOnce(deps: DispatchDeps): Promise<void> {
   if (strays.length > 0) {
     deps.log.info({ schedules: strays.length }, 'deleting schedules without a row');
   }
-  await forgetSchedules(deps, strays);
+  await removeSchedules(deps, strays);
 }
 
 async function listKnown({ temporal, config }: DispatchDeps): Promise<KnownSchedule[]> {
@@ -184,16 +184,16 @@ async function eachOf<T>(
   act: (item: T) => Promise<boolean>,
 ): Promise<boolean[]> {
   const results: boolean[] = [];
-  for (let at = 0; at < items.length; at += TOLD_AT_ONCE) {
-    results.push(...(await Promise.all(items.slice(at, at + TOLD_AT_ONCE).map(act))));
+  for (let at = 0; at < items.length; at += SYNCED_AT_ONCE) {
+    results.push(...(await Promise.all(items.slice(at, at + SYNCED_AT_ONCE).map(act))));
   }
   return results;
 }
 
 /** Keeps Temporal's schedules in sync with the rows, until stopped. */
-export function startScheduleTelling(deps: DispatchDeps): Loop {
+export function startScheduleSync(deps: DispatchDeps): Loop {
   const loops = [
-    startLoop({ name: 'schedule sync', ...deps }, () => tellOnce(deps)),
+    startLoop({ name: 'schedule sync', ...deps }, () => syncOnce(deps)),
     startLoop({ name: 'schedule comparison', ...deps, everyMs: COMPARE_EVERY_MS }, async () => {
       await compareOnce(deps);
       return false;

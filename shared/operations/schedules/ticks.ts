@@ -1,9 +1,9 @@
-import { markUntold, readForTick, recordSkip } from '../../db/workflows/schedules.ts';
+import { markOutdated, readForTick, recordSkip } from '../../db/workflows/schedules.ts';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { TickCall, TickResult } from '../../execution.ts';
-import { isMeant, nextDue } from '../../values/cron.ts';
+import { isIntended, nextDue } from '../../values/cron.ts';
 import { type RunDeps, triggerRun } from '../runs/runs.ts';
-import { forgetSchedules } from './sync.ts';
+import { removeSchedules } from './sync.ts';
 
 /** Refusals that end a tick: it is not retried or stored for later. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
@@ -25,23 +25,23 @@ export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult
   };
   const schedule = await readForTick(deps.db, scope);
   if (schedule === undefined) {
-    await forgetSchedules(deps, [tick.schedule_id]);
+    await removeSchedules(deps, [tick.schedule_id]);
     return { skipped: 'the schedule was deleted' };
   }
   if (schedule.run_id !== null) return { run_id: schedule.run_id };
   if (schedule.cron !== tick.cron || schedule.timezone !== tick.timezone) {
-    await markUntold(deps.db, scope);
+    await markOutdated(deps.db, scope);
     return { skipped: "the schedule's times have changed" };
   }
   if (!schedule.counts) return { skipped: 'the schedule was disabled then' };
   const due = Date.parse(tick.due_at);
-  if (!isMeant(schedule, due)) return { skipped: 'the schedule is not due' };
+  if (!isIntended(schedule, due)) return { skipped: 'the schedule is not due' };
   const next = nextDue(schedule, due);
   if (next !== undefined && next <= Date.now()) {
     return skip(deps, scope, 'Missed: a later time was also due before this one was processed');
   }
   try {
-    const { runId, told } = await triggerRun(deps, {
+    const { runId, dispatched } = await triggerRun(deps, {
       actor: { workspaceId: scope.workspaceId, id: null, name: schedule.name ?? scope.scheduleId },
       workflowId: schedule.workflow_id,
       trigger: 'schedule',
@@ -52,7 +52,7 @@ export async function runTick(deps: RunDeps, tick: TickCall): Promise<TickResult
       },
       schedule: { id: scope.scheduleId, dueAt: tick.due_at },
     });
-    await told;
+    await dispatched;
     return { run_id: runId };
   } catch (error) {
     // Another attempt at the same tick may have been first, and its run may cause this refusal.

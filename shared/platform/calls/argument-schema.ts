@@ -4,34 +4,34 @@ import { createBoundedCache } from '../../values/bounded-cache.ts';
 import { compilePattern, matchesPattern } from '../../values/pattern.ts';
 import { isDeeperThan, type JsonObject } from '../../json.ts';
 
-/** Characters of a schema as JSON, and its levels of lists and objects within each other. */
+/** Characters of a schema as JSON, and its nesting depth. */
 const MAX_SCHEMA_LENGTH = 65_536;
 const MAX_SCHEMA_DEPTH = 40;
 const MAX_MESSAGE = 500;
 
-/** A schema that is not valid, or more than may be asked for. The message is for its author. */
+/** A schema that is invalid, or exceeds the limits. The message is for its author. */
 export class ArgumentSchemaError extends Error {
   override readonly name = 'ArgumentSchemaError';
 }
 
-/** What is wrong with the arguments, beginning with the path; undefined when they fit. */
+/** The problem with the arguments, starting with the path; undefined when they fit. */
 type Judge = (args: JsonObject) => string | undefined;
 
 const compiled = createBoundedCache<string, Judge>(200);
 
 /**
- * A schema of a few lines can ask for work that doubles with each of them: call this where it may take its time and can
- * be stopped (`untrusted`), never on a thread that others wait for.
+ * A schema of a few lines can cause work that doubles with each of them: call this where it can be stopped
+ * (`untrusted`), never on a shared thread.
  *
- * Throws ArgumentSchemaError for a schema that arguments cannot be held to.
+ * Throws ArgumentSchemaError for an unusable schema.
  */
 export function checkArgumentSchema(schema: JsonObject): void {
   judgeFor(schema);
 }
 
 /**
- * Why arguments do not fit a JSON Schema, beginning with the path of the first one at fault; undefined when they do.
- * Nothing is coerced, nothing is filled in, `format` says nothing. Throws ArgumentSchemaError.
+ * Why arguments do not fit a JSON Schema, starting with the path of the first problem; undefined when they do. Without
+ * coercion and defaults; `format` is ignored. Throws ArgumentSchemaError.
  */
 export function argumentsProblem(schema: JsonObject, args: JsonObject): string | undefined {
   return judgeFor(schema)(args);
@@ -49,7 +49,7 @@ function compile(schema: JsonObject): Judge {
   if (isDeeperThan(schema, MAX_SCHEMA_DEPTH)) {
     throw new ArgumentSchemaError(`has more than ${MAX_SCHEMA_DEPTH} levels`);
   }
-  // Its judge would answer with a promise, which is not false.
+  // Its validator would return a promise, which is not false.
   if (Object.hasOwn(schema, '$async')) throw new ArgumentSchemaError("'$async' is not supported");
   const dialect = dialectOf(schema);
   const grammar = grammarOf(dialect, () => makeGrammar(dialect));
@@ -60,27 +60,27 @@ function compile(schema: JsonObject): Judge {
     return new dialect({ ...OPTIONS, validateSchema: false }).compile(schema as AnySchema);
   });
   return (args) => {
-    const fits = attempt('cannot be held to the arguments', () => validate(args) === true);
+    const fits = attempt('cannot be applied to the arguments', () => validate(args) === true);
     return fits ? undefined : problemOf(validate.errors ?? []);
   };
 }
 
 const OPTIONS: Options = {
   strict: false,
-  // The first fault is enough; looking for all of them would let one call ask for any amount of work.
+  // The first error is enough; looking for all of them would let one call cause unlimited work.
   allErrors: false,
   $data: false,
   validateFormats: false,
-  // Code inlined for each reference can outgrow the schema by far.
+  // Code inlined for each reference can become much larger than the schema.
   inlineRefs: false,
   logger: false,
   code: {
-    // Schemas of many properties compile sooner so, and few are asked twice before they are forgotten.
+    // Schemas of many properties compile faster this way, and few are used twice before they are evicted.
     optimize: false,
     regExp: Object.assign(
       (pattern: string) => {
         compilePattern(pattern);
-        // Ajv tells patterns apart by their text.
+        // Ajv identifies patterns by their text.
         return { test: (text: string) => matchesPattern(text, pattern), toString: () => pattern };
       },
       { code: 're2' },
@@ -98,7 +98,7 @@ function dialectOf({ $schema }: JsonObject): Dialect {
   throw new ArgumentSchemaError("'$schema' must be that of draft 2020-12 or draft 7");
 }
 
-/** Knows what a schema of the dialect looks like. Made once: compiling that takes longer than most schemas do. */
+/** The validator of the dialect's schemas. Created once: compiling it takes longer than most schemas do. */
 const grammarOf = createBoundedCache<Dialect, Ajv | Ajv2020>(2);
 
 function makeGrammar(dialect: Dialect): Ajv | Ajv2020 {
@@ -107,13 +107,13 @@ function makeGrammar(dialect: Dialect): Ajv | Ajv2020 {
   return grammar;
 }
 
-/** Whatever goes wrong is the schema's: it is deeper than the stack, or refers to what is not there. */
+/** Every error comes from the schema: it is too deep for the stack, or has a broken reference. */
 function attempt<T>(what: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     const reason =
-      error instanceof RangeError ? 'it refers to itself without end' : messageFor(error);
+      error instanceof RangeError ? 'it refers to itself endlessly' : messageFor(error);
     throw new ArgumentSchemaError(`${what}: ${reason}`, { cause: error });
   }
 }
@@ -127,7 +127,7 @@ function problemOf(errors: readonly ErrorObject[]): string {
   const path = ['arguments', ...error.instancePath.split('/').slice(1).map(unescapePointer)];
   const extra: unknown = error.params['additionalProperty'] ?? error.params['unevaluatedProperty'];
   const text =
-    typeof extra === 'string' ? `must not have '${extra}'` : (error.message ?? 'is wrong');
+    typeof extra === 'string' ? `must not have '${extra}'` : (error.message ?? 'is invalid');
   return `${path.join('.')} ${text}`.slice(0, MAX_MESSAGE).toWellFormed();
 }
 

@@ -1,4 +1,4 @@
-import { type CustomTool, headerPlace } from '../../db/workflows/custom-tools.ts';
+import { type CustomTool, headerContext } from '../../db/workflows/custom-tools.ts';
 import { isDeeperThan, type Json, type JsonObject } from '../../json.ts';
 import { NodeError } from '../../node-error.ts';
 import type { Egress, EgressResponse } from '../egress/egress.ts';
@@ -14,7 +14,7 @@ import { argumentsUntrusted } from '../threads/untrusted.ts';
 
 export interface CustomToolDeps {
   egress: Egress;
-  /** Undefined without a key: then no tool has headers, unless there was one before. */
+  /** Undefined without a key: then no tool has headers, except from before. */
   sealer: Sealer | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface CustomToolCall {
 
 export interface CustomToolResult {
   result: JsonObject;
-  /** Of the HTTP answer; null for an MCP tool. */
+  /** Of the HTTP response; null for an MCP tool. */
   status: number | null;
 }
 
@@ -37,9 +37,9 @@ const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 const MAX_RESULT_DEPTH = 100;
 
 /**
- * Calls a workspace's own tool once, after holding the arguments to its schema on another thread. An object is the result as it is,
- * anything else becomes `{result: ...}`. Redirects are not followed: what was registered is where the headers go.
- * Throws NodeError, WorkBusyError, or the signal's reason on abort.
+ * Calls a custom tool once, after validating the arguments on another thread. An object is returned unchanged, anything
+ * else becomes `{result: ...}`. Redirects are not followed: headers only go to the registered address. Throws
+ * NodeError, WorkBusyError, or the signal's reason on abort.
  */
 export async function callCustomTool(
   deps: CustomToolDeps,
@@ -48,7 +48,7 @@ export async function callCustomTool(
   const { tool } = call;
   await holdToSchema(tool, call.arguments);
   const headers = openHeaders(deps.sealer, tool);
-  // Some tools answer with the request they got. What authorised it is not part of the result.
+  // Some tools return the request they received. Its credentials are not part of the result.
   const cutter = createSecretCutter(secretsOfHeaders(headers));
   const { value, status } =
     tool.kind === 'mcp'
@@ -56,7 +56,7 @@ export async function callCustomTool(
       : await callHttp(deps.egress, call, headers, cutter);
   if (isDeeperThan(value, MAX_RESULT_DEPTH)) {
     throw new NodeError(
-      `Tool '${tool.name}' answered with more than ${MAX_RESULT_DEPTH} levels of lists and objects`,
+      `Tool '${tool.name}' returned more than ${MAX_RESULT_DEPTH} levels of lists and objects`,
       { retryable: false },
     );
   }
@@ -85,13 +85,13 @@ function openHeaders(sealer: Sealer | undefined, tool: CustomTool): Headers {
     return Object.fromEntries(
       Object.entries(tool.headers).map(([name, sealed]) => {
         if (sealer === undefined) throw new SealError('There is no key');
-        return [name, sealer.open(sealed, headerPlace(scope, name))];
+        return [name, sealer.open(sealed, headerContext(scope, name))];
       }),
     );
   } catch (error) {
     if (!(error instanceof SealError)) throw error;
     throw new NodeError(
-      `Tool '${tool.name}': its headers cannot be opened with the present ENCRYPTION_KEY; save them anew`,
+      `Tool '${tool.name}': its headers cannot be opened with the current ENCRYPTION_KEY; save them again`,
       { retryable: false, cause: error },
     );
   }
@@ -109,7 +109,11 @@ async function callHttp(
       inQuery ? withQuery(tool.endpoint_url, args) : tool.endpoint_url,
       {
         method: tool.method,
-        headers: withOurs(headers, idempotencyKey, inQuery ? undefined : 'application/json'),
+        headers: withServiceHeaders(
+          headers,
+          idempotencyKey,
+          inQuery ? undefined : 'application/json',
+        ),
         ...(inQuery ? {} : { body: JSON.stringify(args) }),
         timeoutMs,
         maxResponseBytes: MAX_RESPONSE_BYTES,
@@ -122,8 +126,8 @@ async function callHttp(
   });
 }
 
-/** The step's key is always ours; of the others, what the tool's owner set stands. */
-function withOurs(
+/** The service always sets the step's key; other headers keep the tool owner's values. */
+function withServiceHeaders(
   headers: Headers,
   idempotencyKey: string,
   contentType: string | undefined,
@@ -139,7 +143,7 @@ function withOurs(
   };
 }
 
-/** Null leaves an argument out, a list repeats it; objects, in lists too, go as JSON. */
+/** Null omits an argument, a list repeats it; objects, also in lists, are sent as JSON. */
 function withQuery(text: string, args: JsonObject): string {
   const url = new URL(text);
   for (const [name, value] of Object.entries(args)) {
@@ -151,7 +155,7 @@ function withQuery(text: string, args: JsonObject): string {
   return url.href;
 }
 
-/** JSON where the answer says so or does not say what it is; else text. Nothing is an empty object. */
+/** JSON where the response has that content type or none; else text. An empty response is an empty object. */
 function valueOf(answer: EgressResponse): Json {
   if (answer.body.length === 0) return {};
   const type = answer.headers['content-type'] ?? 'application/json';
@@ -172,7 +176,7 @@ async function callMcp(
       arguments: args,
       headers,
       idempotencyKey,
-      // The deadline is for all exchanges together and comes first.
+      // The deadline covers all exchanges together and comes first.
       timeoutMs: timeoutMs + 1_000,
       redact: cutter.text,
       signal: AbortSignal.any([signal, deadline]),
@@ -181,7 +185,7 @@ async function callMcp(
   } catch (error) {
     if (signal.aborted || !deadline.aborted) throw error;
     const { host } = new URL(tool.endpoint_url);
-    throw new NodeError(`'${host}' did not answer in full within ${timeoutMs / 1000} s`, {
+    throw new NodeError(`'${host}' did not respond in full within ${timeoutMs / 1000} s`, {
       cause: error,
     });
   }

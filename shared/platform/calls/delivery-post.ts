@@ -3,9 +3,9 @@ import { signDelivery } from './delivery-signature.ts';
 import { type Egress, EgressError, findEgressError } from '../egress/egress.ts';
 import { isSuccess } from './outside.ts';
 
-/** From the first byte sent to the last byte of the answer. */
+/** From the first byte sent to the last byte of the response. */
 const TIMEOUT_MS = 15_000;
-/** Of the answer; the rest is not read. */
+/** Of the response; the rest is not read. */
 const MAX_ANSWER_BYTES = 20_000;
 const EXCERPT_CHARACTERS = 500;
 const USER_AGENT = 'durable-workflows-webhooks/1';
@@ -13,7 +13,7 @@ const USER_AGENT = 'durable-workflows-webhooks/1';
 export interface DeliveryPost {
   url: string;
   deliveryId: string;
-  /** Each signs, the current one first. */
+  /** All of them sign, the current one first. */
   secrets: readonly string[];
   event_id: string;
   type: OutboundEventType;
@@ -23,18 +23,20 @@ export interface DeliveryPost {
   signal: AbortSignal;
 }
 
-/** What came of it. Without `error` it is delivered. */
+/** The outcome. Without `error` it was delivered. */
 export type PostOutcome =
   | { fault: false; status: number | null; error?: string; retryAfterMs?: number }
-  /** It was this machine that could not send, or that broke off. */
+  /** This machine could not send, or interrupted the request. */
   | { fault: true; status: null; error: string; retryAfterMs?: undefined };
 
-/** Sends a delivery once. Never rejects. Any 2xx whose answer ends in time is a success; a redirect is not followed. */
+/**
+ * Sends a delivery once. Never rejects. Any 2xx whose response ends in time is a success; a redirect is not followed.
+ */
 export async function postDelivery(egress: Egress, post: DeliveryPost): Promise<PostOutcome> {
   const body = Buffer.from(bodyOf(post));
   const timeout = new AbortController();
   const timer = setTimeout(() => {
-    const text = `No full answer within ${TIMEOUT_MS / 1000} s`;
+    const text = `No full response within ${TIMEOUT_MS / 1000} s`;
     timeout.abort(new EgressError('timeout', text));
   }, TIMEOUT_MS);
   try {
@@ -55,7 +57,7 @@ export async function postDelivery(egress: Egress, post: DeliveryPost): Promise<
     if (post.signal.aborted) return fault('This worker stopped while it was sending');
     if (isOwnFault(error)) return fault('This service could not open a connection');
     const known = findEgressError(error);
-    return { fault: false, status: null, error: known?.message ?? 'The request broke off' };
+    return { fault: false, status: null, error: known?.message ?? 'The request was interrupted' };
   } finally {
     clearTimeout(timer);
   }
@@ -71,7 +73,7 @@ function bodyOf({ event_id: id, type, created_at, data }: DeliveryPost): string 
 function outcomeOf({ status, headers }: Response, beginning: string): PostOutcome {
   if (isSuccess(status)) return { fault: false, status };
   const excerpt = beginning.slice(0, EXCERPT_CHARACTERS).trim().replaceAll('\0', '\ufffd');
-  const error = `Answered ${status}${excerpt === '' ? '' : `: ${excerpt}`}`.toWellFormed();
+  const error = `Responded with ${status}${excerpt === '' ? '' : `: ${excerpt}`}`.toWellFormed();
   return { fault: false, status, error, retryAfterMs: retryAfterOf(headers.get('retry-after')) };
 }
 
@@ -99,7 +101,7 @@ async function beginningOf(response: Response): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
 }
 
-/** Before anything was sent, and nobody else's doing: no route out, no free port, no free file. */
+/** Before anything was sent, and a local problem: no route, no free port, no free file. */
 const OWN_FAULTS: ReadonlySet<unknown> = new Set([
   'EADDRNOTAVAIL',
   'EMFILE',

@@ -20,7 +20,7 @@ export interface McpCall {
   idempotencyKey: string;
   /** For one exchange; a call takes two or three. */
   timeoutMs: number;
-  /** What the server says is put through this before it is shortened for an error. */
+  /** The server's text is redacted with this before it is shortened for an error. */
   redact?: (text: string) => string;
   signal: AbortSignal;
 }
@@ -29,7 +29,7 @@ export interface McpCall {
 const FINAL_CODES: readonly number[] = [-32601, -32602];
 
 /**
- * Connects, calls one tool, hangs up. Speaks the stateless protocol and the earlier ones with a session. Throws
+ * Connects, calls one tool, disconnects. Supports the stateless protocol and the earlier ones with a session. Throws
  * NodeError, or the signal's reason on abort.
  */
 export async function callMcpTool(
@@ -74,7 +74,7 @@ export async function callMcpTool(
   });
 }
 
-/** A server's output schema may hold any regular expression; its word on its own result is taken instead. */
+/** A server's output schema may contain any regular expression, so its results are not validated. */
 const TRUSTING_VALIDATOR: NonNullable<ClientOptions['jsonSchemaValidator']> = {
   getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
 };
@@ -86,7 +86,7 @@ const NO_RECONNECTION = {
   reconnectionDelayGrowFactor: 1,
 };
 
-/** The SDK wraps what fetch throws beyond recognition, so the guard's own word is kept beside it. */
+/** The SDK hides the error of fetch, so the guard's own error is kept beside it. */
 function rememberFailure(egress: Egress) {
   let last: EgressError | undefined;
   const fetch: Egress['fetch'] = async (input, init) => {
@@ -100,7 +100,7 @@ function rememberFailure(egress: Egress) {
   return { fetch, failure: () => last };
 }
 
-/** Sessions of the earlier protocols are closed, as a courtesy that may take a second and may fail. */
+/** Sessions of the earlier protocols are closed; this may take a second, and errors are ignored. */
 async function hangUp(client: Client, transport: StreamableHTTPClientTransport): Promise<void> {
   if (transport.sessionId !== undefined) {
     let timer: NodeJS.Timeout | undefined;
@@ -113,7 +113,7 @@ async function hangUp(client: Client, transport: StreamableHTTPClientTransport):
   await client.close().catch(() => undefined);
 }
 
-/** The words of a server, as much of them as an error may hold. */
+/** A server's text, shortened for an error. */
 const excerpt = (text: string, { redact }: McpCall): string =>
   (redact?.(text) ?? text).slice(0, 500).toWellFormed();
 
@@ -150,7 +150,7 @@ function nodeErrorFrom(error: unknown, url: URL, call: McpCall): unknown {
     });
   }
   if (SdkError.isInstance(error)) {
-    return new NodeError(`${url.host} did not answer as an MCP server: ${error.code}`, {
+    return new NodeError(`${url.host} did not respond as an MCP server: ${error.code}`, {
       cause: error,
     });
   }

@@ -8,14 +8,14 @@ import { createSecretCutter, type SecretCutter } from '../secrets/secret-cutter.
 
 export type ModelSettings = Config['models'];
 
-/** A model ready to call, or the sentence that says what keeps it from being called. */
+/** A model that can be called, or the reason why not. */
 export type ModelLookup = { model: LanguageModel } | { problem: string };
 
 type Provider = 'openai' | 'anthropic' | 'compatible';
 
 /**
- * Finds models by `provider/model`. The SDKs would fall back to environment variables of their own for keys and
- * addresses, so both are always given. What a lookup says never holds a key.
+ * Finds models by `provider/model`. The SDKs would fall back to their own environment variables for keys and addresses,
+ * so both are always set. An error of a lookup never contains a key.
  */
 export function createModels(
   settings: ModelSettings,
@@ -26,7 +26,7 @@ export function createModels(
     openai: (model) => {
       const { apiKey, baseUrl } = settings.openai;
       if (apiKey === undefined) return missing('openai');
-      // Chat completions, not the newer responses: what gateways and self-hosted stand-ins also speak.
+      // Chat completions, not the newer responses: gateways and self-hosted servers support them too.
       const openai = createOpenAI({
         apiKey,
         baseURL: baseUrl ?? 'https://api.openai.com/v1',
@@ -50,9 +50,9 @@ export function createModels(
       const compatible = createOpenAICompatible({
         name: 'compatible',
         baseURL: baseUrl,
-        // A server of one's own often wants no key.
+        // A self-hosted server often needs no key.
         ...(apiKey === undefined ? {} : { apiKey }),
-        // Without this the schema never reaches the server; one that cannot use it says so with a 400.
+        // Without this the schema never reaches the server; one that cannot use it returns a 400.
         supportsStructuredOutputs: true,
         fetch,
       });
@@ -77,14 +77,14 @@ const missing = (provider: Provider) => ({
   problem: `${needed[provider].variable} is not set, so ${provider}/ models cannot be used`,
 });
 
-/** Which variable each provider cannot do without. */
+/** The variable that each provider requires. */
 const needed = {
   openai: { variable: 'OPENAI_API_KEY', setting: 'apiKey' },
   anthropic: { variable: 'ANTHROPIC_API_KEY', setting: 'apiKey' },
   compatible: { variable: 'COMPATIBLE_BASE_URL', setting: 'baseUrl' },
 } as const satisfies Record<Provider, { variable: string; setting: 'apiKey' | 'baseUrl' }>;
 
-/** For each provider whose models cannot be called with these settings, why. */
+/** For each provider whose models cannot be called with these settings, the reason. */
 export const unavailableProviders = (settings: ModelSettings): Record<string, string> =>
   Object.fromEntries(
     (Object.keys(needed) as Provider[])
@@ -92,16 +92,16 @@ export const unavailableProviders = (settings: ModelSettings): Record<string, st
       .map((provider) => [provider, missing(provider).problem]),
   );
 
-/** Servers of one's own are often given a word as their key, which answers may hold for reasons of their own. */
+/** Self-hosted servers often use a plain word as their key, which may occur in responses anyway. */
 const MIN_KEY_IN_ANSWER = 16;
 
-/** Cuts the configured keys out of what a provider said: `text` for failures, `json` for answers. */
+/** Redacts the configured keys in a provider's text: `text` for failures, `json` for responses. */
 export function createKeyCutter(settings: ModelSettings): SecretCutter {
   const keys = Object.values(settings).flatMap(({ apiKey }) => apiKey ?? []);
   const inFailures = createSecretCutter(keys);
   const inAnswers = createSecretCutter(keys.filter((key) => key.length >= MIN_KEY_IN_ANSWER));
   return {
-    // Providers echo a wrong key back with stars in its middle.
+    // Providers return a wrong key with stars in its middle.
     text: (said) => inFailures.text(said).replace(/\bsk-[\w*-]{4,}/g, '***'),
     json: inAnswers.json,
   };

@@ -4,13 +4,13 @@ import { EgressError, type EgressResponse } from '../egress/egress.ts';
 
 const EXCERPT_CHARACTERS = 500;
 
-/** 408, 425, 429 and 5xx may pass; any other refusal repeats itself. */
+/** 408, 425, 429 and 5xx may pass; other refusals are permanent. */
 export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || status >= 500;
 
 /**
- * Runs a call to the outside. An abort comes out as the signal's reason, so that a cancel is never booked as the
- * node's failure; what the guard or the network did becomes a NodeError; anything else passes.
+ * Runs an external call. An abort becomes the signal's reason, so that a cancel never counts as the node's failure;
+ * errors of the guard or the network become a NodeError; other errors pass.
  */
 export async function callOutside<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
@@ -19,7 +19,7 @@ export async function callOutside<T>(signal: AbortSignal, work: () => Promise<T>
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof EgressError) {
-      // Without the cause, which says more of the network than a tenant should learn from its run.
+      // Without the cause, which reveals more about the network than a tenant should see.
       throw new NodeError(error.message, { retryable: error.retryable });
     }
     throw error;
@@ -27,8 +27,8 @@ export async function callOutside<T>(signal: AbortSignal, work: () => Promise<T>
 }
 
 /**
- * The failure that a non-2xx answer is: final for its idempotency key. `redact` sees the text before it is shortened,
- * so that no beginning of a secret stays at its end.
+ * The failure for a non-2xx response: final for its idempotency key. `redact` sees the text before it is shortened, so
+ * that no part of a secret remains at its end.
  */
 export function statusFailure(
   answer: EgressResponse,
@@ -50,7 +50,7 @@ export function statusFailure(
 
 export const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-/** The body as JSON when its content type says so and it is; as text otherwise. */
+/** The body as JSON when its content type says so and it is valid; as text otherwise. */
 export function bodyOf(answer: EgressResponse): Json {
   const type = answer.headers['content-type'] ?? '';
   const text = textOf(answer);

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Json, JsonObject } from '../../json.ts';
 
 /**
- * Says why a model's answer does not fit the node's schema, or undefined when it does. `pattern` and `format` are
- * left to the model: they would run a tenant's regular expression on a backtracking engine. A schema this cannot
- * read (a remote `$ref`, say) checks nothing.
+ * Says why a model's response does not fit the node's schema, or undefined when it does. `pattern` and `format` are not
+ * checked: they would run a tenant's regular expression on a backtracking engine. An unreadable schema (a remote
+ * `$ref`, for example) checks nothing.
  */
 export function responseProblem(schema: JsonObject, answer: Json): string | undefined {
   const checker = compile(schema);
@@ -29,7 +29,7 @@ function compile(schema: JsonObject): z.ZodType | undefined {
   }
 }
 
-/** Drops the keywords, but not properties that happen to be called so. */
+/** Drops the keywords, but not properties with the same names. */
 function withoutPatterns(value: Json, isPropertyMap: boolean): Json {
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) return value.map((item) => withoutPatterns(item, false));

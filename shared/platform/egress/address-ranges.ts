@@ -2,12 +2,12 @@ import ipaddr from 'ipaddr.js';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Says whether an IP address (dotted or colon text, a zone id allowed) lies in one of some ranges. */
+/** Whether an IP address (dotted or colon text, a zone id allowed) is in one of some ranges. */
 export type AddressRanges = (address: string) => boolean;
 
 /**
- * The ranges that `entries` (addresses or CIDRs) stand for. An IPv4 address is the same in its IPv6-mapped spelling.
- * What is no address lies in none. Throws on an entry that is neither.
+ * The ranges of `entries` (addresses or CIDRs). An IPv4 address equals its IPv6-mapped form. An invalid address is in
+ * none. Throws on an invalid entry.
  */
 export function createAddressRanges(entries: readonly string[]): AddressRanges {
   const ranges = entries.map(parseRange);
@@ -17,9 +17,9 @@ export function createAddressRanges(entries: readonly string[]): AddressRanges {
   };
 }
 
-/** Undefined for what is not an address. An IPv6 address that maps an IPv4 one is that one. */
+/** Undefined for an invalid address. An IPv6 address that maps an IPv4 one becomes that one. */
 export function parseAddress(text: string): Address | undefined {
-  // Only the four-part decimal form: what resolvers and URL parsers hand out. ipaddr.js alone would take 0x7f.1.
+  // Only the four-part decimal form of resolvers and URL parsers. ipaddr.js alone would accept 0x7f.1.
   const valid = text.includes(':')
     ? ipaddr.IPv6.isValid(text)
     : ipaddr.IPv4.isValidFourPartDecimal(text);

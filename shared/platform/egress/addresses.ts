@@ -1,24 +1,21 @@
 import ipaddr from 'ipaddr.js';
 import { type Address, createAddressRanges, parseAddress } from './address-ranges.ts';
 
-/** Says whether a connection to this IP address (dotted or colon text, a zone id allowed) may be opened. */
+/** Whether a connection to this IP address (dotted or colon text, a zone id allowed) can be opened. */
 export type AddressPolicy = (address: string) => boolean;
 
-/** All addresses of a name, in order of preference. The seam where tests play a hostile DNS. */
+/** All addresses of a name, in order of preference. Tests replace it with a hostile DNS. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
-/** Azure's host channel: a public-looking address that answers for the machine itself. */
+/** Azure's host channel: an address in a public range that leads to the machine itself. */
 const WIRE_SERVER = '168.63.129.16';
 
-/** 2000::/3, all that has ever been given out for the public internet. */
+/** 2000::/3, the only range in use for the public internet. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 const SIX_TO_FOUR = ipaddr.IPv6.parseCIDR('2002::/16');
 
-/**
- * Public addresses pass, and besides them whatever lies in `allow` (addresses or CIDRs).
- * Throws on an entry that is neither.
- */
+/** Allows public addresses, and in addition those in `allow` (addresses or CIDRs). Throws on an invalid entry. */
 export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   const isAllowed = createAddressRanges(allow);
   return (text) => {
@@ -27,7 +24,7 @@ export function createAddressPolicy(allow: readonly string[]): AddressPolicy {
   };
 }
 
-/** One spelling per address: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for what is not an address. */
+/** One form per address: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for an invalid address. */
 export function canonicalAddress(text: string): string | undefined {
   return parseAddress(text)?.toString();
 }

@@ -12,7 +12,7 @@ export interface BodyLimits {
 
 export type Bytes = NodeReadableStream<Uint8Array>;
 
-/** The whole body. Throws EgressError past the limit, the signal's reason when time or caller ends it. */
+/** The whole body. Throws EgressError above the limit, the signal's reason on a timeout or abort. */
 export async function readBounded(body: Bytes, limits: BodyLimits): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   const reader = countingReader(body, limits);
@@ -22,7 +22,7 @@ export async function readBounded(body: Bytes, limits: BodyLimits): Promise<Buff
   return Buffer.concat(chunks);
 }
 
-/** The same as a stream for SDKs that read events as they come. */
+/** The same as a stream for SDKs that read events as they arrive. */
 export function boundedStream(body: Bytes, limits: BodyLimits): ReadableStream<Uint8Array> {
   const reader = countingReader(body, limits);
   return new ReadableStream<Uint8Array>({
@@ -38,7 +38,7 @@ export function boundedStream(body: Bytes, limits: BodyLimits): ReadableStream<U
 function countingReader(body: Bytes, limits: BodyLimits) {
   const reader = body.getReader();
   let bytes = 0;
-  // Frees the socket when the body was left half read; a settled stream takes no notice.
+  // Frees the socket of a partly read body; a finished stream ignores it.
   const cancel = async (): Promise<void> => {
     limits.onEnd?.();
     await reader.cancel().catch(() => undefined);
@@ -55,7 +55,7 @@ function countingReader(body: Bytes, limits: BodyLimits) {
       if (bytes <= limits.maxBytes) return value;
       throw new EgressError(
         'too_large',
-        `The answer of '${hostOf(limits.url)}' exceeds ${limits.maxBytes} bytes`,
+        `The response of '${hostOf(limits.url)}' exceeds ${limits.maxBytes} bytes`,
       );
     } catch (error) {
       await cancel();
@@ -70,4 +70,4 @@ function countingReader(body: Bytes, limits: BodyLimits) {
 }
 
 const brokenOff = (url: URL, cause: unknown): EgressError =>
-  new EgressError('unreachable', `'${hostOf(url)}' broke off its answer`, { cause });
+  new EgressError('unreachable', `'${hostOf(url)}' interrupted its response`, { cause });

@@ -8,7 +8,7 @@ import type { OwnServices } from './own.ts';
 export const resolveWithSystem: ResolveHost = async (hostname) =>
   (await systemLookup(hostname, { all: true })).map((entry) => entry.address);
 
-/** What decides whether a connection may be opened. */
+/** The rules for opening a connection. */
 export interface Guard {
   allowed: AddressPolicy;
   own: OwnServices;
@@ -16,8 +16,8 @@ export interface Guard {
 }
 
 /**
- * The addresses of a host, all of which may be connected to at this port. Throws EgressError `refused` and
- * `unreachable`, and whatever the resolver throws.
+ * The addresses of a host, all of which are allowed at this port. Throws EgressError `refused` and `unreachable`, and
+ * whatever the resolver throws.
  */
 export async function judgeHost(
   hostname: string,
@@ -27,15 +27,15 @@ export async function judgeHost(
   const bare = hostname.replace(/^\[|\]$/g, '');
   const addresses = isIP(bare) ? [bare] : await resolve(bare);
   if (addresses.length === 0) throw unreachable(bare);
-  // One bad address among good ones is how a rebinding name looks.
+  // One bad address among good ones is typical of DNS rebinding.
   if (!addresses.every(allowed)) throw refusal(bare);
   if (await own(addresses, port)) throw ownRefusal(bare, port);
   return addresses;
 }
 
 /**
- * Resolves and judges a host, then connects to the very addresses that were judged. undici asks no lookup for
- * IP literals, so those are judged here as well; the socket's own word is taken last.
+ * Resolves and checks a host, then connects to the checked addresses. undici skips the lookup for IP literals, so those
+ * are checked here as well; finally the socket's remote address is checked.
  */
 export function createGuardedConnector(guard: Guard, timeoutMs: number): buildConnector.connector {
   return (target, callback) => {
@@ -78,7 +78,7 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
 const unreachable = (host: string, cause?: unknown): EgressError =>
   new EgressError('unreachable', `'${host}' could not be reached`, { cause });
 
-/** The port a URL, or undici's target, leads to. */
+/** The port of a URL, or of undici's target. */
 export const portOf = ({ port, protocol }: { port: string; protocol: string }): number =>
   Number(port) || (protocol === 'https:' ? 443 : 80);
 

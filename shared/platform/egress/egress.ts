@@ -21,15 +21,15 @@ export { checkUserHeaders } from './headers.ts';
 export interface EgressOptions {
   /** Addresses or CIDRs allowed besides the public internet. */
   allow: readonly string[];
-  /** Servers of this installation, refused wherever `allow` or the internet leads to them. */
+  /** Servers of this installation, always refused, even in `allow`. */
   own?: readonly ServiceAddress[];
   resolve?: ResolveHost;
   /** Name resolution, TCP and TLS together. */
   connectTimeoutMs?: number;
-  /** What one `fetch` may take until its body ends. Generous, since models think for minutes. */
+  /** The timeout of one `fetch` until its body ends. High, since models may need minutes. */
   fetchTimeoutMs?: number;
   fetchMaxResponseBytes?: number;
-  /** Told of every failure with its cause, which callers pass on to nobody: the place to log it. */
+  /** Called with every failure and its cause, which callers do not see: the place to log it. */
   onFailure?: (error: EgressError) => void;
 }
 
@@ -42,7 +42,7 @@ interface EgressRequest {
   /** Counted after decompression. */
   maxResponseBytes?: number;
   signal?: AbortSignal;
-  /** How many redirects to follow; the default 0 hands a 3xx back as the answer. */
+  /** How many redirects to follow; with the default 0, a 3xx is the response. */
   maxRedirects?: number;
 }
 
@@ -51,24 +51,24 @@ export interface EgressResponse {
   /** Lower-case names; repeated headers are joined with `, `. */
   headers: Record<string, string>;
   body: Buffer;
-  /** Where the answer came from, after redirects. */
+  /** The final URL, after redirects. */
   url: string;
 }
 
 /**
- * The one way out of this service. `fetch` and `request` throw EgressError for what the guard refuses or the network
- * fails at, and the signal's reason when the caller aborts.
+ * The only way to send requests. `fetch` and `request` throw EgressError for refusals of the guard and network
+ * failures, and the signal's reason when the caller aborts.
  */
 export interface Egress {
   /** Standard fetch for SDKs. Follows no redirect, whatever `init.redirect` says. */
   fetch: typeof globalThis.fetch;
   request: (url: string | URL, options?: EgressRequest) => Promise<EgressResponse>;
   /**
-   * Whether requests to this URL would be refused as things are: by its form, or since its name resolves to an address
-   * that is not allowed. A name that does not resolve is let pass, since every request is judged anew.
+   * Whether requests to this URL would be refused now: by its form, or because its name resolves to an address that is
+   * not allowed. A name that does not resolve passes, since every request is checked again.
    */
   refuses: (url: string | URL) => Promise<EgressError | undefined>;
-  /** Breaks off what is under way and closes idle connections. */
+  /** Aborts requests in progress and closes idle connections. */
   close: () => Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export function createEgress(options: EgressOptions): Egress {
   const agent = new Agent({
     connect: createGuardedConnector(guard, connectTimeoutMs),
     connections: MAX_CONNECTIONS_PER_ORIGIN,
-    // Deadlines are set per call and cover the whole of it.
+    // Deadlines are set per call and cover all of it.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -268,16 +268,16 @@ function parseTarget(input: string | URL): URL {
 
 function checkTarget(url: URL, allowed: AddressPolicy): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new EgressError('invalid_request', 'The URL must begin with http:// or https://');
+    throw new EgressError('invalid_request', 'The URL must start with http:// or https://');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new EgressError('invalid_request', 'The URL must not carry a user name or password');
+    throw new EgressError('invalid_request', 'The URL must not contain a user name or password');
   }
   const bare = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(bare) && !allowed(bare)) throw refusal(bare);
 }
 
-/** Only set-cookie comes more than once out of a Headers object. */
+/** Only set-cookie can occur more than once in a Headers object. */
 function joinedHeaders(headers: Iterable<[string, string]>): Record<string, string> {
   const joined = new Map<string, string>();
   for (const [name, value] of headers) {
@@ -319,12 +319,12 @@ const dropsBody = (status: number, method: string): boolean =>
   (status === 303 && method !== 'GET' && method !== 'HEAD') ||
   ((status === 301 || status === 302) && method === 'POST');
 
-/** A signal that ends with the caller's or when time is up. `clear` must be called once the exchange is over. */
+/** A signal that ends with the caller's or at the timeout. Call `clear` after the exchange. */
 function createDeadline(url: URL, timeoutMs: number, outer: AbortSignal | undefined) {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(outer?.reason);
   const timer = setTimeout(() => {
-    const text = `'${hostOf(url)}' did not answer in full within ${timeoutMs / 1000} s`;
+    const text = `'${hostOf(url)}' did not respond in full within ${timeoutMs / 1000} s`;
     controller.abort(new EgressError('timeout', text));
   }, timeoutMs);
   timer.unref();

@@ -7,8 +7,8 @@ export type EgressErrorCode =
   | 'too_many_redirects';
 
 /**
- * Why a request did not get an answer. The message may be shown to a tenant: it names the host they asked for and
- * tells closed, filtered and failing ports apart in no way. The cause is for our own logs.
+ * Why a request got no response. The message may be shown to a tenant: it names the host they requested and does not
+ * distinguish closed, filtered and failing ports. The cause is for the service's own logs.
  */
 export class EgressError extends Error {
   override readonly name = 'EgressError';
@@ -19,7 +19,7 @@ export class EgressError extends Error {
     this.code = code;
   }
 
-  /** Whether the same request may fare better later. */
+  /** Whether the same request may succeed later. */
   get retryable(): boolean {
     return this.code === 'unreachable' || this.code === 'timeout';
   }
@@ -38,12 +38,12 @@ export function findEgressError(error: unknown): EgressError | undefined {
   return undefined;
 }
 
-/** What an exchange that got no answer comes down to. */
+/** The error for an exchange without a response. */
 export function exchangeError(error: unknown, url: URL): EgressError {
   const ours = findEgressError(error);
-  // One text for all that keeps a host from answering, whichever layer it was that failed.
+  // One text for all reasons that keep a host from responding, in any layer.
   if (ours !== undefined && ours.code !== 'unreachable') return ours;
-  // fetch rejects bad arguments with a TypeError that has no cause; network failures always carry one.
+  // fetch rejects bad arguments with a TypeError without a cause; network failures always have one.
   const { name, cause } = (error ?? {}) as { name?: unknown; cause?: unknown };
   return name === 'TypeError' && cause === undefined
     ? new EgressError(

@@ -1,6 +1,6 @@
 import { EgressError } from './error.ts';
 
-/** Headers that say where a message ends or which connection it is on: never anyone's but the client's own. */
+/** Headers about the message framing or the connection: only the client itself may set them. */
 const FRAMING: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -17,10 +17,10 @@ const FRAMING: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What our own signed deliveries carry; a tenant who could set these could forge one. */
+/** Headers of the service's signed deliveries; a tenant who could set them could forge one. */
 const OURS = /^x-service-/;
 
-/** All that follows a request to another origin. A list of what may, since credentials go by any name. */
+/** The only headers that follow a request to another origin. An allowlist, since credentials can have any name. */
 const ORIGIN_NEUTRAL: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -35,7 +35,7 @@ const ORIGIN_NEUTRAL: ReadonlySet<string> = new Set([
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Refuses what could break a message apart or speak for the connection. Throws EgressError, naming the header. */
+/** Refuses headers that could split a message or control the connection. Throws EgressError, naming the header. */
 export function checkFramingHeaders(headers: Record<string, string>): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     if (!TOKEN.test(name)) {
@@ -43,13 +43,13 @@ export function checkFramingHeaders(headers: Record<string, string>): Record<str
     }
     if (FRAMING.has(name.toLowerCase())) throw refused(`Header '${name}' cannot be set`);
     if (!VALUE.test(value)) {
-      throw refused(`The value of header '${name}' holds characters that cannot be sent`);
+      throw refused(`The value of header '${name}' contains characters that cannot be sent`);
     }
   }
   return headers;
 }
 
-/** The same for headers a tenant wrote, who may not sign in our name either. Throws EgressError. */
+/** The same for a tenant's headers, which must not look like the service's signature either. Throws EgressError. */
 export function checkUserHeaders(headers: Record<string, string>): Record<string, string> {
   for (const name of Object.keys(headers)) {
     if (OURS.test(name.toLowerCase())) throw refused(`Header '${name}' cannot be set`);

@@ -4,17 +4,17 @@ import { createAddressRanges } from './address-ranges.ts';
 
 const isLoopback = createAddressRanges(['127.0.0.0/8', '::1']);
 
-/** A host that nobody can point anywhere else: an IP address, or this machine by its own name. */
+/** A host that no DNS can redirect: an IP address, or this machine by its own name. */
 export const isAddress = (hostname: string): boolean =>
   hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
 
-/** A name that nobody outside can own: an address, this machine, or one without a dot, as containers have. */
+/** A name that no external party can own: an address, this machine, or one without a dot, as containers have. */
 const isLocalName = (hostname: string): boolean =>
   isAddress(hostname) || hostname.endsWith('.localhost') || !hostname.includes('.');
 
 /**
- * Whether a Host header names this service. A page can have its own name pointed at this machine (DNS rebinding) and
- * then counts as the same origin, so what needs no credential is answered only under names that nobody else can own,
+ * Whether a Host header names this service. A page can point its own name at this machine (DNS rebinding) and then
+ * counts as the same origin, so endpoints without a credential only respond under names that no other party can own,
  * and under `publicUrl`.
  */
 export function isKnownHost(host: string | undefined, publicUrl: string): boolean {
@@ -24,8 +24,8 @@ export function isKnownHost(host: string | undefined, publicUrl: string): boolea
 }
 
 /**
- * Whether a request from this machine itself came under a foreign name, as a browser's does whose page had its name
- * pointed here. For what is served by place in the network; scrapers elsewhere use whatever name they know.
+ * Whether a request from this machine used a foreign name, like a browser whose page points its name here. For
+ * endpoints with access by network; scrapers elsewhere can use any name.
  */
 export function isRebound(
   { headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>,

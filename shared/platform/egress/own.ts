@@ -14,8 +14,8 @@ export interface ServiceAddress {
 export type OwnServices = (addresses: readonly string[], port: number) => Promise<boolean>;
 
 /**
- * Judges addresses that were resolved already. A service's own host name is resolved only for a connection to its
- * port, so other calls pay nothing. A name that does not resolve covers nothing.
+ * Checks resolved addresses. A service's own host name is resolved only for a connection to its port, so other calls
+ * cost nothing. A name that does not resolve covers nothing.
  */
 export function createOwnServices(
   services: readonly ServiceAddress[],
@@ -43,7 +43,7 @@ async function addressesOf(host: string, resolve: ResolveHost): Promise<string[]
 
 const isLoopback = createAddressRanges(['127.0.0.0/8', '0.0.0.0', '::1', '::']);
 
-/** Whether an address is one of this machine's: a server that listens on all of them is reached by each. */
+/** Whether an address belongs to this machine: a server that listens on all of them is reachable at each. */
 function leadsHere(text: string): boolean {
   const address = canonicalAddress(text);
   if (address === undefined) return false;

@@ -2,7 +2,7 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { hashSync, verifySync } from '@node-rs/argon2';
 
-/** One password to work on. With a hash it is compared to it, without one it is hashed. */
+/** One password to process. With a hash it is compared to it, without one it is hashed. */
 export interface PasswordTask {
   password: string;
   passwordHash?: string;
@@ -11,11 +11,10 @@ export interface PasswordTask {
 /** OWASP's second choice for argon2id (the library's only default type): 19 MiB, two passes, one lane. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** Behind everything else on the machine: on Linux this is the priority of the thread it is called in. */
+/** Below everything else on the machine: on Linux this is the priority of the calling thread. */
 const PRIORITY = 7;
 
-// The body of a thread of its own (passwords.ts): it computes for some 10 ms at a time and nobody waits for it but the
-// sign-in that asked.
+// Runs in a separate thread (passwords.ts): it computes for some 10 ms at a time, and only the sign-in waits for it.
 setPriority(PRIORITY);
 parentPort?.on('message', ({ password, passwordHash }: PasswordTask) => {
   parentPort?.postMessage(

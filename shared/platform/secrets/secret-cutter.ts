@@ -1,8 +1,8 @@
 import type { Json } from '../../json.ts';
 
 /**
- * Cuts secrets that this service sent somewhere out of what came back. It is made for servers that answer with the
- * request they got; a server that means to leak a secret can always encode it in a way nobody thought of.
+ * Redacts secrets that this service sent out of the responses. It is made for servers that return the request they
+ * received; a server that wants to leak a secret can always encode it.
  */
 export interface SecretCutter {
   /** The text with every occurrence replaced by `***`. Takes time linear in its length. */
@@ -12,14 +12,14 @@ export interface SecretCutter {
 }
 
 const CUT = '***';
-/** A shorter secret is part of ordinary words: it is cut only where it stands as a word of its own. */
+/** A shorter secret may be part of ordinary words: it is only redacted as a separate word. */
 const MIN_ANYWHERE = 8;
-/** A secret that is even shorter is an ordinary word itself: of a result it is cut where it is the whole text. */
+/** An even shorter secret may be an ordinary word: in a result it is only redacted where it is the whole text. */
 const MIN_WORD = 4;
-/** Of longer patterns this much is looked for; where it is found, as much of the rest is cut as follows. */
+/** Of longer patterns only this much is searched; after a match, the matching rest is redacted too. */
 const ANCHOR = 64;
 
-/** A cutter for these secrets, in the encodings in which services commonly give back what they got. */
+/** A redactor for these secrets, in the common encodings. */
 export function createSecretCutter(secrets: Iterable<string>): SecretCutter {
   const known = [...new Set(secrets)].filter((secret) => secret !== '');
   if (known.length === 0) return { text: (text) => text, json: (value) => value };
@@ -39,7 +39,7 @@ export function createSecretCutter(secrets: Iterable<string>): SecretCutter {
       Object.entries(value).map(([key, item]) => [inData(key), json(item)]),
     );
   };
-  // Digits are a secret like any other, and some services read them as a number.
+  // Digits can be a secret too, and some services read them as a number.
   const isSecretNumber = (value: number): boolean => {
     const digits = String(value);
     return digits.length >= MIN_ANYWHERE && written.has(digits);
@@ -47,13 +47,13 @@ export function createSecretCutter(secrets: Iterable<string>): SecretCutter {
   return { text: inText, json };
 }
 
-/** Headers that carry no credential, and whose values are likely to be found in any answer. */
+/** Headers without credentials, whose values are likely to occur in any response. */
 const PLAIN_HEADERS =
   /^(?:accept|content|sec|if)(?:-|$)|^(?:user-agent|cache-control|pragma|prefer|origin|referer|range|date|dnt|via)$|-version$/i;
 
 /**
- * The secrets among headers that are sent: whole values, and of them what follows a scheme (`Bearer abc`), what
- * `Basic` encodes with its password, and the values of cookies.
+ * The secrets in request headers: whole values, and in them the part after a scheme (`Bearer abc`), the decoded parts
+ * of `Basic`, and the values of cookies.
  */
 export function secretsOfHeaders(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
@@ -82,14 +82,14 @@ const cookieValues = (value: string): string[] =>
     return at < 0 ? [] : [pair.slice(at + 1).trim()];
   });
 
-/** A secret as it is, and as it is written in JSON, HTML, URLs, hexadecimal and base64. */
+/** A secret unchanged, and in JSON, HTML, URLs, hexadecimal and base64. */
 function spellings(secret: string): string[] {
   return [
     secret,
     ...jsonSpellings(secret),
     secret.replace(/[&<>"']/g, (char) => HTML[char] ?? char),
     ...urlSpellings(secret),
-    // Header values leave as one byte a character, and some receivers read them as UTF-8.
+    // Header values are sent as one byte per character, and some receivers read them as UTF-8.
     ...[Buffer.from(secret, 'utf8'), Buffer.from(secret, 'latin1')].flatMap((bytes) => {
       const hex = bytes.toString('hex');
       return [hex, hex.toUpperCase(), ...base64Spellings(bytes)];
@@ -105,7 +105,7 @@ const HTML: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Writers of JSON differ in what they escape: slashes (PHP), what is not ASCII (Python), `<>&` (Go). */
+/** JSON writers differ in what they escape: slashes (PHP), non-ASCII (Python), `<>&` (Go). */
 function jsonSpellings(secret: string): string[] {
   const plain = JSON.stringify(secret).slice(1, -1);
   const habits = [/\//g, /[^\x20-\x7e]/g, /[<>&]/g, /'/g];
@@ -118,7 +118,7 @@ function jsonSpellings(secret: string): string[] {
 const jsonEscape = (char: string): string =>
   char === '/' ? '\\/' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** As parts of a URL, strictly and as browsers write them, and as forms have them. */
+/** As parts of a URL, strictly and as browsers write them, and as in forms. */
 function urlSpellings(secret: string): string[] {
   const loose = encodeURIComponent(secret.toWellFormed());
   const strict = loose.replace(/[!'()*]/g, percentEscape);
@@ -132,8 +132,8 @@ function urlSpellings(secret: string): string[] {
 const percentEscape = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
 
 /**
- * What of a base64 text depends on the secret alone, wherever in the encoded bytes it begins: `user:secret` and
- * `Bearer secret` encode it at another offset than the secret by itself does.
+ * The part of a base64 text that depends on the secret alone, at any offset in the encoded bytes: `user:secret` and
+ * `Bearer secret` encode it at another offset than the secret by itself.
  */
 function base64Spellings(bytes: Buffer): string[] {
   const whole = bytes.toString('base64').replace(/=+$/, '');
@@ -142,17 +142,17 @@ function base64Spellings(bytes: Buffer): string[] {
       .toString('base64')
       .replace(/=+$/, '');
     const bits = 8 * (offset + bytes.length);
-    // Characters that hold bits of neighbouring bytes are left out at both ends.
+    // Characters that contain bits of neighboring bytes are omitted at both ends.
     return text.slice(Math.ceil((8 * offset) / 6), Math.floor(bits / 6));
   });
-  // What is left of a short one may be part of anything.
+  // The rest of a short one may occur in anything.
   const texts = [whole, ...shifted.filter((text) => text.length >= MIN_ANYWHERE)];
   return texts.flatMap((text) => [text, text.replaceAll('+', '-').replaceAll('/', '_')]);
 }
 
 /**
- * Finds all patterns in one pass (Aho and Corasick), so that neither many secrets nor an answer made of almost-secrets
- * costs more than its length. Returns what cuts them.
+ * Finds all patterns in one pass (Aho-Corasick), so that the cost is linear in the length, even with many secrets or
+ * many near matches. Returns what redacts them.
  */
 function createMatcher(patterns: readonly string[]): (text: string) => string {
   if (patterns.length === 0) return (text) => text;
@@ -182,7 +182,7 @@ interface Cut {
   end: number;
 }
 
-/** Cuts that touch become one. They come in the order of their ends. */
+/** Adjacent matches become one. They are in the order of their ends. */
 function addCut(cuts: Cut[], cut: Cut): void {
   let { start } = cut;
   for (let last = cuts.at(-1); last !== undefined && last.end >= start; last = cuts.at(-1)) {
@@ -198,8 +198,8 @@ function withoutCuts(text: string, cuts: readonly Cut[]): string {
 }
 
 /**
- * Where a text that holds the anchor of these patterns up to `at` is no longer any of them. They are in the order of
- * their characters: when the first and the last go on alike, so do all between.
+ * Where a text that contains the anchor of these patterns up to `at` no longer matches any of them. They are sorted by
+ * their characters: when the first and the last continue alike, so do all between.
  */
 function followed(text: string, at: number, patterns: readonly string[]): number {
   let first = 0;
@@ -218,10 +218,10 @@ const WORD = /[\p{L}\p{N}_]/u;
 const anchorLength = (pattern: string): number => Math.min(ANCHOR, pattern.length);
 
 interface Trie {
-  /** By character: 1 when a pattern begins with it. Nearly all characters of a text are passed over by this. */
+  /** By character: 1 when a pattern starts with it. This skips nearly all characters of a text. */
   begins: Uint8Array;
   step: (node: number, char: number) => number;
-  /** The patterns with the longest anchor that ends at this place of the text, and may be cut there. */
+  /** The patterns with the longest anchor that ends at this position and may be redacted there. */
   longestAt: (node: number, text: string, end: number) => readonly string[] | undefined;
 }
 
@@ -252,7 +252,7 @@ function buildTrie(patterns: readonly string[]): Trie {
       if (node === ROOT) return ROOT;
     }
   };
-  // Breadth first, so that what a node fails to is known before the node is looked at.
+  // Breadth first, so that a node's fallback is known before the node is visited.
   const queue = [...children[ROOT]!.values()];
   for (const node of queue) {
     const fail = fails[node]!;
@@ -276,6 +276,6 @@ function buildTrie(patterns: readonly string[]): Trie {
   return { begins, step, longestAt };
 }
 
-/** Whether neither side of this part of a text goes on with a letter or digit. */
+/** Whether a match is a separate word, without a letter or digit on either side. */
 const isWord = (text: string, start: number, end: number): boolean =>
   !WORD.test(text.charAt(start - 1)) && !WORD.test(text.charAt(end));

@@ -6,16 +6,16 @@ import { z } from 'zod';
 export const SESSION_SECONDS = 7 * 24 * 60 * 60;
 /** How far the clocks of two API processes may be apart. */
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** Tokens whose signature has been checked; the one checked longest ago is forgotten first. */
+/** Tokens whose signature has been checked; the one checked longest ago is evicted first. */
 const MAX_REMEMBERED = 1_000;
-/** Ours are a fifth of this. */
+/** The service's own tokens are a fifth of this length. */
 const MAX_TOKEN_LENGTH = 2_000;
 
 const ALGORITHM = 'HS256';
 const ISSUER = 'durable-workflows';
 const AUDIENCE = 'session';
 
-/** What a token says: whose session it is, and of which epoch of that member's sessions. */
+/** A token's content: the member, and the epoch of the member's sessions. */
 export interface Session {
   memberId: string;
   epoch: number;
@@ -25,20 +25,20 @@ export interface Session {
 
 export interface SessionTokens {
   issue(member: { memberId: string; epoch: number }): Promise<{ token: string; expiresAt: Date }>;
-  /** What a token says that is ours and has not expired; undefined for anything else. */
+  /** The content of a valid token of this service; undefined for anything else. */
   verify(token: string): Promise<Session | undefined>;
 }
 
 const claims = z.object({ sub: z.string().min(1), epoch: z.int(), exp: z.int() });
 
 /**
- * Tokens are JWTs signed with HMAC-SHA256 under a key derived from the secret, so that a secret of any length serves
- * and other uses of it get keys of their own. Without one the key is random: it dies with the process, and no other
- * process knows it.
+ * Tokens are JWTs signed with HMAC-SHA256 under a key derived from the secret, so that a secret can have any length and
+ * its other uses get separate keys. Without a secret the key is random: it ends with the process, and no other process
+ * has it.
  */
 export function createSessionTokens(secret: string | undefined): SessionTokens {
   const material = secret ?? randomBytes(32);
-  // Imported once: a key given as bytes is imported anew for every token, which takes longer than the rest of it.
+  // Imported once: a key given as bytes is imported again for every token, which takes longer than the rest.
   const key = webcrypto.subtle.importKey(
     'raw',
     hkdfSync('sha256', material, '', 'session tokens', 32),
@@ -46,8 +46,8 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
     false,
     ['sign', 'verify'],
   );
-  // A signature that held once holds for good, and checking it takes longer than asking whose session it is. What may
-  // change, the session's end and its member, is looked at every time.
+  // A valid signature stays valid, and checking it takes longer than the lookup of its session. The session's expiry
+  // and its member can change, and are checked every time.
   const remembered = new Map<string, Session>();
   const remember = (token: string, session: Session): Session => {
     remembered.set(token, session);
@@ -87,7 +87,7 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
         const { sub, epoch, exp } = said.data;
         return remember(token, { memberId: sub, epoch, expiresAt: exp });
       } catch (error) {
-        // Why a token is no good is of use only to who forges one.
+        // Only a forger could use the reason why a token is invalid.
         if (error instanceof errors.JOSEError) return undefined;
         throw error;
       }

@@ -9,26 +9,26 @@ import type { Json, JsonObject } from '../../json.ts';
 import type { CompiledPolicies, Judgement, StepToJudge } from '../../policy/judge.ts';
 import type { PolicyPatternProblem } from '../../policy/patterns.ts';
 
-/** Processor time that all checks of a run may take before the next one is not begun. */
+/** Processor time of all checks of a run; after it no further check starts. */
 const MAX_CHECKS_MS = 1_000;
-/** Many searches may share this; what one may take ends them first. */
+/** High enough for many searches; the limit of a single search applies first. */
 const AMPLE_WORK = 1_000_000_000;
-/** Workspaces whose compiled policies a thread remembers. */
+/** Workspaces whose compiled policies a thread caches. */
 const MAX_POLICIES = 20;
 
-/** What became of something that may be wrong in itself. */
+/** A result, or the error of invalid input. */
 export type Outcome<Value> = { value: Value } | { problem: string };
-/** A schema that is at fault itself, or what is wrong with the value held to it; neither when it fits. */
+/** An invalid schema, or a value that does not fit it; neither when it fits. */
 export interface SchemaOutcome {
   schemaProblem?: string;
   problem?: string;
 }
 
-type Tell = (what: string) => void;
+type Report = (what: string) => void;
 
 /**
- * What threads do, by name. Each takes and gives what can be sent between threads, and loads its modules when it is
- * first asked for: a thread that only knows expressions is there in a tenth of a second.
+ * The jobs of threads, by name. Arguments and results can be sent between threads, and modules are loaded on first use:
+ * a thread that only evaluates expressions is ready in a tenth of a second.
  */
 export const jobs = {
   /** An expression's value over a scope. */
@@ -45,21 +45,21 @@ export const jobs = {
 
   checks: async (
     input: { checks: EvaluationCheck[]; run: CheckedRun },
-    tell: Tell,
+    report: Report,
   ): Promise<Evals> => {
     const { evaluateChecks } = await import('../../graph/checks.ts');
     const spent = stopwatch();
     return evaluateChecks(input.checks, input.run, {
       budget: { work: AMPLE_WORK },
       outOfTime: () => spent() > MAX_CHECKS_MS,
-      onCheck: (name) => tell(`check '${name}'`),
+      onCheck: (name) => report(`check '${name}'`),
     });
   },
 
-  /** `policies` as JSON: a text goes over quickly, and is what the compiled ones are remembered by. */
+  /** `policies` as JSON: a text is sent quickly, and is the key of the compiled policies. */
   judge: async (
     input: { policies: string; step: StepToJudge },
-    tell: Tell,
+    report: Report,
   ): Promise<Omit<Judgement, 'fallbackVerdict'>> => {
     const { compilePolicies, judgeStep } = await import('../../policy/judge.ts');
     const policies = compiledPolicies(input.policies, () =>
@@ -67,21 +67,21 @@ export const jobs = {
     );
     const { fallbackVerdict: _here, ...judgement } = judgeStep(policies, input.step, {
       budget: { work: 100_000_000 },
-      onRule: tell,
+      onRule: report,
     });
     return judgement;
   },
 
-  /** The first pattern of the policies that RE2 does not know. */
+  /** The first invalid RE2 pattern of the policies. */
   policyPatterns: async (
     input: { policies: Policies },
-    tell: Tell,
+    report: Report,
   ): Promise<PolicyPatternProblem | undefined> => {
     const { policyPatternProblem } = await import('../../policy/patterns.ts');
-    return policyPatternProblem(input.policies, tell);
+    return policyPatternProblem(input.policies, report);
   },
 
-  /** Whether a schema is one that arguments can be held to. */
+  /** Whether a schema can validate arguments. */
   schema: async (input: { schema: JsonObject }): Promise<SchemaOutcome> => {
     const { checkArgumentSchema } = await import('../calls/argument-schema.ts');
     return judgedBySchema(() => {
@@ -95,7 +95,7 @@ export const jobs = {
     return judgedBySchema(() => argumentsProblem(input.schema, input.args));
   },
 
-  /** A model's answer against the node's response schema. */
+  /** A model's response against the node's response schema. */
   answer: async (input: { schema: JsonObject; answer: Json }): Promise<SchemaOutcome> => {
     const { responseProblem } = await import('../calls/response-schema.ts');
     const problem = responseProblem(input.schema, input.answer);
@@ -133,7 +133,7 @@ async function judgedBySchema(judge: () => string | undefined): Promise<SchemaOu
   }
 }
 
-/** Processor time of this thread from now on, in ms; by the clock where Node does not tell (before 23.9). */
+/** Processor time of this thread from now on, in ms; wall-clock time where Node does not report it (before 23.9). */
 function stopwatch(): () => number {
   const used = (): number => {
     if (!('threadCpuUsage' in process)) return performance.now();

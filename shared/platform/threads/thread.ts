@@ -4,21 +4,21 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../errors.ts';
 import { type JobName, jobs } from './jobs.ts';
 
-/** What a thread of the pool runs: one job after the other, as `work-threads` hands them out. */
+/** The code of a thread of the pool: one job after the other, as `work-threads` sends them. */
 const label = new Uint16Array((workerData as { label: SharedArrayBuffer }).label);
 
-/** Says what the job is at, for the error when it is ended there. */
-function tell(what: string): void {
+/** Records what the job is doing, for the error when it is ended. */
+function report(what: string): void {
   const length = Math.min(what.length, label.length - 1);
   for (let at = 0; at < length; at += 1) label[1 + at] = what.charCodeAt(at);
   label[0] = length;
 }
 
-/** Niceness of the thread: a tenth of a processor's time when everything else wants it too. */
+/** Niceness of the thread: a tenth of a processor's time under load. */
 const NICENESS = constants.priority.PRIORITY_BELOW_NORMAL;
 
-/** Whoever waits for a request or a workflow task goes first. Linux can do it for one thread; elsewhere it stays. */
-function giveWay(): void {
+/** Requests and workflow tasks come first. Only Linux supports a priority per thread. */
+function lowerPriority(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     setPriority(thread, NICENESS);
@@ -27,9 +27,9 @@ function giveWay(): void {
   }
 }
 
-giveWay();
+lowerPriority();
 parentPort?.on('message', ({ name, input }: { name: JobName; input: never }) => {
-  void jobs[name](input, tell).then(
+  void jobs[name](input, report).then(
     (output: unknown) => parentPort?.postMessage({ output }),
     (error: unknown) => parentPort?.postMessage({ problem: messageOf(error) }),
   );

@@ -5,13 +5,13 @@ import { AppError, messageOf } from '../../errors.ts';
 import type { JobInput, JobName, JobOutput } from './jobs.ts';
 
 /**
- * Threads for what tenants can make expensive: regular expressions, JSON Schemas, expressions over large texts, large
- * graphs. The threads that take requests, activities and workflow tasks do none of it themselves, so it holds nobody up.
+ * Threads for work that tenants can make expensive: regular expressions, JSON Schemas, expressions over large texts,
+ * large graphs. So it never blocks the threads of requests, activities and workflow tasks.
  */
 export interface WorkThreads {
   /**
-   * Does a job in turn. Throws WorkLimitError when it takes more time or memory than a job may, WorkBusyError when too
-   * many jobs of the workspace wait already (`patient` ones wait all the same), and the signal's reason on abort.
+   * Runs a job in its turn. Throws WorkLimitError when it exceeds its time or memory, WorkBusyError when too many jobs
+   * of the workspace wait already (`patient` ones wait anyway), and the signal's reason on abort.
    */
   run<Name extends JobName>(
     workspaceId: string,
@@ -19,7 +19,7 @@ export interface WorkThreads {
     input: JobInput<Name>,
     options?: { signal?: AbortSignal; patient?: boolean },
   ): Promise<JobOutput<Name>>;
-  /** Ends the threads; jobs that are not done fail. */
+  /** Ends the threads; unfinished jobs fail. */
   close(): Promise<void>;
 }
 
@@ -27,19 +27,19 @@ export interface WorkThreadLimits {
   threads: number;
   /** Processor time of one job. */
   jobMs: number;
-  /** Time of one job by the clock, for a machine so busy that the thread hardly runs. */
+  /** Wall-clock time of one job, for a machine so busy that the thread hardly runs. */
   jobClockMs: number;
-  /** A job that takes this long is a long one. */
+  /** A job that takes this long counts as long. */
   longJobMs: number;
-  /** Jobs of one workspace that may wait. */
+  /** Waiting jobs of one workspace. */
   waiting: number;
   memoryMb: number;
-  /** A thread with nothing to do ends after this long. */
+  /** An idle thread ends after this long. */
   idleMs: number;
 }
 
 const LIMITS: WorkThreadLimits = {
-  // With two, one tenant can never have all of them.
+  // With two, one tenant can never use all of them.
   threads: Math.min(4, Math.max(2, availableParallelism())),
   jobMs: 2_000,
   jobClockMs: 30_000,
@@ -49,10 +49,10 @@ const LIMITS: WorkThreadLimits = {
   idleMs: 60_000,
 };
 
-/** A job that took more than it may. */
+/** A job that exceeded its limit. */
 export class WorkLimitError extends Error {
   override readonly name = 'WorkLimitError';
-  /** What it was at, a pattern's name for instance; empty when it did not say. */
+  /** What the job was doing, such as a pattern's name; empty when unknown. */
   readonly at: string;
 
   constructor(what: string, at: string) {
@@ -61,7 +61,7 @@ export class WorkLimitError extends Error {
   }
 }
 
-/** Too many jobs of the workspace wait; trying again later helps. */
+/** Too many jobs of the workspace wait; a later retry helps. */
 export class WorkBusyError extends AppError {
   constructor() {
     super(
@@ -73,14 +73,14 @@ export class WorkBusyError extends AppError {
 }
 
 /**
- * After a long job its workspace pauses for twice as long, so that its long jobs take a third of one thread's time. A low
- * priority alone does not keep them from slowing everything else on a machine of few processors.
+ * After a long job its workspace pauses for twice as long, so that its long jobs take a third of one thread's time. A
+ * low priority alone would still slow everything else on a machine with few processors.
  */
 const PAUSES = 2;
 
-/** Characters of what a job says it is at. */
+/** Characters of a job's progress text. */
 const MAX_LABEL = 200;
-/** In the image the sources are compiled, this one and that. */
+/** In the image the sources are compiled, this file and that. */
 const THREAD = new URL(
   './thread.ts'.replace(/\.ts$/, extname(import.meta.filename)),
   import.meta.url,
@@ -95,11 +95,11 @@ interface Job {
 
 interface Thread {
   worker: Worker;
-  /** What the job under way says it is at: its length, then UTF-16 units. */
+  /** The progress text of the current job: its length, then UTF-16 units. */
   label: Uint16Array;
   ready: boolean;
   job: Job | undefined;
-  /** When the job began, in ms of `performance.now`. */
+  /** When the job started, in ms of `performance.now`. */
   began: number;
   clock: NodeJS.Timeout | undefined;
 }
@@ -167,7 +167,7 @@ class ThreadPool implements WorkThreads {
   private start(): Thread {
     const memory = new SharedArrayBuffer((1 + MAX_LABEL) * Uint16Array.BYTES_PER_ELEMENT);
     const worker = new Worker(THREAD, {
-      // Nothing of ours is in reach of what is computed there.
+      // The thread has no access to the service's own objects.
       env: {},
       workerData: { label: memory },
       resourceLimits: { maxOldGenerationSizeMb: this.limits.memoryMb },
@@ -183,7 +183,7 @@ class ThreadPool implements WorkThreads {
     worker.on('message', (answer: { output: unknown } | { problem: string } | 'ready') => {
       if (answer === 'ready') {
         thread.ready = true;
-        // Not before: Node counts the thread again when it is up.
+        // Not earlier: Node counts the thread again after its start.
         worker.unref();
       } else this.finish(thread, answer);
       this.serve();
@@ -338,7 +338,7 @@ function labelOf({ label }: Thread): string {
   return String.fromCharCode(...label.subarray(1, 1 + length)).toWellFormed();
 }
 
-/** Undefined where Node does not tell (before 24.6): then the clock counts. */
+/** Undefined where Node does not report it (before 24.6): then wall-clock time counts. */
 async function processorMs({ worker }: Thread): Promise<number | undefined> {
   try {
     if (!('cpuUsage' in worker)) return undefined;
@@ -350,5 +350,5 @@ async function processorMs({ worker }: Thread): Promise<number | undefined> {
   }
 }
 
-/** The threads of this process. They start when there is work for them, and do not keep the process from ending. */
+/** The threads of this process. They start on demand, and do not keep the process alive. */
 export const workThreads: WorkThreads = createWorkThreads();

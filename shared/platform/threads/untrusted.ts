@@ -23,30 +23,30 @@ import type { Outcome, SchemaOutcome } from './jobs.ts';
 import { WorkLimitError, workThreads } from './threads.ts';
 
 /**
- * What tenants' texts ask to be computed. Little is done on the spot, at most 20 ms of it; where that is not enough, a
- * thread does it from the beginning, and the result is the same. Who calls is kept waiting, nobody else is.
+ * Computations for tenants' texts. Up to 20 ms run directly; if that is not enough, a thread computes from the start,
+ * with the same result. Only the caller waits.
  */
 
 /**
- * Where a step's texts may be computed: first here, and on a thread where that is not enough (the default); only here;
- * or at once on a thread, because they are known to be costly.
+ * Where a step's texts can be computed: first here, and on a thread if that is not enough (the default); only here; or
+ * directly on a thread, for known costly ones.
  */
 export type Place = 'here-first' | 'here' | 'thread';
 
-/** What may be computed only here takes more than may be done here. */
+/** A computation that may only run here exceeds the limit here. */
 export class CostlyError extends Error {
   override readonly name = 'CostlyError';
 
   constructor() {
-    super('It takes longer to compute than may be spent on the spot');
+    super('It takes longer to compute than allowed here');
   }
 }
 
-/** What an expression may do where nothing but that is allowed: 2 ms at worst. */
+/** The limit of an expression where only direct computation is allowed: 2 ms at worst. */
 const TINY_WORK = SMALL_WORK / 10;
 
 /**
- * An expression's value over a scope, or why it has none. Throws WorkBusyError, CostlyError, and the signal's reason on
+ * An expression's value over a scope, or its error. Throws WorkBusyError, CostlyError, and the signal's reason on
  * abort.
  */
 export async function evaluateUntrusted(
@@ -73,7 +73,7 @@ export async function evaluateUntrusted(
   }
 }
 
-/** Scores a run. Checks that take too long together have failed, with a message. Throws WorkBusyError. */
+/** Scores a run. Checks that take too long together fail, with a message. Throws WorkBusyError. */
 export async function evaluateChecksUntrusted(
   workspaceId: string,
   checks: EvaluationCheck[],
@@ -86,18 +86,18 @@ export async function evaluateChecksUntrusted(
     return await workThreads.run(workspaceId, 'checks', { checks, run });
   } catch (error) {
     if (!(error instanceof WorkLimitError)) throw error;
-    return failedChecks(checks, `The checks of this run could not be made: ${error.message}`);
+    return failedChecks(checks, `The checks of this run could not be evaluated: ${error.message}`);
   }
 }
 
-/** A workspace's policies, ready to judge by here, and as the JSON that threads know them by. */
+/** A workspace's compiled policies, and the JSON that identifies them in threads. */
 export interface JudgingPolicies {
   compiled: CompiledPolicies;
   json: string;
 }
 
 /**
- * What the policies say of a step; see `judgeStep`. A step that cannot be looked through in time is refused. Throws
+ * The policy verdicts of a step; see `judgeStep`. A step that cannot be judged in time is refused. Throws
  * WorkBusyError, CostlyError, and the signal's reason on abort.
  */
 export async function judgeUntrusted(
@@ -124,10 +124,10 @@ export async function judgeUntrusted(
   }
 }
 
-/** Patterns of policies that are compiled on the spot: the few short ones that most policies have. */
+/** Policy patterns that are compiled directly: the few short ones that most policies have. */
 const FEW_PATTERNS = { count: 20, length: 40 };
 
-/** Throws AppError `invalid` for a pattern that RE2 does not know or that takes too long to compile, WorkBusyError. */
+/** Throws AppError `invalid` for a pattern that is invalid in RE2 or takes too long to compile, WorkBusyError. */
 export async function checkPolicyPatterns(workspaceId: string, policies: Policies): Promise<void> {
   const patterns = patternsOf(policies);
   const few =
@@ -158,7 +158,7 @@ const patternsOf = ({ tools, redaction }: Policies): string[] => [
   ...redaction.patterns.map(({ regex }) => regex),
 ];
 
-/** What is wrong with a schema that arguments are to be held to. Throws WorkBusyError. */
+/** The problem with a schema for arguments. Throws WorkBusyError. */
 export async function schemaProblem(
   workspaceId: string,
   schema: JsonObject,
@@ -166,7 +166,7 @@ export async function schemaProblem(
   return (await bySchema(() => workThreads.run(workspaceId, 'schema', { schema }))).schemaProblem;
 }
 
-/** Why arguments do not fit a schema, or what is wrong with the schema. Throws WorkBusyError. */
+/** Why arguments do not fit a schema, or the schema's problem. Throws WorkBusyError. */
 export const argumentsUntrusted = (
   workspaceId: string,
   schema: JsonObject,
@@ -174,7 +174,9 @@ export const argumentsUntrusted = (
 ): Promise<SchemaOutcome> =>
   bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }));
 
-/** Why a model's answer does not fit its node's schema. Waits for its turn however long: the answer is paid for. */
+/**
+ * Why a model's response does not fit its node's schema. Waits for its turn however long: the response is already paid.
+ */
 export const answerUntrusted = (
   workspaceId: string,
   schema: JsonObject,
@@ -191,7 +193,7 @@ async function bySchema(work: () => Promise<SchemaOutcome>): Promise<SchemaOutco
   }
 }
 
-/** Values and characters of a graph that is looked at on the spot. */
+/** Values and characters of a graph that is checked directly. */
 const SMALL_GRAPH = { values: 2_000, length: 50_000 };
 
 function isSmall(graph: unknown): boolean {
@@ -211,7 +213,10 @@ export async function checkGraphUntrusted(
   );
 }
 
-/** What changed between two graphs; see `diffGraphs`. Throws AppError `invalid` when it takes too long, WorkBusyError. */
+/**
+ * The differences between two graphs; see `diffGraphs`. Throws AppError `invalid` when it takes too long,
+ * WorkBusyError.
+ */
 export async function diffGraphsUntrusted(
   workspaceId: string,
   from: unknown,

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCustom } from '../../../activities/tools/custom.ts';
-import { type CustomTool, headerPlace } from '../../../shared/db/workflows/custom-tools.ts';
+import { type CustomTool, headerContext } from '../../../shared/db/workflows/custom-tools.ts';
 import type { JsonObject } from '../../../shared/json.ts';
 import { createEgress, type Egress } from '../../../shared/platform/egress/egress.ts';
 import { createSealer } from '../../../shared/crypto/sealing.ts';
@@ -46,7 +46,7 @@ const registered = ({ headers = {}, ...fields }: Registered): CustomTool => ({
   headers: Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      sealer?.seal(value, headerPlace(scope, name)) ?? '',
+      sealer?.seal(value, headerContext(scope, name)) ?? '',
     ]),
   ),
   mcp_tool: null,

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { promiseEvents } from '../../../shared/db/deliveries/outbound-events.ts';
+import { queueEvents } from '../../../shared/db/deliveries/outbound-events.ts';
 import { sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/crypto/ids.ts';
 import { addDataKey } from './data-key.ts';
@@ -32,7 +32,7 @@ const register = async (fields: object = {}) => {
   return body;
 };
 const happen = (isDemo = false) =>
-  promiseEvents(api.db, api.workspaceId, [{ type: 'entity.created', isDemo, data: {} }]);
+  queueEvents(api.db, api.workspaceId, [{ type: 'entity.created', isDemo, data: {} }]);
 const deliveriesOf = async (id: string, query = 'limit=100') =>
   (await api.call('GET', `${base}/${id}/deliveries?${query}`)).body;
 

@@ -113,8 +113,8 @@ describe('the policies of a workspace', () => {
       rule({ argument: 'a', pattern: '[' }),
     ],
     ['tools.0.blocked_arguments.0.argument', rule({ argument: 'a..b', values: [1] })],
-    ["needs either 'values' or 'pattern'", rule({ argument: 'a' })],
-    ["needs either 'values' or 'pattern'", rule({ argument: 'a', values: [1], pattern: 'x' })],
+    ["requires either 'values' or 'pattern'", rule({ argument: 'a' })],
+    ["requires either 'values' or 'pattern'", rule({ argument: 'a', values: [1], pattern: 'x' })],
     ['tools names a tool twice', { tools: [{ tool: 'a' }, { tool: 'a' }] }],
     ['tools.0.tool', { tools: [{ tool: 'delay' }] }],
     [

@@ -171,8 +171,8 @@ describe('a key', () => {
     const theirs = await addMember('viewer', { workspaceId: await addWorkspace() });
     const refusals: [object, number, string][] = [
       [{ role: 'viewer' }, 400, 'Invalid body: name is required'],
-      [{ name: 'x' }, 400, 'Invalid body: role is needed without member_id'],
-      [{ name: 'x', member_id: null }, 400, 'Invalid body: role is needed without member_id'],
+      [{ name: 'x' }, 400, 'Invalid body: role is required without member_id'],
+      [{ name: 'x', member_id: null }, 400, 'Invalid body: role is required without member_id'],
       [{ name: 'x', role: 'viewer', scopes: [] }, 400, "Invalid body: unknown field 'scopes'"],
       [{ name: 'x', member_id: newId('member') }, 404, 'Member not found'],
       [{ name: 'x', member_id: theirs }, 404, 'Member not found'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createSharedReads } from '../../../api/load/coalesced-reads.ts';
+import { createCoalescedReads } from '../../../api/load/coalesced-reads.ts';
 
 /** Reads of a value, which end when they are told to. */
 function source() {
@@ -25,7 +25,7 @@ function source() {
 describe('a read that many ask for', () => {
   test('begins after each of them asked, and serves all who wait for it', async () => {
     const { read, write, end, begun } = source();
-    const reads = createSharedReads<number>();
+    const reads = createCoalescedReads<number>();
     const first = reads.get('a', read);
     write(1);
     const waiting = [reads.get('a', read), reads.get('a', read)];
@@ -42,7 +42,7 @@ describe('a read that many ask for', () => {
 
   test('has nothing to do with reads of another key', async () => {
     const { read, write, end } = source();
-    const reads = createSharedReads<number>();
+    const reads = createCoalescedReads<number>();
     const first = reads.get('a', read);
     write(1);
     const other = reads.get('b', read);
@@ -54,7 +54,7 @@ describe('a read that many ask for', () => {
 
   test('is not spoilt by a failure before it, and is begun anew after its own', async () => {
     const { read, write, end } = source();
-    const reads = createSharedReads<number>();
+    const reads = createCoalescedReads<number>();
     write(-1);
     const failed = reads.get('a', read);
     const caught = expect(failed).rejects.toThrow('unreadable');

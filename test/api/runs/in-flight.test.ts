@@ -1,22 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
-import { createUntold } from '../../../api/load/in-flight.ts';
+import { createInFlight } from '../../../api/load/in-flight.ts';
 
 const pending = () => {
   let end = (): void => undefined;
-  const told = new Promise<boolean>((resolve) => {
+  const dispatched = new Promise<boolean>((resolve) => {
     end = () => resolve(true);
   });
-  return { told, end };
+  return { dispatched, end };
 };
 
-describe('what Temporal is still to be told', () => {
+describe('calls to Temporal in flight', () => {
   test('is not waited for while there is room, and is when there is none', async () => {
-    const untold = createUntold(2);
+    const inFlight = createInFlight(2);
     const calls = [pending(), pending(), pending()];
-    await untold.add(calls[0]!.told);
-    await untold.add(calls[1]!.told);
+    await inFlight.add(calls[0]!.dispatched);
+    await inFlight.add(calls[1]!.dispatched);
     let answered = false;
-    const third = untold.add(calls[2]!.told).then(() => {
+    const third = inFlight.add(calls[2]!.dispatched).then(() => {
       answered = true;
     });
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -26,17 +26,17 @@ describe('what Temporal is still to be told', () => {
   });
 
   test('is waited for at the end', async () => {
-    const untold = createUntold(10);
+    const inFlight = createInFlight(10);
     const call = pending();
-    await untold.add(call.told);
+    await inFlight.add(call.dispatched);
     let ended = false;
-    const end = untold.told().then(() => {
+    const end = inFlight.settled().then(() => {
       ended = true;
     });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(ended).toBe(false);
     call.end();
     await end;
-    await untold.told();
+    await inFlight.settled();
   });
 });

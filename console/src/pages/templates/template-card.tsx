@@ -5,11 +5,11 @@ import { confirm } from '../../parts/forms/confirm.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Miniature } from './miniature.tsx';
 import { TemplatePreview } from './template-preview.tsx';
-import { useTemplateActs } from './use-template.ts';
+import { useTemplateActions } from './use-template.ts';
 
 /** A template, what it looks like, and one click to a running example. */
 export function TemplateCard({ template }: { template: Template }) {
-  const { make, makeAndRun, remove } = useTemplateActs(template);
+  const { make, makeAndRun, remove } = useTemplateActions(template);
   const [previewed, { open, close }] = useDisclosure(false);
   const busy = make?.isPending === true || makeAndRun?.isPending === true;
   return (

@@ -11,7 +11,7 @@ import { workflowsKey } from '../../queries/workflows.ts';
 import { metricsQuery, usageQuery } from '../../queries/workspace.ts';
 
 /** What can be done with a template, each undefined for who may not. */
-export function useTemplateActs(template: Template) {
+export function useTemplateActions(template: Template) {
   const mayMake = useMay('create_edit_workflows');
   const mayRun = useMay('run_workflows') && mayMake;
   const navigate = useNavigate();

@@ -71,7 +71,7 @@ export function TimelineChart({
           picked={picked === -1 ? undefined : picked}
           onPick={(row) => select(bars[row]?.step.step_key)}
           isPicked={(row) => row === picked}
-          spoken={(row) => (bars[row] === undefined ? '' : spokenOf(bars[row]))}
+          spoken={(row) => (bars[row] === undefined ? '' : describeBar(bars[row]))}
           row={(row) =>
             bars[row] !== undefined && (
               <BarRow bar={bars[row]} axis={axis} onPoint={() => setPointed(row)} />
@@ -83,7 +83,7 @@ export function TimelineChart({
         {shown === undefined ? (
           'Hover over a step, or select it with the arrow keys, to see its times.'
         ) : (
-          <UserText>{spokenOf(shown)}</UserText>
+          <UserText>{describeBar(shown)}</UserText>
         )}
       </Text>
       <Group gap="md" aria-label="Legend" role="group">
@@ -191,7 +191,7 @@ function BarRow({
   );
 }
 
-function spokenOf(bar: Bar): string {
+function describeBar(bar: Bar): string {
   const figures = figuresOf(bar).map(({ phase, ms }) => `${durationText(ms)} ${phaseNames[phase]}`);
   const { step } = bar;
   const details = figures.length > 0 ? figures : step.status === 'skipped' ? [] : [durationText(0)];

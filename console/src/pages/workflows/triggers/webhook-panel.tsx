@@ -33,7 +33,7 @@ export function WebhookPanel({ workflow }: { workflow: Workflow }) {
         {(webhook) => (
           <Stack gap="md">
             <Address workflow={workflow} webhook={webhook} />
-            {mayEdit && <WebhookActs workflowId={workflow.id} webhook={webhook} />}
+            {mayEdit && <WebhookActions workflowId={workflow.id} webhook={webhook} />}
             {mayEdit && <WebhookConfig workflowId={workflow.id} webhook={webhook} />}
           </Stack>
         )}
@@ -83,7 +83,7 @@ function Address({ workflow, webhook }: { workflow: Workflow; webhook: Webhook }
   );
 }
 
-function WebhookActs({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
+function WebhookActions({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
   const mayRun = useMay('run_workflows');
   const enable = useAction(() => api().enableWebhook(workflowId), {
     changes: [webhooksKey],

@@ -9,7 +9,7 @@ export interface PlaceTaker {
   caller: { kind: 'member' | 'address'; id: string };
 }
 
-export interface SocketPlaces {
+export interface SocketSlots {
   /** Takes a slot, or returns a one-sentence refusal. `release` may be called more than once. */
   take(taker: PlaceTaker): { release: () => void } | { refusal: string };
 }
@@ -18,7 +18,7 @@ export interface SocketPlaces {
  * The slots for sockets in this process. Taken before the handshake, so that concurrent handshakes stay within the
  * limits, and counted for each party that could take more than its share.
  */
-export function createSocketPlaces(limits: SocketLimits): SocketPlaces {
+export function createSocketSlots(limits: SocketLimits): SocketSlots {
   const taken = new Map<string, number>();
   const add = (key: string, by: 1 | -1) => {
     const count = (taken.get(key) ?? 0) + by;
