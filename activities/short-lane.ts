@@ -69,16 +69,16 @@ export function createShortLane({
       const share = shareOf(workspaceId);
       if (share.executing + share.waiting.size >= PER_WORKSPACE) return undefined;
       const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-      const giveUp = (): void => {
+      const abandon = (): void => {
         if (share.waiting.delete(resolve)) reject(signal.reason as Error);
       };
-      signal.addEventListener('abort', giveUp, { once: true });
+      signal.addEventListener('abort', abandon, { once: true });
       share.waiting.add(resolve);
       admit(workspaceId, share);
       try {
         await promise;
       } finally {
-        signal.removeEventListener('abort', giveUp);
+        signal.removeEventListener('abort', abandon);
       }
       return () => {
         share.executing -= 1;

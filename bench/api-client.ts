@@ -22,7 +22,7 @@ export interface Service {
   removeBudget(budgetId: string): Promise<void>;
   /** Deletes a workflow with its runs. */
   remove(workflowId: string): Promise<void>;
-  /** Events in the histories of a run's executions, of which there are several when it was carried on. */
+  /** Events in the histories of a run's executions; a resumed run has several. */
   historyEvents(runId: string): Promise<number>;
 }
 
@@ -56,8 +56,8 @@ export function serviceClient(url: string, temporal: Client): Service {
   const read: Service['read'] = (runId) => call<Run>('GET', `/api/runs/${runId}`);
 
   /**
-   * The stream tells what happens after it was opened. What happened before is told by one read, made when the
-   * stream has been silent for a while: the baseline's client makes none, and most runs end sooner.
+   * The stream sends events from after its connection. Earlier ones are read once, after a silence on the stream: the
+   * baseline's client makes no such read, and most runs end sooner.
    */
   const until: Service['until'] = (runId, what, timeoutMs = 120_000) =>
     new Promise((resolve, reject) => {

@@ -21,7 +21,7 @@ type Signals = ReadonlyArray<readonly [signal: NodeJS.Signals, waitMs: number]>;
 
 /** Everything a benchmark run starts and writes, so that all of it can be taken away again, also after a Ctrl-C. */
 export interface Processes {
-  /** Made anew under the system's temporary folder and removed at the end. */
+  /** Created under the system's temporary folder and removed at the end. */
   folder: string;
   claim: Claim;
   /** The child is stopped in its turn, the last one first: with these signals, or as the function does it. */

@@ -39,7 +39,7 @@ export const figure = (samples: readonly number[]): Figure => ({
   samples: samples.length,
 });
 
-/** What both sides come to when the machine leaves them alone, told by the fastest tenth of the samples. */
+/** The undisturbed result of both sides, from the fastest tenth of the samples. */
 function undisturbed(ours: readonly number[], baseline: readonly number[]): string {
   const [first, second] = [percentile(ours, 10), percentile(baseline, 10)];
   return `fastest tenth: ${first.toFixed(1)} / ${second.toFixed(1)} ms, ratio ${(first / second).toFixed(2)}`;
@@ -60,7 +60,7 @@ export function compare(
   return { ...line, value, met, notes: line.notes ?? [] };
 }
 
-/** Judges samples that were taken in turn, and tells of an undisturbed machine before the other notes. */
+/** Judges samples that were taken in turn, and puts the note about an undisturbed machine first. */
 export function compareSamples(
   samples: readonly Sample[],
   line: Omit<Parameters<typeof compare>[0], 'ours' | 'baseline'>,

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { misuse } from './endings.ts';
 
 /**
- * What may stand next: commands, or options once a dash was typed.
- * @param words Those after `ops`, the one that is being typed as the last.
+ * The possible next words: commands, or options after a dash.
+ * @param words The words after `ops`; the last one is being typed.
  */
 export function candidates(program: Command, words: readonly string[]): string[] {
   const typed = words.at(-1) ?? '';
@@ -17,7 +17,7 @@ export function candidates(program: Command, words: readonly string[]): string[]
   return [...new Set(names)].filter((name) => name !== '' && name.startsWith(typed)).sort();
 }
 
-// Each asks the command itself, so that they never fall behind it.
+// Each calls the command itself, so that they stay in sync with it.
 const scripts = {
   bash: `_ops() {
   local IFS=$'\\n'
@@ -42,7 +42,7 @@ export function completionCommands(program: Command): void {
   program
     .command('completion')
     .argument('<shell>', 'bash, zsh or fish')
-    .description('print what makes a shell complete this command')
+    .description('print the completion script for a shell')
     .action((shell: string) => {
       if (!Object.hasOwn(scripts, shell)) throw misuse(`No completion for '${shell}'`);
       process.stdout.write(`${scripts[shell as keyof typeof scripts]}\n`);

@@ -1,9 +1,9 @@
 import { ApiError, ConnectionError, type RunStatus, StreamError } from '../client/index.ts';
 
-/** What the command's exit code says. */
+/** The meanings of the exit code. */
 export const exitCodes = {
   ok: 0,
-  /** The service refused, or what was asked for is not so. */
+  /** The service refused, or a check failed. */
   refused: 1,
   usage: 2,
   unreachable: 3,
@@ -11,13 +11,13 @@ export const exitCodes = {
   waitedTooLong: 5,
   /** The run waits for a decision. */
   runPaused: 6,
-  /** As shells say it of Ctrl-C. */
+  /** The code of shells for Ctrl-C. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** An ending that is not a success; its message, if any, is the one line that is told. */
+/** The end of a command without success; its message, if any, is the only line of output. */
 export class Ending extends Error {
   override readonly name = 'Ending';
   readonly code: ExitCode;

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** What the command takes from its surroundings. Nothing else of it reads the environment. */
+/** The environment of the command. No other module reads it. */
 export interface Environment {
   url: string | undefined;
   apiKey: string | undefined;
@@ -9,12 +9,12 @@ export interface Environment {
   profile: string | undefined;
   /** Where profiles are kept. */
   configFolder: string;
-  /** Colours and redrawing, in which the outputs differ from one another. */
+  /** Whether outputs use color and redrawing. */
   colour: (output: { isTTY?: boolean }) => boolean;
 }
 
 function readEnvironment(env: NodeJS.ProcessEnv): Environment {
-  // An empty variable is how shells say that there is none.
+  // Shells use an empty variable for an absent one.
   const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
   const plain = given('NO_COLOR') !== undefined || env['TERM'] === 'dumb';
   return {

@@ -41,7 +41,7 @@ async function readJson(path: string): Promise<unknown> {
 export async function readJsonObject(path: string): Promise<JsonObject> {
   const value = await readJson(path);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw misuse(`${path} must hold a JSON object`);
+    throw misuse(`${path} must contain a JSON object`);
   }
   return value as JsonObject;
 }
@@ -66,7 +66,7 @@ function jsonOr(value: string): unknown {
   }
 }
 
-/** A whole or broken number above 0, as commander wants its parsers. */
+/** A parser for commander: a whole or decimal number above 0. */
 export function positive(value: string): number {
   const number = Number(value);
   if (!(number > 0 && Number.isFinite(number))) throw misuse(`'${value}' is not a number above 0`);

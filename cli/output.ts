@@ -2,16 +2,16 @@ import Table from 'cli-table3';
 
 export type Format = 'table' | 'json';
 
-/** What a command has to say, on standard output. */
+/** The output of a command, on standard output. */
 export interface Output {
   format: Format;
   colour: boolean;
-  /** Rows under headings, or the value as it is in JSON. */
+  /** A table, or the value as JSON. */
   list: <Row>(rows: readonly Row[], columns: Columns<Row>) => void;
-  /** One thing, a line for each field, or the value as it is in JSON. */
+  /** One object, a line for each field, or the value as JSON. */
   record: (value: object, fields?: Record<string, unknown>) => void;
   /** A sentence, for people only. */
-  tell: (text: string) => void;
+  note: (text: string) => void;
   line: (text: string) => void;
   paint: Paint;
 }
@@ -38,7 +38,7 @@ export function createOutput(
     colour,
     line,
     paint,
-    tell: (text) => {
+    note: (text) => {
       if (format === 'table') line(text);
     },
     list: (rows, columns) => {
@@ -62,7 +62,7 @@ const edges = ['top', 'bottom', 'left', 'right', 'mid'].flatMap((side) => [
   ...['mid', 'left', 'right'].map((part) => `${side}-${part}`),
 ]);
 
-/** Columns parted by space alone, so that they can be cut and searched. */
+/** Columns separated only by spaces, so that they can be cut and searched. */
 function plainTable(head: string[]): Table.Table {
   const chars = Object.fromEntries(
     [...edges, 'left-mid', 'mid-mid', 'right-mid'].map((c) => [c, '']),
@@ -79,7 +79,7 @@ function cell(value: unknown): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Text of others without what would steer the terminal. */
+/** Text from others without terminal control characters. */
 export function printable(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }

@@ -11,7 +11,7 @@ export interface Profile {
 }
 
 export interface Profiles {
-  /** The one that counts when none is named. */
+  /** The default profile. */
   current: string;
   profiles: Record<string, Profile>;
 }
@@ -19,7 +19,7 @@ export interface Profiles {
 const none: Profiles = { current: 'default', profiles: {} };
 const pathIn = (folder: string): string => join(folder, 'profiles.json');
 
-/** The profiles that were stored. Throws when somebody else could read them, since they hold credentials. */
+/** The stored profiles. Throws when other accounts could read them, since they contain credentials. */
 export async function readProfiles(folder: string): Promise<Profiles> {
   const path = pathIn(folder);
   let text: string;

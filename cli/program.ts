@@ -14,25 +14,25 @@ import { completionCommands } from './completion.ts';
 import { positive } from './input.ts';
 
 const endings = `
-Exit codes: 0 done; 1 refused, or not so; 2 wrong usage; 3 the service is not reached; 4 the run failed;
-5 waiting took too long; 6 the run waits for a decision.
+Exit codes: 0 success; 1 refused, or a check failed; 2 wrong usage; 3 service unreachable; 4 the run failed;
+5 wait timeout; 6 the run waits for a decision.
 
-OPS_API_URL, OPS_API_KEY, OPS_TOKEN and OPS_PROFILE stand over what ops login stored.`;
+OPS_API_URL, OPS_API_KEY, OPS_TOKEN and OPS_PROFILE override what ops login stored.`;
 
 /** The whole command, to be parsed. */
 export function createProgram(): Command {
   const program = new Command('ops')
     .description('Workflows, runs and the workspace around them, from a terminal')
-    .option('--url <url>', 'where the service is')
-    .option('--profile <name>', 'which stored profile to use')
-    .option('--timeout <seconds>', 'how long a request may take', positive)
+    .option('--url <url>', 'address of the service')
+    .option('--profile <name>', 'stored profile to use')
+    .option('--timeout <seconds>', 'request timeout', positive)
     .addOption(
-      new Option('-o, --output <format>', 'how to print')
+      new Option('-o, --output <format>', 'output format')
         .choices(['table', 'json'])
         .default('table'),
     )
     .addHelpText('after', endings)
-    .showHelpAfterError('(ops --help tells more)')
+    .showHelpAfterError('(see ops --help)')
     .helpCommand(false)
     .exitOverride();
   const groups = [

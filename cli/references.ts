@@ -1,6 +1,6 @@
 import { refusal } from './endings.ts';
 
-/** How people name things of one noun. */
+/** How users refer to objects of one kind. */
 interface Naming<Item> {
   noun: string;
   /** What ids of the noun begin with; whatever does is taken for one. */
@@ -18,6 +18,6 @@ export async function idOf<Item extends { id: string }>(
   const found = (await list()).filter((item) => names(item).includes(reference));
   const [one] = found;
   if (one === undefined) throw refusal(`No ${noun} has the id or name '${reference}'`);
-  if (found.length > 1) throw refusal(`Several ${noun}s are called '${reference}': give an id`);
+  if (found.length > 1) throw refusal(`Several ${noun}s are named '${reference}': give an id`);
   return one.id;
 }

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Ending, exitCodes, misuse } from './endings.ts';
 
-/** Asks for a secret without showing it; where nobody can be asked, takes the first line of standard input. */
+/** Prompts for a secret without showing it; without a terminal, reads the first line of standard input. */
 export async function readSecret(question: string): Promise<string> {
   const secret = process.stdin.isTTY ? await ask('password', question) : await firstLine();
   if (secret === '') throw misuse(`${question} is missing`);
@@ -14,7 +14,7 @@ export async function readText(question: string): Promise<string> {
 }
 
 async function ask(kind: 'password' | 'text', message: string): Promise<string> {
-  // Loaded when there is somebody to ask: it costs the start of every other command.
+  // Loaded only for a prompt: it would slow the start of every other command.
   const prompts = await import('@clack/prompts');
   const answer = await prompts[kind]({ message, output: process.stderr });
   if (prompts.isCancel(answer)) throw new Ending(exitCodes.interrupted);

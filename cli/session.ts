@@ -5,7 +5,7 @@ import { environment } from './environment.ts';
 import { createOutput, type Format, type Output } from './output.ts';
 import { readProfiles } from './profiles.ts';
 
-/** What a command works with. */
+/** The context of a command. */
 export interface Session {
   client: Client;
   output: Output;
@@ -19,7 +19,7 @@ export interface GlobalOptions {
 }
 
 /**
- * The client of the profile that counts. Variables stand over the profile, and options over both; a credential of
+ * The client of the current profile. Variables override the profile, and options override both; a credential of
  * either kind in the variables replaces that of the profile.
  */
 async function openSession(command: Command): Promise<Session> {
@@ -33,7 +33,7 @@ async function openSession(command: Command): Promise<Session> {
     apiKey === undefined && token === undefined
       ? { apiKey: profile?.api_key, token: profile?.token }
       : { apiKey, token };
-  // A credential goes nowhere but to the address it was stored with.
+  // A credential is only sent to the address it was stored with.
   const address = options.url ?? url;
   const elsewhere = address !== undefined && profile !== undefined && address !== profile.url;
   const own = elsewhere && apiKey === undefined && token === undefined ? {} : credential;

@@ -1,12 +1,12 @@
 import { type Client, type Run, type Step, StreamError } from '../client/index.ts';
 import { type Output, painter, printable } from './output.ts';
 
-/** How long the next look at a run waits at most, with a stream that tells of news and without one. */
+/** The longest wait before the next read of a run, with a stream and without one. */
 const LOOK_MS = { streaming: 5_000, alone: 500 };
 
 export const rests = ({ status }: Run): boolean => status !== 'pending' && status !== 'running';
 
-/** A run as it is now and after each piece of news, until it rests. Gives up when the signal is given. */
+/** A run now and after each frame, until it ends or pauses. Stops when the signal is aborted. */
 export async function* runStates(
   client: Client,
   runId: string,
@@ -16,7 +16,7 @@ export async function* runStates(
   const news = listen(client, runId, AbortSignal.any([signal, leaving.signal]));
   try {
     for (;;) {
-      // Before the look, so that what happens during it is looked at again.
+      // Before the read, so that changes during it cause another read.
       const next = news.next();
       const run = await client.getRun(runId, { signal });
       yield run;
@@ -29,7 +29,7 @@ export async function* runStates(
   }
 }
 
-/** `next` resolves at the next frame, or when it is time to look without one. */
+/** `next` resolves at the next frame, or when the poll is due. */
 function listen(client: Client, runId: string, signal: AbortSignal): { next: () => Promise<void> } {
   let pending = false;
   let patience = LOOK_MS.alone;
@@ -46,7 +46,7 @@ function listen(client: Client, runId: string, signal: AbortSignal): { next: () 
     for await (const _frame of client.stream(runId, { signal, onOpen })) notify();
   };
   follow().catch((error: unknown) => {
-    // An API key opens no stream, and a connection may break: then the run is looked at by the clock.
+    // An API key opens no stream, and a connection may break: then the run is polled.
     patience = LOOK_MS.alone;
     if (error instanceof StreamError) notify();
   });
@@ -86,11 +86,11 @@ function drawnView(terminal: {
   let drawn = 0;
   return {
     show: (run) => {
-      // A terminal that does not know its size says 0.
+      // A terminal of unknown size reports 0.
       const columns = terminal.columns || 80;
       const rows = terminal.rows || 24;
       const lines = treeLines(run, columns);
-      // What has left the screen cannot be drawn anew.
+      // Lines that have scrolled off the screen cannot be redrawn.
       const shown = lines.length < rows ? lines : [lines[0] ?? '', ...lines.slice(2 - rows)];
       const up = drawn === 0 ? '' : `\u001b[${drawn}A\u001b[J`;
       terminal.write(`${up}${shown.join('\n')}\n`);
@@ -167,7 +167,7 @@ function lineView(output: Output): RunView {
       }
       const { id, status, cost_usd, error, pending_gate } = run;
       const line = { type: 'run', run_id: id, status, cost_usd, error, pending_gate };
-      // A second gate is news, though the run is paused as before.
+      // A second gate is a change, although the run stays paused.
       printOnce('', `${status} ${pending_gate?.step_key ?? ''}`, line);
     },
   };

@@ -91,7 +91,7 @@ export function dataKeyMethods(send: Send) {
       send('GET /api/data/endpoints/{id}/deliveries/{delivery_id}', [endpointId, deliveryId], {
         options,
       }),
-    /** Begins a delivery that has ended anew. */
+    /** Restarts a delivery that has ended. */
     redeliverDelivery: (
       endpointId: string,
       deliveryId: string,
@@ -102,7 +102,7 @@ export function dataKeyMethods(send: Send) {
         [endpointId, deliveryId],
         { options },
       ),
-    /** Begins all dead letters of events since then anew, as far as there is room. */
+    /** Restarts all dead letters of events since then, up to the limit of pending ones. */
     redeliverDeadLetters: (
       endpointId: string,
       since: string,

@@ -68,7 +68,7 @@ export function dataMethods(send: Send) {
     ): Promise<Source> => send('PUT /api/data/sources/{id}', [sourceId], { body, options }),
     deleteSource: (sourceId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/data/sources/{id}', [sourceId], { options }),
-    /** Says what a look at a source came to. */
+    /** Reports the result of a source check. */
     reportSource: (
       sourceId: string,
       body: BodyOf<'POST /api/data/sources/{id}/report'>,

@@ -1674,7 +1674,7 @@ export interface components {
             name?: string;
         };
         AgentNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
             id: string;
             label?: string;
             position?: components["schemas"]["NodePosition"];
@@ -1702,30 +1702,30 @@ export interface components {
             /** @enum {string} */
             channel: "chat" | "email";
             configured: boolean;
-            /** @description What it tells of once it is configured: runs that failed or paused */
+            /** @description The events it sends once it is configured: runs that failed or paused */
             events: ("failed" | "paused")[];
-            /** @description The settings of the service that configure it */
+            /** @description The service settings that configure it */
             hint: string;
         };
         AlertSettings: {
             channels: components["schemas"]["AlertChannel"][];
         };
         AlertTest: {
-            /** @description Those over which a test is on its way */
+            /** @description The channels that the test was queued for */
             channels: ("chat" | "email")[];
         };
         Allowance: {
             used: number;
-            /** @description Null: without limit */
+            /** @description Null: unlimited */
             limit: number | null;
         };
         ApiKey: {
             id: string;
             name: string;
-            /** @description How the secret begins */
+            /** @description The start of the secret */
             prefix: string;
             /**
-             * @description Of a linked key, its member's role as it is now
+             * @description For a linked key, its member's current role
              * @enum {string}
              */
             role: "admin" | "editor" | "viewer";
@@ -1737,7 +1737,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
-            /** @description At most a few seconds behind */
+            /** @description Delayed by at most a few seconds */
             last_used_at: string | null;
         };
         Approval: {
@@ -1767,7 +1767,7 @@ export interface components {
             actor_name: string | null;
             target_type: string;
             target_id: string;
-            /** @description What it is called now; a run goes by its workflow's name. Null: it has no name, or is gone */
+            /** @description Its current name; for a run, its workflow's name. Null: it has no name, or was deleted */
             target_name: string | null;
             details: {
                 [key: string]: unknown;
@@ -1781,7 +1781,7 @@ export interface components {
         AuditList: {
             /** @description Newest first */
             logs: components["schemas"]["AuditEntry"][];
-            /** @description How many entries pass the filters */
+            /** @description How many entries match the filters */
             total: number;
         };
         AuditVerification: {
@@ -1790,12 +1790,12 @@ export interface components {
             sealed: number;
             /** @description Entries that wait for their seal */
             unsealed: number;
-            /** @description The newest seal. Keep it elsewhere to tell later that nothing before it was changed */
+            /** @description The newest seal. Store it elsewhere to verify later that no earlier entry was changed */
             head: components["schemas"]["AuditVerificationHead"] | null;
             first_problem?: components["schemas"]["AuditVerificationFirstProblem"];
         };
         AuditVerificationFirstProblem: {
-            /** @description Null: of an entry without a place in the chain */
+            /** @description Null for an entry without a position in the chain */
             position: number | null;
             audit_id?: string;
             problem: string;
@@ -1805,7 +1805,7 @@ export interface components {
             hash: string;
         };
         BlockedArgument: {
-            /** @description Path into the rendered parameters, steps parted by dots */
+            /** @description Path into the rendered parameters, with dots between steps */
             argument: string;
             /** @description Compared by value, in lists with each member */
             values?: unknown[];
@@ -1837,7 +1837,7 @@ export interface components {
             window_end: string | null;
             /** @description US dollars, at most six decimals */
             limit_usd: number;
-            /** @description Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of `total` the last 90. What the window had seen before the budget was made is on the day it was made. */
+            /** @description Settled spend by the day, UTC, on which runs ended, oldest first: every day of the window up to today, of `total` the last 90. Spend from before the budget was created is on its day of creation. */
             days: components["schemas"]["BudgetHistoryDay"][];
         };
         BudgetHistoryDay: {
@@ -1853,44 +1853,44 @@ export interface components {
             reserved_usd: number;
             /** @description Spent and reserved */
             committed_usd: number;
-            /** @description Limit minus committed; below zero when runs cost more than they held */
+            /** @description Limit minus committed; negative when runs cost more than they held */
             remaining_usd: number;
             /** @description Committed as a share of the limit, 0 to 100 and above */
             pct: number;
-            /** @description Committed has reached the limit: triggers answer 402 */
+            /** @description Committed has reached the limit: triggers return 402 */
             over: boolean;
-            /** @description Spent at the end of the window if it goes on as in the window so far */
+            /** @description Projected spend at the end of the window, at the current rate */
             projected_usd: number;
             /** @description Null for `total` */
             window_start: string | null;
             /** @description The first instant after the window; null for `total` */
             window_end: string | null;
         };
-        /** @description What is not named stays as it is */
+        /** @description Absent ones do not change */
         CapabilityOverrides: {
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             view?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             run_workflows?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             approve_gates?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             cancel_resume?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             create_edit_workflows?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             publish_workflows?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             delete_workflows?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             manage_members?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             manage_api_keys?: boolean | null;
-            /** @description Null clears it: the default of the role holds */
+            /** @description Null clears it: the default of the role applies */
             manage_workspace?: boolean | null;
         };
         CapabilitySetting: {
-            /** @description What the member's role has */
+            /** @description The default of the member's role */
             default: boolean;
             override: boolean | null;
             /** @description The override if there is one, else the default */
@@ -1916,7 +1916,7 @@ export interface components {
             attribute: string;
             old_value: unknown;
             new_value: unknown;
-            /** @description Of the record, since this change */
+            /** @description Of the record, after this change */
             version: number;
             /**
              * Format: date-time
@@ -1937,7 +1937,7 @@ export interface components {
         ChangePermissionsBody: {
             overrides: components["schemas"]["CapabilityOverrides"];
             /**
-             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,since the maker of a key knows its secret.
              * @default false
              */
             keep_keys?: boolean;
@@ -1950,7 +1950,7 @@ export interface components {
             /** @enum {string} */
             role: "admin" | "editor" | "viewer";
             /**
-             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,since the maker of a key knows its secret.
              * @default false
              */
             keep_keys?: boolean;
@@ -1971,11 +1971,11 @@ export interface components {
              * @description ISO 8601, UTC
              */
             at: string;
-            /** @description Event of the Temporal history that holds it */
+            /** @description Its event in the Temporal history */
             event_id: number | null;
         };
         ConditionNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
             id: string;
             label?: string;
             position?: components["schemas"]["NodePosition"];
@@ -1993,19 +1993,19 @@ export interface components {
             require_signature?: boolean;
             /** @description How far the time of a signature may be from now, before or after */
             timestamp_tolerance_seconds?: number;
-            /** @description How long an event that was seen starts no second run; 0: every request starts one */
+            /** @description How long a known event starts no second run; 0: every request starts one */
             dedup_window_seconds?: number;
-            /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
+            /** @description The body field with the event id, without an `X-Service-Event-Id` */
             event_id_field?: string;
         };
         CreateApiKeyBody: {
             name: string;
             /**
-             * @description Needed unless the key is linked; a linked key has its member's, whatever is given here
+             * @description Required unless the key is linked; a linked key has its member's role
              * @enum {string}
              */
             role?: "admin" | "editor" | "viewer";
-            /** @description Links the key to a member: it may do what they may do, for as long as they are */
+            /** @description Links the key to a member: it has the member's current permissions */
             member_id?: string | null;
         };
         CreateBudgetBody: {
@@ -2018,10 +2018,10 @@ export interface components {
              * @enum {string}
              */
             scope?: "workspace" | "workflow";
-            /** @description Which workflow, when the scope is `workflow` */
+            /** @description The workflow, for scope `workflow` */
             workflow_id?: string | null;
             /**
-             * @description UTC; weeks begin on Monday
+             * @description UTC; weeks start on Monday
              * @default month
              * @enum {string}
              */
@@ -2030,30 +2030,30 @@ export interface components {
         CreateDataKeyBody: {
             name: string;
             /**
-             * @description Live keys read what is real, test keys what is made up; neither sees the other
+             * @description Live keys read live records, test keys read demo records
              * @enum {string}
              */
             mode: "live" | "test";
             scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
-            /** @description From then on it lets nobody in */
+            /** @description The key is invalid from then on */
             expires_at?: string | null;
             /**
-             * @description Addresses and CIDRs that it may be used from; empty: from anywhere
+             * @description Addresses and CIDRs that can use it; empty: any
              * @default []
              */
             ip_allowlist?: (string)[];
-            /** @description Beside the plan's; null: none of its own */
+            /** @description In addition to the plan's; null: none of its own */
             monthly_request_allowance?: number | null;
-            /** @description Beside the plan's; null: none of its own */
+            /** @description In addition to the plan's; null: none of its own */
             monthly_credit_allowance?: number | null;
         };
         CreateEndpointBody: {
-            /** @description Where events are sent to, with POST */
+            /** @description Events are sent to it with POST */
             url: string;
-            /** @description What to tell; a `ping` is sent whether named or not */
+            /** @description The subscribed events; a `ping` is always sent */
             events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
             /**
-             * @description Hears of made-up records instead of real ones. Cannot be changed
+             * @description Receives events about demo records instead of live ones. Cannot be changed
              * @default false
              */
             is_demo?: boolean;
@@ -2069,19 +2069,19 @@ export interface components {
              */
             status?: "active" | "paused" | "degraded" | "archived";
             /**
-             * @description The types of records that the feed takes; empty: any
+             * @description The accepted types of records; empty: any
              * @default []
              */
             entity_types?: string[];
             /**
-             * @description What the attributes of its records mean, as JSON Schema or in words
+             * @description The meaning of its records' attributes, as JSON Schema or as text
              * @default {}
              */
             schema?: {
                 [key: string]: unknown;
             };
             /**
-             * @description Where its records are from, such as `{"country": "US"}`
+             * @description Where its records come from, such as `{"country": "US"}`
              * @default {}
              */
             geography?: {
@@ -2095,7 +2095,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description Its records are made up: for test keys alone. Never changes
+             * @description Its records are demo records, only for test keys. Cannot be changed
              * @default false
              */
             is_demo?: boolean;
@@ -2106,7 +2106,7 @@ export interface components {
             /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
             cron: string;
             /**
-             * @description IANA name of the zone the cron is read in
+             * @description IANA time zone of the cron expression
              * @default UTC
              */
             timezone?: string;
@@ -2117,21 +2117,21 @@ export interface components {
             /** @default true */
             enabled?: boolean;
             /**
-             * @description `skip`: no run begins while an earlier one of the schedule has not ended
+             * @description `skip`: no run starts while an earlier one of the schedule is active
              * @default skip
              * @enum {string}
              */
             overlap?: "skip" | "allow";
         };
         CreateSourceBody: {
-            /** @description Once per workspace among the real, and the made up */
+            /** @description Unique in the workspace among the live sources, and among the demo ones */
             name: string;
-            /** @description What kind of source it is, such as `permit_portal` */
+            /** @description The type of source, such as `permit_portal` */
             type: string;
             /** @default null */
             jurisdiction?: string | null;
             /**
-             * @description How often it is looked at, such as `daily`
+             * @description How often it is checked, such as `daily`
              * @default null
              */
             cadence?: string | null;
@@ -2141,14 +2141,14 @@ export interface components {
              */
             permission_status?: string | null;
             /**
-             * @description Whether what it says may be passed on
+             * @description Whether its content may be redistributed
              * @default null
              */
             license_status?: string | null;
             /** @default null */
             reliability_score?: number | null;
             /**
-             * @description Made up: for test keys alone. Never changes
+             * @description For demo records, only for test keys. Cannot be changed
              * @default false
              */
             is_demo?: boolean;
@@ -2167,29 +2167,29 @@ export interface components {
             kind?: "http" | "mcp";
             /**
              * Format: uri
-             * @description Called as it stands: no part of it comes from a workflow
+             * @description Called unchanged: no part of it comes from a workflow
              */
             endpoint_url: string;
             /**
-             * @description Of kind `http`. GET and HEAD carry the arguments in the query
+             * @description For kind `http`. GET and HEAD send the arguments in the query
              * @default POST
              * @enum {string}
              */
             method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
             /**
-             * @description Sent with each call. Values are kept sealed and shown as `***`
+             * @description Sent with each call. Values are stored sealed and shown as `***`
              * @default {}
              */
             headers?: {
                 [key: string]: string;
             };
             /**
-             * @description Which tool of the MCP server, of kind `mcp`
+             * @description The tool of the MCP server, for kind `mcp`
              * @default null
              */
             mcp_tool?: string | null;
             /**
-             * @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere.
+             * @description JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` isnot checked; external references are not loaded.
              * @default null
              */
             input_schema?: {
@@ -2198,7 +2198,7 @@ export interface components {
             /** @default 60 */
             timeout_seconds?: number;
             /**
-             * @description Tries after the first; a node's own `retry` replaces it
+             * @description Retries after the first try; a node's own `retry` replaces it
              * @default 1
              */
             retry_count?: number;
@@ -2208,16 +2208,16 @@ export interface components {
             /** @default  */
             description?: string;
             graph?: components["schemas"]["GraphDraft"];
-            /** @description What one run may cost; null lifts the cap */
+            /** @description The cost limit of one run; null removes it */
             run_cap_usd?: number | null;
         };
         CreatedApiKey: {
             id: string;
             name: string;
-            /** @description How the secret begins */
+            /** @description The start of the secret */
             prefix: string;
             /**
-             * @description Of a linked key, its member's role as it is now
+             * @description For a linked key, its member's current role
              * @enum {string}
              */
             role: "admin" | "editor" | "viewer";
@@ -2229,20 +2229,20 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
-            /** @description At most a few seconds behind */
+            /** @description Delayed by at most a few seconds */
             last_used_at: string | null;
-            /** @description For `X-API-Key`; shown this once */
+            /** @description For `X-API-Key`; shown only this once */
             secret: string;
         };
         CreatedDataKey: {
             id: string;
             name: string;
             /**
-             * @description Live keys read what is real, test keys what is made up; neither sees the other
+             * @description Live keys read live records, test keys read demo records
              * @enum {string}
              */
             mode: "live" | "test";
-            /** @description How the secret begins */
+            /** @description The start of the secret */
             prefix: string;
             scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
             expires_at: string | null;
@@ -2255,9 +2255,9 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
-            /** @description At most a few seconds behind */
+            /** @description Delayed by at most a few seconds */
             last_used_at: string | null;
-            /** @description For `Authorization: Bearer` or `X-API-Key`; shown this once */
+            /** @description For `Authorization: Bearer` or `X-API-Key`; shown only this once */
             secret: string;
         };
         CustomTool: {
@@ -2303,7 +2303,7 @@ export interface components {
             status: "active" | "failing";
             /** @description Failed attempts since the last success */
             consecutive_failures: number;
-            /** @description When one last succeeded */
+            /** @description When the last attempt succeeded */
             last_delivery_at: string | null;
             /**
              * Format: date-time
@@ -2316,11 +2316,11 @@ export interface components {
             id: string;
             name: string;
             /**
-             * @description Live keys read what is real, test keys what is made up; neither sees the other
+             * @description Live keys read live records, test keys read demo records
              * @enum {string}
              */
             mode: "live" | "test";
-            /** @description How the secret begins */
+            /** @description The start of the secret */
             prefix: string;
             scopes: ("feeds:read" | "entities:read" | "events:read" | "sources:read" | "usage:read" | "exports:create" | "webhooks:read" | "webhooks:write")[];
             expires_at: string | null;
@@ -2333,7 +2333,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
-            /** @description At most a few seconds behind */
+            /** @description Delayed by at most a few seconds */
             last_used_at: string | null;
         };
         DecideGateBody: {
@@ -2343,16 +2343,16 @@ export interface components {
             input?: {
                 [key: string]: unknown;
             };
-            /** @description Why: kept with the decision and shown in the error of a run that it fails */
+            /** @description The reason: stored with the decision, and shown in the error of a run that it fails */
             reason?: string;
-            /** @description Which gate, when several are open; the oldest without it */
+            /** @description The gate, when several are open; by default the oldest */
             node_id?: string;
-            /** @description Which question, as `pending_gates` names it: a gate in a loop asks once a round */
+            /** @description The gate's round, from `pending_gates`: a gate in a loop opens once per iteration */
             step_key?: string;
         };
         Decision: {
             approved: boolean;
-            /** @description The name of whoever decided, if they have one */
+            /** @description The name of the person who decided, if known */
             by: string | null;
             /**
              * Format: date-time
@@ -2362,7 +2362,7 @@ export interface components {
             reason: string | null;
         };
         DeliveryAttempt: {
-            /** @description Rises with each redelivery */
+            /** @description Increases with each redelivery */
             round: number;
             attempt: number;
             /**
@@ -2371,7 +2371,7 @@ export interface components {
              */
             started_at: string;
             duration_ms: number;
-            /** @description Null without an answer */
+            /** @description Null without a response */
             status_code: number | null;
             error: string | null;
         };
@@ -2379,7 +2379,7 @@ export interface components {
         EnabledWebhook: {
             /** @constant */
             enabled: true;
-            /** @description Where to send events. Whoever knows it can start runs */
+            /** @description The address for events. Anyone who has it can start runs */
             url: string;
         };
         Entity: {
@@ -2402,7 +2402,7 @@ export interface components {
             verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
             confidence: number;
             version: number;
-            /** @description Where it is known from */
+            /** @description The sources of the record */
             source_evidence: components["schemas"]["SourceEvidence"][];
             /**
              * Format: date-time
@@ -2425,7 +2425,7 @@ export interface components {
         EntityHistory: {
             /** @description Newest first */
             versions: components["schemas"]["EntityVersion"][];
-            /** @description What these versions changed, attribute by attribute, newest version first */
+            /** @description Changes of these versions, attribute by attribute, newest version first */
             changes: components["schemas"]["Change"][];
             /** @description Null on the last page */
             next_cursor: string | null;
@@ -2441,7 +2441,7 @@ export interface components {
              * @enum {string}
              */
             type: "entity";
-            /** @description Names the record in its feed, where it comes from */
+            /** @description Identifies the record in its feed; from its origin */
             external_key: string;
             entity_type: string;
             canonical_name: string;
@@ -2469,7 +2469,7 @@ export interface components {
             source_evidence?: components["schemas"]["SourceEvidence"][];
             /**
              * Format: date-time
-             * @description When it was seen to be so; default: now
+             * @description When it was observed; default: now
              */
             observed_at?: string;
         };
@@ -2486,9 +2486,9 @@ export interface components {
             /** @description The attributes that this version changed */
             changed: string[];
         };
-        /** @description Every refusal has this shape */
+        /** @description Every error has this shape */
         Error: {
-            /** @description What is wrong, for a person to read */
+            /** @description The error message */
             detail: string;
         };
         Evaluation: {
@@ -2503,10 +2503,10 @@ export interface components {
              * @enum {string}
              */
             type: "event";
-            /** @description Names the record in its feed, where it comes from */
+            /** @description Identifies the record in its feed; from its origin */
             external_key: string;
             event_type: string;
-            /** @description The record it happened to: of the same feed, sent before or earlier in the batch */
+            /** @description The record it happened to: in the same feed, sent before or earlier in the batch */
             primary_external_key: string;
             /**
              * Format: date-time
@@ -2596,7 +2596,7 @@ export interface components {
         FeedFreshness: {
             /** @description When a record or an event last came or changed */
             last_event_at: string | null;
-            /** @description When records were last sent, changed or not */
+            /** @description When records were last sent, even without changes */
             last_checked_at: string | null;
             /** @description Since `last_event_at` */
             lag_seconds: number | null;
@@ -2618,9 +2618,9 @@ export interface components {
             actor_id: string | null;
             /** @enum {string} */
             decision: "blocked" | "denied" | "redacted" | "granted";
-            /** @description For a person to read */
+            /** @description A readable explanation */
             reason: string;
-            /** @description Counts, ids, names of models, tools and rules; never what was redacted */
+            /** @description Counts, ids, names of models, tools and rules; never the redacted text */
             evidence: {
                 [key: string]: unknown;
             };
@@ -2630,7 +2630,7 @@ export interface components {
              */
             created_at: string;
         };
-        /** @description Nodes and edges as they were drawn */
+        /** @description Nodes and edges as drawn */
         Graph: {
             nodes: (components["schemas"]["GraphNode"] | unknown)[];
             edges: (components["schemas"]["GraphEdge"] | unknown)[];
@@ -2661,7 +2661,7 @@ export interface components {
             id: string;
             paths: string[];
         };
-        /** @description Nodes and edges as they are drawn, fit to run or not */
+        /** @description Nodes and edges as drawn, runnable or not */
         GraphDraft: {
             /** @default [] */
             nodes?: (components["schemas"]["GraphNode"] | unknown)[];
@@ -2721,7 +2721,7 @@ export interface components {
         HookAnswer: {
             run_id: string;
             /**
-             * @description `duplicate`: the run that the event started before
+             * @description `duplicate`: the run that the event has already started
              * @enum {string}
              */
             status: "pending" | "duplicate";
@@ -2729,7 +2729,7 @@ export interface components {
             deduplicated?: true;
         };
         HumanGateNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
             id: string;
             label?: string;
             position?: components["schemas"]["NodePosition"];
@@ -2744,7 +2744,7 @@ export interface components {
             prompt?: string;
         };
         Identity: {
-            /** @description The member; null for a key linked to none */
+            /** @description The member; null for an unlinked key */
             id: string | null;
             name: string | null;
             email: string | null;
@@ -2759,14 +2759,14 @@ export interface components {
             created: number;
             updated: number;
             unchanged: number;
-            /** @description Records and events of which nothing was kept */
+            /** @description Refused records and events, which were not stored */
             refused: number;
             /** @description The first 100 */
             errors: components["schemas"]["IngestAnswerError"][];
             events: components["schemas"]["IngestAnswerEvents"];
         };
         IngestAnswerError: {
-            /** @description Counted from 1; in JSON the place in `records` */
+            /** @description Counted from 1; in JSON the position in `records` */
             line: number;
             reason: string;
         };
@@ -2781,7 +2781,7 @@ export interface components {
             records: components["schemas"]["IngestRecord"][];
         };
         InstantiateTemplateBody: {
-            /** @description The name of the template without it */
+            /** @description The template's name by default */
             name?: string;
             description?: string;
         };
@@ -2807,9 +2807,9 @@ export interface components {
             /** @enum {string} */
             verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
             match_reason: string | null;
-            /** @description Where it is known from */
+            /** @description The sources of the record */
             source_evidence: components["schemas"]["SourceEvidence"][];
-            /** @description When a page of the list first held it */
+            /** @description When a page of the list first contained it */
             delivered_at: string | null;
             is_demo: boolean;
         };
@@ -2835,7 +2835,7 @@ export interface components {
             [key: string]: unknown;
         };
         JsonRpcErrorDetail: {
-            /** @description As JSON-RPC 2.0 and the protocol number them */
+            /** @description The codes of JSON-RPC 2.0 and the protocol */
             code: number;
             message: string;
             data?: unknown;
@@ -2869,7 +2869,7 @@ export interface components {
             password: string;
         };
         LoopNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
             id: string;
             label?: string;
             position?: components["schemas"]["NodePosition"];
@@ -2884,11 +2884,11 @@ export interface components {
             /** @default 5 */
             max_iterations?: number;
         };
-        /** @description One message. Versions of the protocol before 2025-06-18 also take a list of them, and get a list of answers */
+        /** @description One message. Versions of the protocol before 2025-06-18 also accept a list of them, and get a list of responses */
         McpBody: {
             /** @enum {string} */
             jsonrpc: "2.0";
-            /** @description Names the request in its answer; a notification has none */
+            /** @description Identifies the request in its response; a notification has none */
             id?: string | number;
             method: string;
             params?: {
@@ -2906,11 +2906,11 @@ export interface components {
             role: "admin" | "editor" | "viewer";
             /** @enum {string} */
             status: "active" | "invited" | "pending";
-            /** @description Whom requests without credentials act as, if any */
+            /** @description The actor of requests without credentials, if any */
             is_owner: boolean;
-            /** @description Only while invited and not expired, and only shown to who may give what it gives. Null as well where the service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it. */
+            /** @description Only while invited and not expired, and only shown to members who can grant its permissions. Null as well where theservice has no `ENCRYPTION_KEY`: then only the response that created the code has it. */
             invite_code: string | null;
-            /** @description Until when an invitation can be accepted; it may be in the past */
+            /** @description When an invitation expires; it may be in the past */
             invite_expires_at: string | null;
             /**
              * Format: date-time
@@ -2926,11 +2926,11 @@ export interface components {
             role: "admin" | "editor" | "viewer";
             /** @enum {string} */
             status: "active" | "invited" | "pending";
-            /** @description Whom requests without credentials act as, if any */
+            /** @description The actor of requests without credentials, if any */
             is_owner: boolean;
-            /** @description Only while invited and not expired, and only shown to who may give what it gives. Null as well where the service has no `ENCRYPTION_KEY`: then only the answer to the request that made the code has it. */
+            /** @description Only while invited and not expired, and only shown to members who can grant its permissions. Null as well where theservice has no `ENCRYPTION_KEY`: then only the response that created the code has it. */
             invite_code: string | null;
-            /** @description Until when an invitation can be accepted; it may be in the past */
+            /** @description When an invitation expires; it may be in the past */
             invite_expires_at: string | null;
             /**
              * Format: date-time
@@ -2947,7 +2947,7 @@ export interface components {
             approvals: number;
             rejections: number;
             workflows_created: number;
-            /** @description Of the runs that the member triggered */
+            /** @description For the runs that the member triggered */
             total_cost_usd: number;
             /** @description Audited actions per UTC day, the last 30, oldest first */
             activity: components["schemas"]["MemberStatsActivity"][];
@@ -2959,7 +2959,7 @@ export interface components {
             count: number;
         };
         MergeNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
             id: string;
             label?: string;
             position?: components["schemas"]["NodePosition"];
@@ -2972,7 +2972,7 @@ export interface components {
             kind: "merge";
         };
         MetricsOverview: {
-            /** @description Every run there ever was, deleted ones included */
+            /** @description All runs, including deleted ones */
             total_runs: number;
             /** @description Percent of the finished runs, one decimal; 0 when none has finished */
             success_rate: number;
@@ -2980,7 +2980,7 @@ export interface components {
             total_cost_usd: number;
             /** @description Published workflows */
             active_workflows: number;
-            /** @description The last 14 days, UTC, today included, oldest first */
+            /** @description The last 14 days, UTC, including today, oldest first */
             runs_by_day: components["schemas"]["MetricsOverviewRunsByDay"][];
             /** @description Percent of the checks that passed, one decimal; null when none has run */
             eval_pass_rate: number | null;
@@ -3008,7 +3008,7 @@ export interface components {
             attribute: string;
             old_value: unknown;
             new_value: unknown;
-            /** @description Of the record, since this change */
+            /** @description Of the record, after this change */
             version: number;
             /**
              * Format: date-time
@@ -3016,7 +3016,7 @@ export interface components {
              */
             changed_at: string;
             source_id: string | null;
-            /** @description What the record is called now */
+            /** @description The record's current name */
             entity_name: string | null;
         };
         NewDataEndpoint: {
@@ -3030,7 +3030,7 @@ export interface components {
             status: "active" | "failing";
             /** @description Failed attempts since the last success */
             consecutive_failures: number;
-            /** @description When one last succeeded */
+            /** @description When the last attempt succeeded */
             last_delivery_at: string | null;
             /**
              * Format: date-time
@@ -3038,7 +3038,7 @@ export interface components {
              */
             created_at: string;
             is_demo: boolean;
-            /** @description The key of the signatures. Shown here and never again */
+            /** @description The key of the signatures. Shown only this once */
             secret: string;
         };
         NodePosition: {
@@ -3056,7 +3056,7 @@ export interface components {
         OverrideBudgetBody: {
             /** @enum {boolean} */
             approved: true;
-            /** @description What the run may cost in all. Without it there is no cap. */
+            /** @description What the run may cost in total. Without it there is no cap. */
             cap_usd?: number;
             reason?: string;
         };
@@ -3073,7 +3073,7 @@ export interface components {
         };
         Policies: {
             /**
-             * @description Models that agents may ask; null: all
+             * @description Models that agents can use; null: all
              * @default null
              */
             model_allowlist: string[] | null;
@@ -3094,9 +3094,9 @@ export interface components {
             policy: "tool_permission" | "tool_argument" | "dlp" | "model_allowlist" | "budget" | "fallback";
             /** @enum {string} */
             decision: "blocked" | "denied" | "redacted" | "granted";
-            /** @description For a person to read */
+            /** @description A readable explanation */
             reason: string;
-            /** @description Counts, ids, names of models, tools and rules; never what was redacted */
+            /** @description Counts, ids, names of models, tools and rules; never the redacted text */
             evidence: {
                 [key: string]: unknown;
             };
@@ -3142,7 +3142,7 @@ export interface components {
         };
         Redelivered: {
             redelivered: number;
-            /** @description Dead letters for which there is no room among the pending ones; ask again later */
+            /** @description Dead letters beyond the limit of pending deliveries; call again later */
             left: number;
         };
         ReportSourceBody: {
@@ -3156,11 +3156,11 @@ export interface components {
             checked_at?: string;
         };
         RotatedSecret: {
-            /** @description The key of the signatures. Shown here and never again */
+            /** @description The key of the signatures. Shown only this once */
             secret: string;
             /**
              * Format: date-time
-             * @description Until then every delivery is signed with the secret before, too
+             * @description Until then every delivery is also signed with the previous secret
              */
             previous_secret_until: string;
         };
@@ -3183,7 +3183,7 @@ export interface components {
             /** @description US dollars, at most six decimals */
             cost_usd: number;
             cost_cap_usd: number | null;
-            /** @description Active time; waiting at gates is not in it */
+            /** @description Active time, without the wait at gates */
             duration_ms: number;
             /** @description Time spent waiting at gates */
             waiting_ms: number;
@@ -3203,13 +3203,13 @@ export interface components {
             state: {
                 [key: string]: unknown;
             } | null;
-            /** @description Output keys of the nodes that nothing follows; null until then */
+            /** @description Output keys of the nodes without a successor; null until then */
             output: unknown;
             steps: components["schemas"]["Step"][];
             checkpoints: components["schemas"]["Checkpoint"][];
             /** @description The oldest open gate */
             pending_gate: components["schemas"]["PendingGate"] | null;
-            /** @description Every gate that can be decided now, oldest first. A run that is at work on one branch may have some, too */
+            /** @description Every gate that can be decided now, oldest first. A run with other active branches may have some, too */
             pending_gates: components["schemas"]["PendingGate"][];
             evals: components["schemas"]["Evaluation"] | null;
             temporal: components["schemas"]["RunTemporal"];
@@ -3233,7 +3233,7 @@ export interface components {
             total: number;
         };
         RunEvent: {
-            /** @description Its number within the run; rises, and may leave some out */
+            /** @description Its number within the run; increases, possibly with gaps */
             seq: number;
             /**
              * Format: date-time
@@ -3282,13 +3282,13 @@ export interface components {
             success: number;
             failed: number;
             paused: number;
-            /** @description Pending ones included */
+            /** @description Including pending ones */
             running: number;
             /** @description Percent of the finished runs, one decimal; 0 when none finished */
             success_rate: number;
             /** @description Over the finished runs */
             avg_cost_usd: number | null;
-            /** @description Over the finished runs, without waiting at gates */
+            /** @description Over the finished runs, without the wait at gates */
             avg_duration_ms: number | null;
             last_run_at: string | null;
         };
@@ -3311,7 +3311,7 @@ export interface components {
             /** @description US dollars, at most six decimals */
             cost_usd: number;
             cost_cap_usd: number | null;
-            /** @description Active time; waiting at gates is not in it */
+            /** @description Active time, without the wait at gates */
             duration_ms: number;
             /** @description Time spent waiting at gates */
             waiting_ms: number;
@@ -3338,18 +3338,18 @@ export interface components {
             name: string | null;
             cron: string;
             timezone: string;
-            /** @description What each run is given */
+            /** @description The input of each run */
             input: {
                 [key: string]: unknown;
             };
             enabled: boolean;
             /** @enum {string} */
             overlap: "skip" | "allow";
-            /** @description Null while it is not enabled */
+            /** @description Null while it is disabled */
             next_run_at: string | null;
             last_run_at: string | null;
             last_run_id: string | null;
-            /** @description The latest time that was due and got no run, and why */
+            /** @description The latest due time without a run, and the reason */
             last_skip: components["schemas"]["ScheduleLastSkip"] | null;
             /**
              * Format: date-time
@@ -3378,7 +3378,7 @@ export interface components {
         SetPermissionsBody: {
             overrides: components["schemas"]["CapabilityOverrides"];
             /**
-             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,since the maker of a key knows its secret.
              * @default false
              */
             keep_keys?: boolean;
@@ -3389,7 +3389,7 @@ export interface components {
         };
         SetPoliciesBody: {
             /**
-             * @description Models that agents may ask; null: all
+             * @description Models that agents can use; null: all
              * @default null
              */
             model_allowlist?: string[] | null;
@@ -3404,7 +3404,7 @@ export interface components {
             /** @enum {string} */
             role: "admin" | "editor" | "viewer";
             /**
-             * @description Keep keys linked to the member that others made who lack what the member gains. Without it they are revoked, since whoever made a key knows its secret.
+             * @description Keep keys linked to the member whose makers lack the gained permissions. Without it they are revoked,since the maker of a key knows its secret.
              * @default false
              */
             keep_keys?: boolean;
@@ -3454,15 +3454,15 @@ export interface components {
             synthetic?: boolean;
         };
         Step: {
-            /** @description Node id and loop rounds: stable over retries and resumes */
+            /** @description Node id and loop iterations: stable over retries and resumes */
             step_key: string;
             node_id: string;
             label: string;
             /** @enum {string} */
             kind: "agent" | "tool" | "condition" | "loop" | "human_gate" | "merge";
-            /** @description Rounds of the loops around it, outermost first */
+            /** @description Iterations of the enclosing loops, outermost first */
             iteration: number[];
-            /** @description How many attempts there were */
+            /** @description The number of attempts */
             attempt: number;
             /** @enum {string} */
             status: "running" | "success" | "failed" | "paused" | "skipped" | "cancelled";
@@ -3475,26 +3475,26 @@ export interface components {
             duration_ms: number | null;
             /** @description From ready to started */
             queued_ms?: number | null;
-            /** @description The part of `duration_ms` that earlier attempts and the pauses after them took, since the last resume; 0 for a first attempt, null where it was not written down */
+            /** @description The part of `duration_ms` before the last attempt: earlier attempts and the delays after them, since the last resume; 0 for afirst attempt, null where it was not recorded */
             retried_ms: number | null;
-            /** @description Every attempt, oldest first, those before a resume too */
+            /** @description Every attempt, oldest first, including those before a resume */
             attempts: components["schemas"]["StepAttempt"][];
             /** @description US dollars, at most six decimals */
             cost_usd: number;
             model?: string;
             usage?: components["schemas"]["StepUsage"];
-            /** @description The model has no price, so the cost is not known */
+            /** @description The model has no price, so the cost is unknown */
             unpriced?: boolean;
             input: unknown;
             output: unknown;
             error: string | null;
             policy: components["schemas"]["PolicyVerdict"][];
-            /** @description Of a gate that was decided and has not been asked again since */
+            /** @description For a gate that was decided and has not opened again since */
             decision?: components["schemas"]["Decision"];
         };
         StepAttempt: {
             attempt: number;
-            /** @description Null while it is at work. `interrupted`: its worker was shut down or lost, which uses up no try */
+            /** @description Null while it is running. `interrupted`: its worker was shut down or lost, which uses up no retry */
             outcome: ("success" | "failed" | "cancelled" | "interrupted") | null;
             /**
              * Format: date-time
@@ -3545,11 +3545,11 @@ export interface components {
             id: string;
             name: string;
             description: string;
-            /** @description It comes with the service and cannot be changed */
+            /** @description It is built in and cannot be changed */
             built_in: boolean;
             graph: components["schemas"]["Graph"];
             checks: unknown[];
-            /** @description An input to try it with */
+            /** @description An example input */
             sample_input: {
                 [key: string]: unknown;
             };
@@ -3564,7 +3564,7 @@ export interface components {
             /** @default [] */
             checks?: components["schemas"]["EvaluationCheck"][];
             /**
-             * @description An input to try it with
+             * @description An example input
              * @default {}
              */
             sample_input?: {
@@ -3574,11 +3574,11 @@ export interface components {
         TemplateFromWorkflow: {
             /** @description Its current graph and its checks are copied */
             workflow_id: string;
-            /** @description The name of the workflow without it */
+            /** @description The workflow's name by default */
             name?: string;
             description?: string;
             /**
-             * @description An input to try it with
+             * @description An example input
              * @default {}
              */
             sample_input?: {
@@ -3603,7 +3603,7 @@ export interface components {
             value: string | number;
         };
         ToolNode: {
-            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; begins with a letter, a digit or `_` */
+            /** @description Letters and digits of any script, `_`, `-`, `.` and `:`; starts with a letter, a digit or `_` */
             id: string;
             label?: string;
             position?: components["schemas"]["NodePosition"];
@@ -3624,19 +3624,19 @@ export interface components {
         ToolPolicy: {
             /** @description As in `tool_name` */
             tool: string;
-            /** @description Absent: every workflow may use it */
+            /** @description Absent: all workflows can use it */
             allowed_workflow_ids?: string[];
             blocked_arguments?: components["schemas"]["BlockedArgument"][];
         };
         ToolTest: {
             ok: boolean;
-            /** @description What a step would give; null on failure */
+            /** @description The output of a step; null on failure */
             result: {
                 [key: string]: unknown;
             } | null;
-            /** @description What a step would fail with */
+            /** @description The error of a step */
             error: string | null;
-            /** @description Of the HTTP answer, where there was one */
+            /** @description Of the HTTP response, if any */
             status: number | null;
             duration_ms: number;
         };
@@ -3647,15 +3647,15 @@ export interface components {
             reservation_estimate_usd?: number | null;
             /** @enum {string} */
             scope?: "workspace" | "workflow";
-            /** @description Which workflow, when the scope is `workflow` */
+            /** @description The workflow, for scope `workflow` */
             workflow_id?: string | null;
             /** @enum {string} */
             window?: "day" | "week" | "month" | "total";
         };
         UpdateEndpointBody: {
-            /** @description Where events are sent to, with POST */
+            /** @description Events are sent to it with POST */
             url?: string;
-            /** @description What to tell; a `ping` is sent whether named or not */
+            /** @description The subscribed events; a `ping` is always sent */
             events?: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
         };
         UpdateFeedBody: {
@@ -3666,13 +3666,13 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "paused" | "degraded" | "archived";
-            /** @description The types of records that the feed takes; empty: any */
+            /** @description The accepted types of records; empty: any */
             entity_types?: string[];
-            /** @description What the attributes of its records mean, as JSON Schema or in words */
+            /** @description The meaning of its records' attributes, as JSON Schema or as text */
             schema?: {
                 [key: string]: unknown;
             };
-            /** @description Where its records are from, such as `{"country": "US"}` */
+            /** @description Where its records come from, such as `{"country": "US"}` */
             geography?: {
                 [key: string]: unknown;
             };
@@ -3686,28 +3686,28 @@ export interface components {
             name?: string | null;
             /** @description Minute, hour, day of month, month, day of week; or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` */
             cron?: string;
-            /** @description IANA name of the zone the cron is read in */
+            /** @description IANA time zone of the cron expression */
             timezone?: string;
             input?: {
                 [key: string]: unknown;
             };
             enabled?: boolean;
             /**
-             * @description `skip`: no run begins while an earlier one of the schedule has not ended
+             * @description `skip`: no run starts while an earlier one of the schedule is active
              * @enum {string}
              */
             overlap?: "skip" | "allow";
         };
         UpdateSourceBody: {
             name?: string;
-            /** @description What kind of source it is, such as `permit_portal` */
+            /** @description The type of source, such as `permit_portal` */
             type?: string;
             jurisdiction?: string | null;
-            /** @description How often it is looked at, such as `daily` */
+            /** @description How often it is checked, such as `daily` */
             cadence?: string | null;
             /** @description Whether it may be read */
             permission_status?: string | null;
-            /** @description Whether what it says may be passed on */
+            /** @description Whether its content may be redistributed */
             license_status?: string | null;
             reliability_score?: number | null;
         };
@@ -3716,7 +3716,7 @@ export interface components {
             description?: string;
             graph?: components["schemas"]["GraphDraft"];
             checks?: components["schemas"]["EvaluationCheck"][];
-            /** @description An input to try it with */
+            /** @description An example input */
             sample_input?: {
                 [key: string]: unknown;
             };
@@ -3730,33 +3730,33 @@ export interface components {
             kind?: "http" | "mcp";
             /**
              * Format: uri
-             * @description Called as it stands: no part of it comes from a workflow
+             * @description Called unchanged: no part of it comes from a workflow
              */
             endpoint_url?: string;
             /**
-             * @description Of kind `http`. GET and HEAD carry the arguments in the query
+             * @description For kind `http`. GET and HEAD send the arguments in the query
              * @enum {string}
              */
             method?: "POST" | "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE";
-            /** @description Sent with each call. Values are kept sealed and shown as `***` */
+            /** @description Sent with each call. Values are stored sealed and shown as `***` */
             headers?: {
                 [key: string]: string;
             };
-            /** @description Which tool of the MCP server, of kind `mcp` */
+            /** @description The tool of the MCP server, for kind `mcp` */
             mcp_tool?: string | null;
-            /** @description JSON Schema, draft 2020-12 or 7, that arguments are held to before each call. Patterns are RE2; `format` is not checked; nothing is loaded from elsewhere. */
+            /** @description JSON Schema, draft 2020-12 or 7, that validates the arguments before each call. Patterns are RE2; `format` isnot checked; external references are not loaded. */
             input_schema?: {
                 [key: string]: unknown;
             } | null;
             timeout_seconds?: number;
-            /** @description Tries after the first; a node's own `retry` replaces it */
+            /** @description Retries after the first try; a node's own `retry` replaces it */
             retry_count?: number;
         };
         UpdateWorkflowBody: {
             name?: string;
             description?: string;
             graph?: components["schemas"]["GraphDraft"];
-            /** @description What one run may cost; null lifts the cap */
+            /** @description The cost limit of one run; null removes it */
             run_cap_usd?: number | null;
         };
         UpdateWorkspaceBody: {
@@ -3765,9 +3765,9 @@ export interface components {
         Usage: {
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
-            /** @description Runs created this month, whatever became of them: what the quota is compared with */
+            /** @description Runs created this month, whatever their result; the quota limits this number */
             runs_used: number;
-            /** @description Null: without limit */
+            /** @description Null: unlimited */
             runs_limit: number | null;
             /** @description US dollars, at most six decimals */
             cost_usd: number;
@@ -3793,11 +3793,11 @@ export interface components {
              * @description Now
              */
             until: string;
-            /** @description Runs created in these days that are kept, dearest first. Beyond 50, the last row is `other` */
+            /** @description Runs created in these days that still exist, most expensive first. Beyond 50, the last row is`other` */
             by_workflow: components["schemas"]["UsageBreakdownByWorkflow"][];
-            /** @description The steps of these runs, likewise; beyond 50, the last row is `other` */
+            /** @description The steps of these runs, in the same way; beyond 50, the last row is `other` */
             by_model: components["schemas"]["UsageBreakdownByModel"][];
-            /** @description Every day, oldest first, of all runs, deleted ones included */
+            /** @description Every day, oldest first, of all runs, including deleted ones */
             by_day: components["schemas"]["UsageBreakdownByDay"][];
         };
         UsageBreakdownByDay: {
@@ -3808,7 +3808,7 @@ export interface components {
             cost_usd: number;
         };
         UsageBreakdownByModel: {
-            /** @description Null: attempts that failed for good, of whichever model */
+            /** @description Null: attempts that failed permanently, of any model */
             model: string | null;
             steps: number;
             /** @description Of the attempts that ended the steps */
@@ -3817,11 +3817,11 @@ export interface components {
             output_tokens: number;
             /** @description US dollars, at most six decimals */
             cost_usd: number;
-            /** @description Steps whose cost is not known in full */
+            /** @description Steps whose cost is not completely known */
             unpriced_steps: number;
         };
         UsageBreakdownByWorkflow: {
-            /** @description Null: of all others */
+            /** @description Null: all others */
             workflow_id: string | null;
             name: string;
             runs: number;
@@ -3836,9 +3836,9 @@ export interface components {
             require_signature: boolean;
             /** @description How far the time of a signature may be from now, before or after */
             timestamp_tolerance_seconds: number;
-            /** @description How long an event that was seen starts no second run; 0: every request starts one */
+            /** @description How long a known event starts no second run; 0: every request starts one */
             dedup_window_seconds: number;
-            /** @description The field of the body that names the event when no `X-Service-Event-Id` does */
+            /** @description The body field with the event id, without an `X-Service-Event-Id` */
             event_id_field: string;
         };
         WebhookDelivery: {
@@ -3848,15 +3848,15 @@ export interface components {
             /** @enum {string} */
             type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
             /**
-             * @description `dead`: given up
+             * @description `dead`: failed permanently
              * @enum {string}
              */
             status: "pending" | "delivered" | "dead";
-            /** @description Why it was given up without an attempt */
+            /** @description Why it failed without an attempt */
             reason: string | null;
-            /** @description In the current round */
+            /** @description In the current cycle */
             attempts: number;
-            /** @description Of one that is pending */
+            /** @description For a pending delivery */
             next_attempt_at: string | null;
             /**
              * Format: date-time
@@ -3882,7 +3882,7 @@ export interface components {
             version: number;
             graph: components["schemas"]["Graph"];
             checks: unknown[];
-            /** @description What one run may cost */
+            /** @description The cost limit of one run */
             run_cap_usd: number | null;
             stats: components["schemas"]["RunStats"];
             created_by: string | null;
@@ -3951,14 +3951,14 @@ export interface components {
             period_end: string;
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
-            /** @description Every call with a valid key, refused ones too */
+            /** @description Every call with a valid key, including refused ones */
             requests: components["schemas"]["Allowance"];
             credits: components["schemas"]["Allowance"];
-            /** @description Records, events, changes and rows that were paid for */
+            /** @description Paid records, events, changes and rows */
             records: number;
             webhook_deliveries: number;
             source_checks: number;
-            /** @description Those that were used this month, most credits first; at most 200 */
+            /** @description The keys used this month, most credits first; at most 200 */
             keys: components["schemas"]["WorkspaceDataUsageKey"][];
         };
         WorkspaceDataUsageKey: {
@@ -4138,7 +4138,7 @@ export interface operations {
     listMembers: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -4407,7 +4407,7 @@ export interface operations {
     listWorkflows: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -4608,7 +4608,7 @@ export interface operations {
                 since?: string;
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -4676,7 +4676,7 @@ export interface operations {
             query?: {
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -4749,7 +4749,7 @@ export interface operations {
     listTemplates: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -4899,7 +4899,7 @@ export interface operations {
                 since?: string;
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -5171,7 +5171,7 @@ export interface operations {
             query?: {
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string;
             };
             header?: never;
@@ -5194,7 +5194,7 @@ export interface operations {
     listTools: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -5337,7 +5337,7 @@ export interface operations {
     listSchedules: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -5480,7 +5480,7 @@ export interface operations {
     listApiKeys: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -5549,7 +5549,7 @@ export interface operations {
     listDataKeys: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -5816,7 +5816,7 @@ export interface operations {
     getUsageBreakdown: {
         parameters: {
             query?: {
-                /** @description How many days, UTC, today included */
+                /** @description How many days, UTC, including today */
                 days?: number;
             };
             header?: never;
@@ -5863,7 +5863,7 @@ export interface operations {
                 action?: string;
                 /** @description The member who did it */
                 actor_id?: string;
-                /** @description What kind of thing it was done to */
+                /** @description The type of the target */
                 target_type?: string;
                 target_id?: string;
                 /** @description Written at or after */
@@ -5872,7 +5872,7 @@ export interface operations {
                 until?: string;
                 /** @description Entries per page */
                 limit?: number;
-                /** @description How many of the newest entries to pass over */
+                /** @description How many of the newest entries to skip */
                 offset?: number;
             };
             header?: never;
@@ -5959,7 +5959,7 @@ export interface operations {
     listBudgets: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -6124,7 +6124,7 @@ export interface operations {
                 workflow_id?: string;
                 event_type?: "policy_denied" | "tool_argument_blocked" | "data_redacted" | "budget_blocked" | "model_fallback_blocked" | "approval_override_granted";
                 decision?: "blocked" | "denied" | "redacted" | "granted";
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -6193,7 +6193,7 @@ export interface operations {
     listFeeds: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -6310,7 +6310,7 @@ export interface operations {
     listSources: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -6455,17 +6455,17 @@ export interface operations {
             query?: {
                 feed_id?: string;
                 entity_type?: string;
-                /** @description The city, region or country, in whatever case */
+                /** @description The city, region or country, in any letter case */
                 geography?: string;
                 /** @description At least this confidence, from 0 to 1 */
                 confidence_min?: string;
-                /** @description Updated at or after. The list then begins with what was updated last */
+                /** @description Updated at or after. The list is then sorted by the last update */
                 updated_since?: string;
                 /** @description First observed at or after */
                 created_since?: string;
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before, of the same filters */
+                /** @description `next_cursor` of the previous page, with the same filters */
                 cursor?: string;
             };
             header?: never;
@@ -6512,7 +6512,7 @@ export interface operations {
             query?: {
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before, of the same filters */
+                /** @description `next_cursor` of the previous page, with the same filters */
                 cursor?: string;
             };
             header?: never;
@@ -6542,7 +6542,7 @@ export interface operations {
                 updated_since?: string;
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before, of the same filters */
+                /** @description `next_cursor` of the previous page, with the same filters */
                 cursor?: string;
                 /** @description Of one record */
                 entity_id?: string;
@@ -6576,7 +6576,7 @@ export interface operations {
                 created_since?: string;
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before, of the same filters */
+                /** @description `next_cursor` of the previous page, with the same filters */
                 cursor?: string;
                 /** @description Of one record */
                 entity_id?: string;
@@ -6601,7 +6601,7 @@ export interface operations {
     listEndpoints: {
         parameters: {
             query?: {
-                /** @description Rows to answer with, at most */
+                /** @description Maximum number of rows */
                 limit?: number;
                 /** @description Rows to skip */
                 offset?: number;
@@ -6746,7 +6746,7 @@ export interface operations {
             query?: {
                 /** @description Rows per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before, of the same filters */
+                /** @description `next_cursor` of the previous page, with the same filters */
                 cursor?: string;
                 status?: "pending" | "delivered" | "dead";
             };
@@ -6901,14 +6901,14 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description One message. Versions of the protocol before 2025-06-18 also take a list of them, and get a list of answers */
+        /** @description One message. Versions of the protocol before 2025-06-18 also accept a list of them, and get a list of responses */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["McpBody"];
             };
         };
         responses: {
-            /** @description The answer to the message */
+            /** @description The response to the message */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6944,7 +6944,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Any JSON. An object is the input of the run, any other value is put into it as `payload`; nothing at all is `{}`. */
+        /** @description Any JSON. An object is the input of the run, any other value becomes its `payload`; an empty body is `{}`. */
         requestBody: {
             content: {
                 "application/json": unknown;
@@ -6965,7 +6965,7 @@ export interface operations {
     ingestRecords: {
         parameters: {
             query?: {
-                /** @description Of a stream (`application/x-ndjson`) */
+                /** @description For a stream (`application/x-ndjson`) */
                 feed_id?: string;
             };
             header?: never;

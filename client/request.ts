@@ -132,7 +132,7 @@ function detailOf(response: Response, text: string): string {
     if (typeof detail === 'string') return detail;
     if (detail !== undefined) return JSON.stringify(detail);
   } catch {
-    // Not the service that answers; told below.
+    // Another server responded; handled below.
   }
   return response.statusText === '' ? `HTTP ${response.status}` : response.statusText;
 }

@@ -14,7 +14,7 @@ export interface WaitOptions extends Omit<CallOptions, 'timeout'> {
 export interface RunOptions extends WaitOptions {
   /** Resolve only when the run is `success`, `failed` or `paused`. */
   wait?: boolean;
-  /** Sent twice with the same input, it starts one run. Made up for each call unless given. */
+  /** Sent twice with the same input, it starts one run. Generated for each call by default. */
   idempotencyKey?: string;
 }
 
@@ -223,7 +223,7 @@ function newKey(): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Refuses what no header can carry. The text is not told, since errors are logged and keys are secret. */
+/** Refuses a value that no header can carry. The error omits the text, since errors are logged and keys are secret. */
 export function headerValue(name: string, value: string): string {
   if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
     throw new TypeError(`${name} must be printable ASCII text`);

@@ -4,7 +4,7 @@ import type { Identity, Member, Session } from './types.ts';
 
 export function signInMethods(send: Send) {
   return {
-    /** A session, of which `token` is the credential of another client. This client stays who it is. */
+    /** A session; its `token` is the credential for another client. This client does not change. */
     login: (email: string, password: string, options?: CallOptions): Promise<Session> =>
       send('POST /api/auth/login', [], { body: { email, password }, options }),
     /** Asks to be let in: the member is `pending` until an admin approves. */

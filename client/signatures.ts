@@ -24,8 +24,8 @@ export interface WebhookEvent {
 
 /**
  * Checks a delivery of an outbound webhook and returns its event. The header is `t=<unix seconds>,v1=<hex>`, where v1
- * is the HMAC-SHA256 of `<t>.<body>` under the secret; while a secret is being changed there are two v1, of which one
- * must be right. Throws a `SignatureError`.
+ * is the HMAC-SHA256 of `<t>.<body>` under the secret; during a rotation there are two v1, and one must match. Throws a
+ * `SignatureError`.
  */
 export async function verifyWebhook({
   secret,

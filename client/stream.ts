@@ -15,7 +15,7 @@ export type SocketConstructor = new (url: string) => Socket;
 
 export interface StreamOptions {
   /**
-   * Called once the stream listens. Frames tell of what happens from then on: read the run now, and nothing is missed.
+   * Called once the stream listens. Frames describe what happens from then on: read the run now, and nothing is missed.
    */
   onOpen?: () => void;
   /** Ends the iteration, without an error. */

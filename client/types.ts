@@ -69,7 +69,7 @@ export type Role = Member['role'];
 export type RunStatus = Run['status'];
 export type JsonObject = Record<string, unknown>;
 
-/** What a run's stream says. Frames carry ids, not payloads: read the run anew at each. */
+/** A frame of a run's stream. Frames contain ids, not payloads: read the run again at each. */
 export type StreamFrame = Schemas['StreamFrame'];
 
 export type Capability = keyof Identity['capabilities'];

@@ -50,7 +50,7 @@ export function workspaceMethods(send: Send) {
     getMetricsOverview: (options?: CallOptions): Promise<MetricsOverview> =>
       send('GET /api/metrics/overview', [], { options }),
 
-    /** Over which channels people are told of runs that failed or wait. */
+    /** The channels for alerts about runs that failed or wait. */
     getAlerts: (options?: CallOptions): Promise<AlertSettings> =>
       send('GET /api/workspace/alerts', [], { options }),
     /** Sends a test over every channel that is configured. Refused with 409 when none is. */
@@ -70,7 +70,7 @@ export function workspaceMethods(send: Send) {
 
     getPolicies: (options?: CallOptions): Promise<Policies> =>
       send('GET /api/workspace/policies', [], { options }),
-    /** Replaces all policies; what is absent is unrestricted. */
+    /** Replaces all policies; absent ones are unrestricted. */
     setPolicies: (
       body: BodyOf<'PUT /api/workspace/policies'>,
       options?: CallOptions,

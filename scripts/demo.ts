@@ -78,7 +78,7 @@ function showBody(body: unknown, show: readonly string[] | undefined): void {
   console.log(`     and ${fields.length - shown.length} more fields`);
 }
 
-/** Reads the run anew until it rests in this status. Prints the last answer only. */
+/** Polls the run until it has this status. Prints the last response only. */
 async function until(
   tour: Tour,
   runId: string,

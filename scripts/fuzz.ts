@@ -12,9 +12,9 @@ import { startTestServers, temporaryPlace } from './stack/test-servers.ts';
 import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
 
 /**
- * `npm run fuzz [-- --requests 50000] [-- --seed 7] [-- --refusals]`: requests of every kind to a service of its own,
- * by the OpenAPI documents that it serves; every answer is held against them. Ends with 0 when all were as documented,
- * 1 when some were not, 2 when it could not be told. See docs/testing.md.
+ * `npm run fuzz [-- --requests 50000] [-- --seed 7] [-- --refusals]`: requests of every kind to its own service,
+ * generated from its OpenAPI documents; every response is validated against them. Exits with 0 when all were as
+ * documented, 1 when some were not, 2 when the test could not run. See docs/testing.md.
  */
 const projectDir = join(import.meta.dirname, '..');
 const prefix = 'durable-workflows-fuzz-';
@@ -69,7 +69,7 @@ async function main({ requests, seed, refusals }: Options): Promise<number> {
     console.log(reportOf(result));
     if (refusals) console.log(['\nrefused', ...refusalsOf(result)].join('\n'));
     if (result.failures.length === 0) return 0;
-    // The folder goes with this process; what a fault was is told in the log of the API alone.
+    // The folder is removed with this process; only the API's log contains the causes of errors.
     const kept = join(projectDir, '.data', 'fuzz', `seed-${seed}`);
     cpSync(join(claim.folder, 'logs'), kept, { recursive: true });
     console.log(`\nThe logs of both processes are kept in ${relative(process.cwd(), kept)}`);

@@ -5,8 +5,8 @@ import { messageOf } from '../shared/errors.ts';
 import { findDatabase } from './running-service.ts';
 
 /**
- * `npm run owner:restore [-- --email <e-mail>]`: makes the owner of the default workspace, or the active member with that
- * e-mail in their workspace, its owner with the role admin and no overrides, in the database of `DATABASE_URL` or of the
+ * `npm run owner:restore [-- --email <email>]`: makes the owner of the default workspace, or the active member with that
+ * email in their workspace, its owner with the role admin and no overrides, in the database of `DATABASE_URL` or of the
  * running `npm start`. For a workspace in which nobody can give a permission back. Ends with code 1 when nothing was
  * changed.
  */
@@ -18,13 +18,13 @@ async function main(): Promise<void> {
     if (owner === undefined) {
       throw new Error(
         values.email === undefined
-          ? 'the default workspace has no active owner; name an active member with --email <e-mail>'
-          : `no active member has the e-mail ${values.email}`,
+          ? 'the default workspace has no active owner; name an active member with --email <email>'
+          : `no active member has the email ${values.email}`,
       );
     }
     console.log(
       `${owner.email} owns workspace ${owner.workspaceId} as an admin with every permission. ` +
-        'If they cannot sign in, run: npm run password:reset -- --email <e-mail>',
+        'If they cannot sign in, run: npm run password:reset -- --email <email>',
     );
   } finally {
     await db.end();

@@ -7,14 +7,14 @@ import { hashPassword } from '../shared/platform/secrets/passwords.ts';
 import { findDatabase } from './running-service.ts';
 
 /**
- * `npm run password:reset -- --email <e-mail>`: gives an active member, in whichever workspace, a new password in the
+ * `npm run password:reset -- --email <email>`: gives an active member, in any workspace, a new password in the
  * database of `DATABASE_URL`, or of the running `npm start`, and prints it, this once. All their sessions end. For who
  * has lost theirs and has nobody else to let them in. Ends with code 1 when nothing was changed.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { email: { type: 'string' } } });
   if (values.email === undefined) {
-    throw new Error('Usage: npm run password:reset -- --email <e-mail>');
+    throw new Error('Usage: npm run password:reset -- --email <email>');
   }
   const password = generatePassword();
   const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     const set =
       account !== undefined &&
       (await setPassword(db, { memberId: account.id, passwordHash, onlyFirst: false }));
-    if (!set) throw new Error(`no active member has the e-mail ${values.email}`);
+    if (!set) throw new Error(`no active member has the email ${values.email}`);
     console.log(`The password of ${account.email} is now: ${password}`);
   } finally {
     await db.end();

@@ -16,9 +16,9 @@ const MADE_WITHIN_MS = 3_600_000;
 export interface SeedOptions extends Service {
   /** Where the secret of a test key of the data API is kept; without it none is made. */
   dataKeyFile?: string;
-  /** What earlier starts have made. Without it, what is missing is made. */
+  /** The examples of earlier starts. Without it, missing ones are created. */
   memory?: ExampleMemory;
-  /** Told what could not be done; nothing when all went well. */
+  /** Called with problems; not called when everything succeeded. */
   log?: (text: string) => void;
 }
 
@@ -46,13 +46,12 @@ interface SeededRun {
 }
 
 /**
- * Brings the example workflows and their runs about through the HTTP API, whatever of them is missing: on a full
- * installation that is nothing. Workflows are known by their names, runs by their idempotency keys. A workflow of such
- * a name with another graph is somebody's own, and is neither changed nor run. A run that `memory`
- * knows is not made again as long as its workflow is there: retention has removed it.
+ * Creates the missing example workflows and their runs through the HTTP API. Workflows are found by name, runs by
+ * idempotency key. A workflow with such a name but another graph belongs to a user, and is neither changed nor run. A
+ * run that `memory` contains is not created again while its workflow exists: retention has removed it.
  *
- * Never throws: examples that cannot be made (requests need credentials, Temporal is away) are no reason not to
- * start. What went wrong is told to `log`.
+ * Never throws: a start continues when examples cannot be created (requests need credentials, Temporal is unavailable).
+ * Problems go to `log`.
  */
 export async function seed(options: SeedOptions): Promise<SeedResult> {
   const { log = (text) => console.error(text), dataKeyFile, memory, ...service } = options;

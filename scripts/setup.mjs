@@ -345,8 +345,8 @@ async function buildConsole(projectDir) {
 }
 
 /**
- * Puts Debian's Chromium on the machine where that is possible. The browser tests are skipped without one, so what
- * keeps it from being installed is told and stops nothing.
+ * Puts Debian's Chromium on the machine where that is possible. The browser tests are skipped without one, so a
+ * failed installation is reported and stops nothing.
  * @param {string} projectDir
  */
 async function provideBrowser(projectDir) {

@@ -9,8 +9,8 @@ import { temporaryPlace } from './stack/test-servers.ts';
 
 /**
  * `npm run storm [-- --seconds 300] [-- --seed 7] [-- --keep]`: the service, two processes of each kind, under load
- * while its processes are killed and its connections cut; then everything is mended, and what is left is judged. Ends
- * with 0 when nothing was violated, 1 when something was, 2 when it could not be told. See docs/testing.md.
+ * while its processes are killed and its connections cut; then everything is repaired, and the result is verified.
+ * Exits with 0 without a violation, 1 with one, 2 when the test could not run. See docs/testing.md.
  */
 const projectDir = join(import.meta.dirname, '..');
 const prefix = 'durable-workflows-storm-';

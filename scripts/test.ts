@@ -21,7 +21,7 @@ import { cachedWorkflowBundle } from './stack/workflow-bundle.ts';
  */
 const projectDir = join(import.meta.dirname, '..');
 
-/** After its last test jest should just end; what is still open then is a leak of the tests. */
+/** Jest should end after its last test; open handles are a leak of the tests. */
 const jestExitGraceMs = 20_000;
 
 interface Tally {
@@ -37,7 +37,7 @@ function testEnvironment(): NodeJS.ProcessEnv {
     ...(process.stderr.isTTY ? {} : { NO_COLOR: '1' }),
     // A proxy of the machine must not be asked for servers on this machine.
     no_grpc_proxy: '127.0.0.1,localhost',
-    // Hundreds of processes of ours are started, each of which would parse and compile the same files.
+    // Tests start hundreds of processes, and each would parse and compile the same files.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
   };
 }

@@ -11,11 +11,12 @@ import { hashPassword } from '../shared/platform/secrets/passwords.ts';
 import { findDatabase } from './running-service.ts';
 
 /**
- * `npm run workspace:create -- --name <name> --owner-email <e-mail> [--owner-name <name>] [--json]`: another workspace
- * in the database of `DATABASE_URL`, or of the running `npm start`, on the plan `free`, with an owner who can sign in
- * at once and, unless `SEED` is off, the made-up records that test keys of the data API read. The owner's password is generated and printed, this once. Ends with code 1 when it was not created.
+ * `npm run workspace:create -- --name <name> --owner-email <email> [--owner-name <name>] [--json]`: creates another
+ * workspace in the database of `DATABASE_URL`, or of the running `npm start`, on the plan `free`, with an owner who can
+ * sign in at once and, unless `SEED` is off, demo records for test keys of the data API. The owner's password is
+ * generated and printed only this once. Exits with code 1 when it was not created.
  */
-const usage = 'Usage: npm run workspace:create -- --name <name> --owner-email <e-mail>';
+const usage = 'Usage: npm run workspace:create -- --name <name> --owner-email <email>';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   const email = emailInput.safeParse(values['owner-email']).data;
   const ownerName = memberName.safeParse(values['owner-name']).data;
   if (name === undefined) throw new Error(`--name has to be a name. ${usage}`);
-  if (email === undefined) throw new Error(`--owner-email has to be an e-mail address. ${usage}`);
+  if (email === undefined) throw new Error(`--owner-email must be an email address. ${usage}`);
   if (ownerName === undefined) throw new Error(`--owner-name has to be a name. ${usage}`);
   const password = generatePassword();
   const db = await connectDatabase(findDatabase(), { maxPoolSize: 1 });

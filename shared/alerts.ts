@@ -1,4 +1,4 @@
-/** What an alert tells of: a run that failed, or one that waits for a person. */
+/** The event of an alert: a run that failed, or one that waits for a person. */
 export const alertEvents = ['failed', 'paused'] as const;
 export type AlertEvent = (typeof alertEvents)[number];
 
@@ -22,7 +22,7 @@ interface RunAlert {
 export interface TestAlert {
   event: 'test';
   workspace_id: string;
-  /** The name of whoever asked, if they have one. */
+  /** The name of the member who requested it, if they have one. */
   by: string | null;
 }
 

@@ -49,8 +49,8 @@ export function gainedCapabilities(
 }
 
 /**
- * The first of the wanted capabilities that the holder lacks, or undefined. Whoever gives access may give no more than
- * they hold: otherwise `manage_members` or `manage_api_keys` alone would be as good as all ten.
+ * The first of the wanted capabilities that the holder lacks, or undefined. Nobody can grant more than they hold:
+ * otherwise `manage_members` or `manage_api_keys` alone would equal all ten.
  */
 export function firstLacking(
   holder: { role: Role; overrides: CapabilityOverrides },

@@ -50,13 +50,13 @@ export class AppError extends Error {
 /** The 404 for a noun, the same for an id that never existed and for another workspace's id. */
 export const notFound = (noun: string): AppError => new AppError('not_found', `${noun} not found`);
 
-/** The 403 for whoever lacks a capability, or would give one away that they lack. */
+/** The 403 for a missing capability, or for granting one that the actor lacks. */
 export const forbiddenWithout = (capability: string): AppError =>
   new AppError('forbidden', `This action requires the '${capability}' permission`);
 
 export const conflict = (detail: string): AppError => new AppError('conflict', detail);
 
-/** The refusal of an e-mail address that belongs to a member, of whichever workspace. */
+/** The error for an email address that belongs to a member of any workspace. */
 export const emailTaken = (): AppError =>
   new AppError('invalid', 'A member with this email already exists');
 

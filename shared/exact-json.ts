@@ -23,7 +23,7 @@ export function parseExactJson(part: string, text: string): unknown {
   throw new AppError('invalid', `Invalid ${part}: ${path === '' ? '' : `${path} `}${odd.problem}`);
 }
 
-/** What is wrong with a number as it is written, if anything. */
+/** The problem with a number's text, if any. */
 function problemOf(source: string): string | undefined {
   const value = Number(source);
   if (!Number.isFinite(value)) return 'is a number too large to hold; send it as a string';

@@ -206,7 +206,7 @@ export interface MoveToLongLane extends WorkedSpan {
   costly: boolean;
 }
 
-/** Of the short lane: a local activity. Fails with FAILURE_MOVES unless the step itself has failed for good. */
+/** Of the short lane: a local activity. Fails with FAILURE_MOVES unless the step itself has failed permanently. */
 export interface ShortStepActivities {
   executeShortStep(call: StepCall): Promise<ShortStepResult>;
 }
@@ -217,7 +217,7 @@ export const SHORT_ATTEMPT_MS = 1_000;
 /** The workflow type that sends one alert. Its workflow id tells the promise it keeps. */
 export const ALERT_WORKFLOW = 'sendAlert';
 
-/** Without any address: those are secrets and stay in the configuration of whoever delivers. */
+/** Without any address: those are secrets and stay in the configuration of the sender. */
 export interface SendAlertInput {
   alert: Alert;
   channels: AlertChannel[];
@@ -232,7 +232,7 @@ export interface AlertCall {
 /** The workflow type of one tick of a schedule. */
 export const SCHEDULE_WORKFLOW = 'scheduledTrigger';
 
-/** The times as Temporal was told them: a tick of others than the schedule has now does not count. */
+/** The times that were synced to Temporal: a tick with other times than the schedule's current ones does not count. */
 export interface ScheduledTriggerInput {
   workspace_id: string;
   schedule_id: string;
@@ -307,7 +307,7 @@ interface DeliveryCall {
   round: number;
 }
 
-/** Without address and secret: those are looked up anew for each attempt. */
+/** Without address and secret: both are read again for each attempt. */
 export interface DeliverWebhookInput extends DeliveryCall {
   task_queue: string;
   /** Until the second attempt; doubles with each further one. */
@@ -320,7 +320,7 @@ export type DeliveryResult = 'delivered' | 'gone';
 /** The longest pause between two attempts at a delivery. */
 export const MAX_DELIVERY_BACKOFF_MS = 3_600_000;
 
-/** Retried until it returns or the delivery is dead: which failures count is told by the delivery's row. */
+/** Retried until it returns or the delivery is dead: the delivery's row determines which failures count. */
 export interface DeliveryActivities {
   attemptDelivery(call: DeliveryCall): Promise<DeliveryResult>;
 }
@@ -334,7 +334,7 @@ export const FAILURE_DELIVERY_POSTPONED = 'DeliveryPostponed';
 export const FAILURE_NODE = 'NodeFailed';
 /** Its first detail is the evidence of a FailedStep. */
 export const FAILURE_BUDGET = 'BudgetExhausted';
-/** A killed worker is made up for this often beyond the node's own attempts. */
+/** Extra attempts for killed workers, beyond the node's own attempts. */
 export const INFRASTRUCTURE_ATTEMPTS = 100;
 /** The step waits for room under a cap or a budget, and is asked for again soon. */
 export const FAILURE_WAITS = 'StepWaits';

@@ -12,7 +12,7 @@ import { isObject, memberOf } from './graph/json-value.ts';
 import { checkLimits, checkMeaning, type ValidationContext } from './graph/validate/validate.ts';
 import { isDeeperThan, type Json, type JsonObject } from './json.ts';
 
-/** Levels of lists and objects within each other; what is deeper would exhaust the stack of whoever walks it. */
+/** Nesting depth of lists and objects; deeper values would exhaust the stack of code that walks them. */
 const MAX_DEPTH = 64;
 
 const KINDS = graphNodeSchema.options.map((option) => option.shape.kind.value).join(', ');

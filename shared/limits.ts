@@ -8,14 +8,14 @@ export const workspaceLimits = {
   schedules: { atMost: 1_000, called: 'schedules', remedy: 'delete some first' },
   tools: { atMost: 500, called: 'tools', remedy: 'delete some first' },
   budgets: { atMost: 200, called: 'budgets', remedy: 'delete some first' },
-  /** Whoever was invited and has not joined counts, whoever signed up and was not approved does not. */
+  /** Invited members who have not joined count; pending sign-ups do not. */
   members: { atMost: 2_000, called: 'members', remedy: 'remove some first' },
   /** Revoked keys stay in the list and do not count. */
   apiKeys: { atMost: 500, called: 'API keys', remedy: 'revoke some first' },
   dataKeys: { atMost: 500, called: 'data API keys', remedy: 'revoke some first' },
   feeds: { atMost: 500, called: 'feeds', remedy: 'delete some first' },
   sources: { atMost: 1_000, called: 'sources', remedy: 'delete some first' },
-  /** Of those for real records, and as many again for made-up ones. */
+  /** For live records; the same number is allowed for demo records. */
   endpoints: { atMost: 50, called: 'webhook endpoints of a kind', remedy: 'delete some first' },
 } as const satisfies Record<string, WorkspaceLimit>;
 

@@ -36,7 +36,7 @@ export interface RunRoom {
   cap: number | null;
   /** The other steps of the run that are at work. */
   inFlight: { micros: number; unknown: boolean };
-  /** In the order in which their refusals are told; empty when the run is exempt from them. */
+  /** In the order of their refusals; empty when the run is exempt from them. */
   budgets: readonly BudgetRoom[];
 }
 

@@ -11,10 +11,10 @@ export interface SingleFlight {
 }
 
 export function createSingleFlight(): SingleFlight {
-  const underWay = new Map<string, Promise<Triggered | undefined>>();
+  const pending = new Map<string, Promise<Triggered | undefined>>();
   return {
     board: async (event, admit) => {
-      const flight = underWay.get(event);
+      const flight = pending.get(event);
       if (flight !== undefined) {
         const first = await flight;
         return first === undefined
@@ -22,8 +22,8 @@ export function createSingleFlight(): SingleFlight {
           : { runId: first.runId, dispatched: Promise.resolve(true) };
       }
       const admission = admit();
-      const landed = admission.catch(() => undefined).finally(() => underWay.delete(event));
-      underWay.set(event, landed);
+      const landed = admission.catch(() => undefined).finally(() => pending.delete(event));
+      pending.set(event, landed);
       return admission;
     },
   };

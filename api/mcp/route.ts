@@ -21,9 +21,9 @@ const ANY_ANSWER = 'application/json, text/event-stream';
  * GET and DELETE: without sessions no stream can be opened or closed, and the protocol requires 405.
  */
 export function mcpRoutes(app: App, context: RouteContext): void {
-  const acts = createRunActions(context);
+  const actions = createRunActions(context);
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    const server = createServer({ context, acts, actor: request.actor });
+    const server = createServer({ context, actions, actor: request.actor });
     const response = await exchange(server, asWebRequest(request, hangUp(reply)), request.body);
     const text = withParamErrors(await response.text());
     return reply

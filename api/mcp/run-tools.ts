@@ -66,9 +66,9 @@ export const runTools = [
         .meta({ description: 'An earlier call with this idempotency_key started it' }),
     }),
     handle: async (call, args) => {
-      const { actor, acts, context, signal } = call;
+      const { actor, actions, context, signal } = call;
       const { workflowId } = await scopeOf(call, args.workflow);
-      const { run, replayed } = await acts.start({
+      const { run, replayed } = await actions.start({
         actor,
         workflowId,
         input: args.input ?? {},
@@ -78,7 +78,7 @@ export const runTools = [
       if (args.wait_seconds === 0) return { ...run, replayed };
       const watched = { workspaceId: actor.workspaceId, runId: run.id };
       await restOf(context.db, watched, { waitMs: args.wait_seconds * 1_000, signal });
-      return { ...(await acts.read(actor, run.id)), replayed };
+      return { ...(await actions.read(actor, run.id)), replayed };
     },
   }),
   defineTool({
@@ -89,7 +89,7 @@ export const runTools = [
     annotations: { readOnlyHint: true, openWorldHint: false },
     input: z.strictObject({ run_id: runId }),
     output: runSchema,
-    handle: async ({ acts, actor }, args) => acts.read(actor, args.run_id),
+    handle: async ({ actions, actor }, args) => actions.read(actor, args.run_id),
   }),
   defineTool({
     name: 'list_runs',
@@ -133,8 +133,8 @@ export const runTools = [
       ...gateAnswerFields,
     }),
     output: runAfter,
-    handle: async ({ acts, actor }, { run_id, node_id: nodeId, step_key: stepKey, ...answer }) =>
-      acts.decide(actor, run_id, { ...answer, nodeId, stepKey }),
+    handle: async ({ actions, actor }, { run_id, node_id: nodeId, step_key: stepKey, ...answer }) =>
+      actions.decide(actor, run_id, { ...answer, nodeId, stepKey }),
   }),
   defineTool({
     name: 'resume_run',
@@ -150,7 +150,7 @@ export const runTools = [
     },
     input: z.strictObject({ run_id: runId }),
     output: runAfter,
-    handle: async ({ acts, actor }, args) => acts.resume(actor, args.run_id),
+    handle: async ({ actions, actor }, args) => actions.resume(actor, args.run_id),
   }),
   defineTool({
     name: 'cancel_run',
@@ -166,6 +166,6 @@ export const runTools = [
     },
     input: z.strictObject({ run_id: runId }),
     output: runAfter,
-    handle: async ({ acts, actor }, args) => acts.cancel(actor, args.run_id),
+    handle: async ({ actions, actor }, args) => actions.cancel(actor, args.run_id),
   }),
 ];

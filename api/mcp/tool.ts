@@ -8,7 +8,7 @@ import type { RunActions } from '../run-actions.ts';
 /** The dependencies and the caller of a tool. */
 export interface ToolCall {
   context: RouteContext;
-  acts: RunActions;
+  actions: RunActions;
   actor: Actor;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** Says when it ran, in milliseconds since 1970 with a fraction, so that round trips can be told from the outside. */
+/** Returns when it ran, in milliseconds since 1970 with a fraction, to measure round trips from outside. */
 export async function nothing(): Promise<number> {
   return performance.timeOrigin + performance.now();
 }

@@ -111,7 +111,7 @@ async function contended(stack: Stack, processes: Processes): Promise<Result> {
   const { service, databaseUrl, environment } = stack;
   const workflowId = await service.define('Contended', chain(1));
   const ports = await freePorts(apiProcesses);
-  // On task queues nobody polls: what is measured is admission, not execution.
+  // On task queues without a worker: this measures admission, not execution.
   const apis = await Promise.all(
     ports.map((port, index) =>
       processes.startNode({

@@ -189,7 +189,7 @@ async function bigRun(browser: Browser, url: string, runId: string): Promise<Res
       ours: figure(longest),
       bound: atMost(200),
       notes: [
-        'tasks of less than 50 ms are not told and count as 0; the layout itself is in a worker',
+        'tasks below 50 ms are not reported and count as 0; the layout itself is in a worker',
       ],
     }),
   ];

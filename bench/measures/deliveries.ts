@@ -86,7 +86,7 @@ function judged(alone: number[], beside: number[], rates: [number, number][]): R
   });
 }
 
-/** Each group of endpoints hears of one type, and the groups have their turns. */
+/** Each group of endpoints subscribes to one type, and the groups take turns. */
 const types = [
   'entity.created',
   'entity.updated',

@@ -11,8 +11,8 @@ const limits = { count: 8, least: 4, budgetMs: 40_000 };
 
 /**
  * Records sent as one NDJSON stream, against rows of the same content put into the same tables in batches, each batch
- * a transaction of its own on both sides. Ours looks for each record first, tells old from new and says what became of
- * it; the baseline knows that all are new, has its ids made by the database, and checks nothing.
+ * a transaction of its own on both sides. Ours looks for each record first, compares it and returns its
+ * result; the baseline knows that all are new, has its ids made by the database, and checks nothing.
  */
 export async function ingest({ apiUrl, databaseUrl }: Stack): Promise<Result[]> {
   const [ours, baseline] = [await makeFeed(apiUrl, 'Sent'), await makeFeed(apiUrl, 'Put')];

@@ -14,9 +14,8 @@ const quietMs = 15_000;
 const budgetMs = 150_000;
 
 /**
- * Memory of a fresh worker process after few and after many runs: as the system sees it after a quiet spell, and what
- * is left of that once garbage is collected. The first may grow until V8 sees a reason to collect, the second only
- * by what is kept.
+ * Memory of a fresh worker process after few and after many runs: as the system sees it after a quiet period, and after
+ * a garbage collection. The first may grow until V8 has a reason to collect, the second only by retained objects.
  */
 export async function memory({ service, renewWorker }: Stack): Promise<Result[]> {
   const workflow = await service.define('Three tools', chain(3));

@@ -20,9 +20,9 @@ const pages = {
 };
 
 /**
- * Reading figures over all runs when there are a million, against the same when there are a thousand, in another
- * database of the same server behind another API process. Both are seeded in SQL: runs, what the writers would have
- * told of them by day, the counter of the month, and a budget with a hold of each run in its ledger.
+ * Reads usage figures with a million runs, and with a thousand, in another database of the same server behind another
+ * API process. Both are seeded in SQL: runs, their daily totals, the counter of the month, and a budget with a hold of
+ * each run in its ledger.
  */
 export async function overview(stack: Stack, processes: Processes): Promise<Result[]> {
   const name = 'workflows_of_few_runs';
@@ -58,7 +58,7 @@ export async function overview(stack: Stack, processes: Processes): Promise<Resu
   return results;
 }
 
-/** So many runs of the default workspace, spread over the days, and what is told of them. */
+/** Runs of the default workspace, spread over the days, with their daily totals. */
 async function seed(url: string, runs: number): Promise<void> {
   const [workspace] = await query<{ id: string }>(
     url,

@@ -31,14 +31,14 @@ export async function read(stack: Stack, processes: Processes): Promise<Result[]
   };
   const rates = { ours: [] as number[], row: [] as number[], record: [] as number[] };
   const apart = { ours: [] as number[], row: [] as number[] };
-  const inTurn = (path: string) => runIds.map((id) => `${path}/${id}`);
+  const urlsOf = (path: string) => runIds.map((id) => `${path}/${id}`);
   for (const url of Object.values(urls)) await fire(url, 1);
   for (let round = 0; round < rounds; round += 1) {
     rates.ours.push(await fire(urls.ours, seconds));
     rates.row.push(await fire(urls.row, seconds));
     rates.record.push(await fire(urls.record, seconds));
-    apart.ours.push(await fire(urls.ours, seconds, inTurn('/api/runs')));
-    apart.row.push(await fire(urls.row, seconds, inTurn('/row')));
+    apart.ours.push(await fire(urls.ours, seconds, urlsOf('/api/runs')));
+    apart.row.push(await fire(urls.row, seconds, urlsOf('/row')));
   }
   await processes.stop(server);
   const perRound = (other: number[], ours = rates.ours): number =>
@@ -54,7 +54,7 @@ export async function read(stack: Stack, processes: Processes): Promise<Result[]
       notes: [
         `${connections} connections; the bare server sends the row as it comes from the database`,
         'those who read the same run at the same moment share a statement, which the bare server does not',
-        `ten runs in turn, of which fewer are read at the same moment: ${Math.round(median(apart.ours))} and ${Math.round(median(apart.row))} requests/s, ratio ${perRound(apart.row, apart.ours).toFixed(2)}`,
+        `ten runs in turn, so that fewer are read at the same moment: ${Math.round(median(apart.ours))} and ${Math.round(median(apart.row))} requests/s, ratio ${perRound(apart.row, apart.ours).toFixed(2)}`,
         `when it also makes the run record of it: ${Math.round(median(rates.record))} requests/s, ratio ${perRound(rates.record).toFixed(2)}`,
       ],
     }),

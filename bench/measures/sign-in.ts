@@ -171,7 +171,7 @@ async function timeFor(ms: number, client: Caller, headers: Headers): Promise<nu
   return times;
 }
 
-/** Each attacker at an address and an account of its own, so that what is tried is hashed for as long as possible. */
+/** Each attacker uses its own address and account, so that its attempts are hashed for as long as possible. */
 async function tryWrongPasswords(
   apiUrl: string,
   email: string,

@@ -235,7 +235,7 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
   return {
     begin: (kind) => {
       const stop = new AbortController();
-      const underWay = attacks[kind].map((attack) => repeat(attack, stop.signal));
+      const pending = attacks[kind].map((attack) => repeat(attack, stop.signal));
       return {
         end: async () => {
           stop.abort();
@@ -246,7 +246,7 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
             [email],
           );
           await Promise.all(runs.map(({ id }) => send('POST', `/api/runs/${id}/cancel`, {})));
-          await Promise.all(underWay);
+          await Promise.all(pending);
           await pause(2 * AGAIN_MS);
         },
       };

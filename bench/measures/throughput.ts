@@ -7,7 +7,7 @@ const inFlight = 30;
 const runsPerRound = 150;
 const rounds = 5;
 
-/** Runs of three tool nodes per second when thirty are always under way. */
+/** Runs of three tool nodes per second when thirty are always in progress. */
 export async function throughput({ service, bare, cpu }: Stack): Promise<Result[]> {
   const workflow = await service.define('Three tools', chain(3));
   const spent = { ours: counter(cpu), baseline: counter(cpu) };

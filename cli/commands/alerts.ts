@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { inSession } from '../session.ts';
 
 export function alertCommands(program: Command): void {
-  const alerts = program.command('alerts').description('see how people are told of runs');
+  const alerts = program.command('alerts').description('see alert channels');
 
   alerts
     .command('list')
@@ -21,11 +21,11 @@ export function alertCommands(program: Command): void {
 
   alerts
     .command('test')
-    .description('send a test over every channel that is configured')
+    .description('send a test over every configured channel')
     .action(
       inSession(async ({ client, output }) => {
         const sent = await client.testAlerts();
-        output.record(sent, { 'on its way over': sent.channels.join(', ') });
+        output.record(sent, { 'sending over': sent.channels.join(', ') });
       }),
     );
 }

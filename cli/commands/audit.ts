@@ -20,13 +20,13 @@ export function auditCommands(program: Command): void {
   audit
     .command('list', { isDefault: true })
     .description('list entries, newest first')
-    .option('--action <action>', 'of this kind, such as plan_change')
+    .option('--action <action>', 'with this action, such as plan_change')
     .option('--actor <id>', 'by this member')
-    .option('--target-type <type>', 'on things of this kind, such as run')
-    .option('--target <id>', 'on this one')
+    .option('--target-type <type>', 'on this target type, such as run')
+    .option('--target <id>', 'on this target')
     .option('--since <time>', 'written at or after, such as 2026-11-01T00:00:00Z')
     .option('--until <time>', 'written before')
-    .option('--limit <number>', 'how many at most', wholePositive, 20)
+    .option('--limit <number>', 'maximum number', wholePositive, 20)
     .action(
       inSession<ListOptions>(async ({ client, output }, _args, options) => {
         const { action, actor, targetType, target, since, until, limit } = options;
@@ -52,7 +52,7 @@ export function auditCommands(program: Command): void {
 
   audit
     .command('verify')
-    .description('tell whether the log is as it was written; code 1 when it is not')
+    .description('verify that the log is unchanged; code 1 when it is not')
     .action(
       inSession(async ({ client, output }) => {
         const verification = await client.verifyAudit();

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** `ops data`, which several files have commands of. */
+/** `ops data`; several files add its commands. */
 export const dataGroup = (program: Command): Command =>
   program.commands.find((command) => command.name() === 'data') ??
-  program.command('data').description('see and change what the data API serves, and to whom');
+  program.command('data').description('manage the data API: feeds, sources and keys');

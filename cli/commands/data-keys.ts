@@ -25,7 +25,7 @@ const dataKeyOf = (client: Client, reference: string) =>
 export function dataKeyCommands(program: Command): void {
   const keys = dataGroup(program)
     .command('keys')
-    .description('see and change keys of the data API');
+    .description('list and manage keys of the data API');
 
   keys
     .command('list')
@@ -47,17 +47,17 @@ export function dataKeyCommands(program: Command): void {
   keys
     .command('create')
     .argument('<name>')
-    .description('make a key of the data API; its secret is shown this once')
+    .description('create a key of the data API; its secret is shown only this once')
     .addOption(
-      new Option('--mode <mode>', 'live reads what is real, test what is made up')
+      new Option('--mode <mode>', 'live keys read live records, test keys read demo records')
         .choices(['live', 'test'])
         .makeOptionMandatory(),
     )
-    .requiredOption('--scope <scopes...>', 'what it is for, such as entities:read')
-    .option('--expires <time>', 'when it ends, ISO 8601 with a time zone')
-    .option('--allow <ranges...>', 'addresses and CIDRs that it may be used from')
-    .option('--requests <count>', 'how many requests a month', wholePositive)
-    .option('--credits <count>', 'how many data credits a month', wholePositive)
+    .requiredOption('--scope <scopes...>', 'its scopes, such as entities:read')
+    .option('--expires <time>', 'when it expires, ISO 8601 with a time zone')
+    .option('--allow <ranges...>', 'addresses and CIDRs that can use it')
+    .option('--requests <count>', 'requests per month', wholePositive)
+    .option('--credits <count>', 'data credits per month', wholePositive)
     .action(
       inSession<NewKey>(async ({ client, output }, [name = ''], options) => {
         const { mode, scope, expires, allow, requests, credits } = options;
@@ -78,17 +78,17 @@ export function dataKeyCommands(program: Command): void {
   keys
     .command('revoke')
     .argument('<key>', 'id or name')
-    .description('make a key of the data API useless, at once and for good')
+    .description('revoke a key of the data API, effective at once')
     .action(
       inSession(async ({ client, output }, [key = '']) => {
         await client.revokeDataKey(await dataKeyOf(client, key));
-        output.tell(`Revoked ${key}`);
+        output.note(`Revoked ${key}`);
       }),
     );
 
   dataGroup(program)
     .command('usage')
-    .description('show what the data API has cost this month')
+    .description('show the usage of the data API this month')
     .action(
       inSession(async ({ client, output }) => {
         const usage = await client.getDataUsage();

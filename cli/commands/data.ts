@@ -37,7 +37,7 @@ export function dataCommands(program: Command): void {
   data
     .command('ingest')
     .argument('[file]', 'NDJSON, one record or event per line; - for standard input', '-')
-    .requiredOption('--feed <feed>', 'where the records go, by id or name')
+    .requiredOption('--feed <feed>', 'the feed for the records, by id or name')
     .description('send records to a feed; code 1 when some were refused')
     .action(
       inSession<{ feed: string }>(async ({ client, output }, [file = '-'], { feed }) => {
@@ -49,7 +49,7 @@ export function dataCommands(program: Command): void {
 }
 
 function feedCommands(data: Command): void {
-  const feeds = data.command('feeds').description('see and change feeds');
+  const feeds = data.command('feeds').description('list and manage feeds');
   feeds
     .command('list')
     .description('list feeds')
@@ -67,10 +67,7 @@ function feedCommands(data: Command): void {
   feeds
     .command('create')
     .description('create a feed')
-    .requiredOption(
-      '-f, --file <file>',
-      'JSON with name and what else there is to say; - for standard input',
-    )
+    .requiredOption('-f, --file <file>', 'JSON with name and other fields; - for standard input')
     .action(
       inSession<{ file: string }>(async ({ client, output }, _args, { file }) => {
         const feed = (await readJsonObject(file)) as unknown as BodyOf<'POST /api/data/feeds'>;
@@ -84,13 +81,13 @@ function feedCommands(data: Command): void {
     .action(
       inSession(async ({ client, output }, [feed = '']) => {
         await client.deleteFeed(await feedOf(client, feed));
-        output.tell(`Deleted ${feed}`);
+        output.note(`Deleted ${feed}`);
       }),
     );
 }
 
 function sourceCommands(data: Command): void {
-  const sources = data.command('sources').description('see and change sources');
+  const sources = data.command('sources').description('list and manage sources');
   sources
     .command('list')
     .description('list sources and their health')
@@ -110,7 +107,7 @@ function sourceCommands(data: Command): void {
     .description('create a source')
     .requiredOption(
       '-f, --file <file>',
-      'JSON with name, type and what else there is to say; - for standard input',
+      'JSON with name, type and other fields; - for standard input',
     )
     .action(
       inSession<{ file: string }>(async ({ client, output }, _args, { file }) => {
@@ -125,7 +122,7 @@ function sourceCommands(data: Command): void {
     .action(
       inSession(async ({ client, output }, [source = '']) => {
         await client.deleteSource(await sourceOf(client, source));
-        output.tell(`Deleted ${source}`);
+        output.note(`Deleted ${source}`);
       }),
     );
 }
@@ -146,7 +143,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
-/** Sends the lines a batch at a time, tells on stderr how far it is, and adds up what became of them. */
+/** Sends the lines in batches, reports its progress on stderr, and adds up the results. */
 async function sendLines(
   client: Client,
   feedId: string,
@@ -180,7 +177,7 @@ async function sendLines(
     for (const { line: at, reason } of answer.errors) {
       refuse({ line: sent[at - 1]?.line ?? at, reason });
     }
-    // Of very many, not all are told in full.
+    // With very many, only some are listed.
     total.refused += answer.refused - answer.errors.length;
     process.stderr.write(`${line} lines sent, ${total.refused} refused\n`);
   };
@@ -204,7 +201,7 @@ async function sendLines(
   return total;
 }
 
-/** A line as a record, or why it is none: the service would refuse a number that it cannot hold with the whole batch. */
+/** A line as a record, or its error: a number that the service cannot store would fail the whole batch. */
 function readRecord(text: string): { record: unknown } | { reason: string } {
   // Set by the callback, which the compiler does not see.
   let isExact = true as boolean;
@@ -222,7 +219,7 @@ function readRecord(text: string): { record: unknown } | { reason: string } {
     ? { record }
     : {
         reason:
-          'holds an integer beyond ±9007199254740991 or a number too large; send it as a string',
+          'contains an integer beyond ±9007199254740991 or a number too large; send it as a string',
       };
 }
 

@@ -22,7 +22,7 @@ const budgetOf = (client: Client, reference: string) =>
   });
 
 export function moneyCommands(program: Command): void {
-  const budgets = program.command('budgets').description('see and change budgets');
+  const budgets = program.command('budgets').description('list and manage budgets');
 
   budgets
     .command('list')
@@ -44,7 +44,7 @@ export function moneyCommands(program: Command): void {
   budgets
     .command('show')
     .argument('<budget>', 'id or name')
-    .description('show what of a budget is spent, reserved and left')
+    .description('show the spent, reserved and remaining amounts of a budget')
     .action(
       inSession(async ({ client, output }, [reference = '']) => {
         const budget = await client.getBudget(await budgetOf(client, reference));
@@ -56,11 +56,11 @@ export function moneyCommands(program: Command): void {
   budgets
     .command('create')
     .argument('<name>')
-    .description('limit what runs may cost')
-    .requiredOption('--limit <dollars>', 'how much', positive)
-    .option('--window <window>', 'per day, week, month (unless given) or total')
+    .description('limit the cost of runs')
+    .requiredOption('--limit <dollars>', 'the limit', positive)
+    .option('--window <window>', 'per day, week, month (default) or total')
     .option('--workflow <workflow>', 'for one workflow, by id or name')
-    .option('--reserve <dollars>', 'what each run puts aside at its start', positive)
+    .option('--reserve <dollars>', 'the amount that each run reserves at its start', positive)
     .action(
       inSession<NewBudget>(async ({ client, output }, [name = ''], options) => {
         const { limit, window, workflow, reserve } = options;
@@ -90,13 +90,13 @@ export function moneyCommands(program: Command): void {
     .action(
       inSession(async ({ client, output }, [budget = '']) => {
         await client.deleteBudget(await budgetOf(client, budget));
-        output.tell(`Deleted ${budget}`);
+        output.note(`Deleted ${budget}`);
       }),
     );
 
   program
     .command('usage')
-    .description('show the runs and the cost of the month, and the limit of the plan')
+    .description("show the runs and the cost of this month, and the plan's limit")
     .action(
       inSession(async ({ client, output }) => {
         output.record(await client.getUsage());

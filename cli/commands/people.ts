@@ -20,7 +20,7 @@ const keyOf = (client: Client, reference: string) =>
   });
 
 export function peopleCommands(program: Command): void {
-  const members = program.command('members').description('see and change who is in the workspace');
+  const members = program.command('members').description('list and manage members');
 
   members
     .command('list')
@@ -30,7 +30,7 @@ export function peopleCommands(program: Command): void {
         output.list(await client.listMembers(), {
           Id: (row) => row.id,
           Name: (row) => row.name,
-          'E-mail': (row) => row.email,
+          Email: (row) => row.email,
           Role: (row) => row.role,
           Status: (row) => row.status,
         });
@@ -39,8 +39,8 @@ export function peopleCommands(program: Command): void {
 
   members
     .command('invite')
-    .argument('<e-mail>')
-    .description('invite somebody; the answer holds their invitation code')
+    .argument('<email>')
+    .description('invite a member; prints their invitation code')
     .requiredOption('--name <name>', 'their name')
     .option('--role <role>', 'admin, editor or viewer', 'viewer')
     .action(
@@ -51,8 +51,8 @@ export function peopleCommands(program: Command): void {
 
   members
     .command('renew')
-    .argument('<member>', 'id or e-mail')
-    .description('make another invitation code for who is invited; the one before is void')
+    .argument('<member>', 'id or email')
+    .description('replace the code of an invitation; the previous one becomes invalid')
     .action(
       inSession(async ({ client, output }, [member = '']) => {
         const renewed = await client.renewInvite(await memberOf(client, member));
@@ -63,8 +63,8 @@ export function peopleCommands(program: Command): void {
 
   members
     .command('approve')
-    .argument('<member>', 'id or e-mail')
-    .description('let in who has signed up')
+    .argument('<member>', 'id or email')
+    .description('approve a sign-up')
     .action(
       inSession(async ({ client, output }, [member = '']) => {
         const approved = await client.approveMember(await memberOf(client, member));
@@ -75,9 +75,9 @@ export function peopleCommands(program: Command): void {
 
   members
     .command('role')
-    .argument('<member>', 'id or e-mail')
+    .argument('<member>', 'id or email')
     .argument('<role>', 'admin, editor or viewer')
-    .description('give a member another role')
+    .description("change a member's role")
     .action(
       inSession(async ({ client, output }, [reference = '', role = '']) => {
         const member = await client.changeRole(await memberOf(client, reference), role as Role);
@@ -87,16 +87,16 @@ export function peopleCommands(program: Command): void {
 
   members
     .command('remove')
-    .argument('<member>', 'id or e-mail')
+    .argument('<member>', 'id or email')
     .description('remove a member; keys linked to them are revoked')
     .action(
       inSession(async ({ client, output }, [member = '']) => {
         await client.removeMember(await memberOf(client, member));
-        output.tell(`Removed ${member}`);
+        output.note(`Removed ${member}`);
       }),
     );
 
-  const keys = program.command('keys').description('see and change API keys');
+  const keys = program.command('keys').description('list and manage API keys');
 
   keys
     .command('list')
@@ -118,9 +118,9 @@ export function peopleCommands(program: Command): void {
   keys
     .command('create')
     .argument('<name>')
-    .description('make an API key; its secret is shown this once')
+    .description('create an API key; its secret is shown only this once')
     .option('--role <role>', 'admin, editor or viewer')
-    .option('--member <member>', 'link it to a member, whose permissions it follows')
+    .option('--member <member>', 'link it to a member; it has their permissions')
     .action(
       inSession<{ role?: Role; member?: string }>(
         async ({ client, output }, [name = ''], options) => {
@@ -139,11 +139,11 @@ export function peopleCommands(program: Command): void {
   keys
     .command('revoke')
     .argument('<key>', 'id or name')
-    .description('make an API key useless, at once and for good')
+    .description('revoke an API key, effective at once')
     .action(
       inSession(async ({ client, output }, [key = '']) => {
         await client.revokeApiKey(await keyOf(client, key));
-        output.tell(`Revoked ${key}`);
+        output.note(`Revoked ${key}`);
       }),
     );
 }

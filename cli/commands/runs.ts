@@ -35,20 +35,20 @@ export function runCommands(program: Command): void {
       'a JSON file, - for standard input, or key=value; may be repeated',
       collect,
     )
-    .option('--wait', 'wait until it has ended or waits for a decision; the exit code tells which')
-    .option('--watch', 'wait, and show its steps meanwhile')
-    .option('--wait-timeout <seconds>', 'how long to wait at most; the run goes on', positive, 300)
-    .option('--idempotency-key <key>', 'given twice with the same input, it starts one run')
+    .option('--wait', 'wait until it ends or needs a decision; the exit code says which')
+    .option('--watch', 'wait, and show its steps')
+    .option('--wait-timeout <seconds>', 'maximum time to wait; the run continues', positive, 300)
+    .option('--idempotency-key <key>', 'used twice with the same input, it starts one run')
     .action(inSession<RunOptions & { waitTimeout: number }>(startRun));
 
-  const runs = program.command('runs').description('see runs');
+  const runs = program.command('runs').description('list and manage runs');
 
   runs
     .command('list')
     .description('list runs, newest first')
     .option('--workflow <workflow>', 'of this workflow, by id or name')
     .option('--status <status>', 'pending, running, paused, success or failed')
-    .option('--limit <number>', 'how many at most', wholePositive, 20)
+    .option('--limit <number>', 'maximum number', wholePositive, 20)
     .action(
       inSession<{ workflow?: string; status?: Run['status']; limit: number }>(
         async ({ client, output }, _args, { workflow, status, limit }) => {
@@ -75,8 +75,8 @@ export function runCommands(program: Command): void {
   runs
     .command('watch')
     .argument('<run>')
-    .description('show the steps of a run as they go, until it has ended or waits for a decision')
-    .option('--wait-timeout <seconds>', 'how long to wait at most; the run goes on', positive, 300)
+    .description('follow the steps of a run until it ends or needs a decision')
+    .option('--wait-timeout <seconds>', 'maximum time to wait; the run continues', positive, 300)
     .action(
       inSession<{ waitTimeout: number }>(async (session, [runId = ''], { waitTimeout }) =>
         endWith(await watch(session, runId, waitTimeout)),
@@ -89,7 +89,7 @@ export function runCommands(program: Command): void {
   program
     .command('resume')
     .argument('<run>')
-    .description('take a failed run up again where it failed')
+    .description('resume a failed run from its last checkpoint')
     .action(
       inSession(async (session, [runId = '']) =>
         printRun(session.output, await session.client.resume(runId)),
@@ -99,7 +99,7 @@ export function runCommands(program: Command): void {
   program
     .command('cancel')
     .argument('<run>')
-    .description('end a run')
+    .description('cancel a run')
     .action(
       inSession(async (session, [runId = '']) =>
         printRun(session.output, await session.client.cancel(runId)),
@@ -112,9 +112,9 @@ function decisionCommand(program: Command, name: 'approve' | 'reject', approved:
     .command(name)
     .argument('<run>')
     .description(`${name} at the gate that a run waits at`)
-    .option('-i, --input <input>', 'put into the state of the run; as in ops run', collect)
-    .option('--node <id>', 'which gate, when several are open')
-    .option('--reason <text>', 'why; kept with the decision')
+    .option('-i, --input <input>', 'merged into the state of the run; as in ops run', collect)
+    .option('--node <id>', 'the gate, when several are open')
+    .option('--reason <text>', 'the reason; stored with the decision')
     .action(
       inSession<{ input?: string[]; node?: string; reason?: string }>(
         async ({ client, output }, [runId = ''], { input, node, reason }) => {
@@ -157,10 +157,10 @@ async function watch({ client, output }: Session, runId: string, seconds: number
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  throw new Ending(exitCodes.waitedTooLong, `Run ${runId} goes on after ${seconds} s`);
+  throw new Ending(exitCodes.waitedTooLong, `Run ${runId} continues after ${seconds} s`);
 }
 
-/** The run has been shown already; only how it ended is left to say. */
+/** The run was already shown; only its end is left. */
 function endWith(run: Run): void {
   const code = codeOfRun(run.status);
   if (code !== exitCodes.ok) throw new Ending(code);
@@ -185,7 +185,7 @@ function showRun(output: Output, run: Run): void {
     output: run.output,
   });
   if (run.steps.length === 0) return;
-  output.tell('');
+  output.note('');
   output.list(run.steps, {
     Step: (step) => step.step_key,
     Kind: (step) => step.kind,

@@ -22,7 +22,7 @@ const scheduleOf = (client: Client, reference: string) =>
   });
 
 export function scheduleCommands(program: Command): void {
-  const schedules = program.command('schedules').description('have workflows run at given times');
+  const schedules = program.command('schedules').description('list and manage schedules');
 
   schedules
     .command('list')
@@ -37,7 +37,7 @@ export function scheduleCommands(program: Command): void {
           Zone: (row) => row.timezone,
           Enabled: (row) => (row.enabled ? 'yes' : 'no'),
           Next: (row) => row.next_run_at,
-          'Passed over': (row) => row.last_skip?.reason,
+          Skipped: (row) => row.last_skip?.reason,
         });
       }),
     );
@@ -45,12 +45,12 @@ export function scheduleCommands(program: Command): void {
   schedules
     .command('create')
     .argument('<workflow>', 'id or name')
-    .description('have a workflow run at given times')
+    .description('create a schedule for a workflow')
     .requiredOption('--cron <cron>', 'minute, hour, day of month, month, day of week')
     .option('--name <name>')
-    .option('--timezone <zone>', 'IANA name; UTC unless given')
-    .option('-i, --input <input>', 'what each run is given; as in ops run', collect)
-    .option('--overlap <overlap>', 'skip (unless given) or allow runs beside one another')
+    .option('--timezone <zone>', 'IANA name; default UTC')
+    .option('-i, --input <input>', 'the input of each run; as in ops run', collect)
+    .option('--overlap <overlap>', 'skip (default) or allow concurrent runs')
     .action(
       inSession<NewSchedule>(async ({ client, output }, [workflow = ''], { input, ...options }) => {
         const { id } = await findWorkflow(client, workflow);
@@ -62,11 +62,11 @@ export function scheduleCommands(program: Command): void {
   schedules
     .command('delete')
     .argument('<schedule>', 'id or name')
-    .description('delete a schedule; its runs go on')
+    .description('delete a schedule; its runs continue')
     .action(
       inSession(async ({ client, output }, [schedule = '']) => {
         await client.deleteSchedule(await scheduleOf(client, schedule));
-        output.tell(`Deleted ${schedule}`);
+        output.note(`Deleted ${schedule}`);
       }),
     );
 

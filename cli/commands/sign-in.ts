@@ -9,9 +9,9 @@ import { type GlobalOptions, inSession, openOutput } from '../session.ts';
 export function signInCommands(program: Command): void {
   program
     .command('login')
-    .description('store who you are as a profile, and use it from now on')
+    .description('sign in, store a profile and use it from now on')
     .option(
-      '--email <e-mail>',
+      '--email <email>',
       'sign in as this member; the password is asked for, or read from standard input',
     )
     .option('--api-key', 'use an API key; it is asked for, or read from standard input')
@@ -21,7 +21,7 @@ export function signInCommands(program: Command): void {
 
   program
     .command('logout')
-    .description('forget the profile in use, or that of --profile')
+    .description('delete the current profile, or that of --profile')
     .action(async function (this: Command) {
       const { configFolder, ...rest } = environment();
       const stored = await readProfiles(configFolder);
@@ -29,7 +29,7 @@ export function signInCommands(program: Command): void {
       if (stored.profiles[name] === undefined) throw refusal(`There is no profile '${name}'`);
       const { [name]: _gone, ...profiles } = stored.profiles;
       await writeProfiles(configFolder, { ...stored, profiles });
-      openOutput(this).tell(`Forgot profile '${name}'`);
+      openOutput(this).note(`Deleted profile '${name}'`);
     });
 
   program
@@ -37,7 +37,7 @@ export function signInCommands(program: Command): void {
     .description('list the stored profiles')
     .action(async function (this: Command) {
       const { current, profiles } = await readProfiles(environment().configFolder);
-      // Without credentials: they are for the service only.
+      // Without credentials: only the service needs them.
       const rows = Object.entries(profiles).map(([name, { url, email, api_key }]) => ({
         name,
         current: name === current,
@@ -63,12 +63,12 @@ export function signInCommands(program: Command): void {
       const stored = await readProfiles(configFolder);
       if (stored.profiles[name] === undefined) throw refusal(`There is no profile '${name}'`);
       await writeProfiles(configFolder, { ...stored, current: name });
-      openOutput(this).tell(`Using profile '${name}'`);
+      openOutput(this).note(`Using profile '${name}'`);
     });
 
   program
     .command('whoami')
-    .description('show who you are to the service, and what you may do')
+    .description('show your account and permissions')
     .action(
       inSession(async ({ client, output }) => {
         output.record(await client.getIdentity());
@@ -84,15 +84,15 @@ async function login(command: Command): Promise<void> {
   const url = options.url ?? rest.url ?? stored.profiles[name]?.url ?? 'http://127.0.0.1:8000';
   const profile = options.apiKey
     ? await withApiKey(url)
-    : await withPassword(url, options.email ?? (await readText('E-mail')));
+    : await withPassword(url, options.email ?? (await readText('Email')));
   const profiles = { ...stored.profiles, [name]: profile };
   await writeProfiles(configFolder, { current: name, profiles });
-  openOutput(command).tell(`Signed in to ${url} as profile '${name}'`);
+  openOutput(command).note(`Signed in to ${url} as profile '${name}'`);
 }
 
 async function withApiKey(url: string): Promise<Profile> {
   const apiKey = await readSecret('API key');
-  // Asked once here, so that a wrong key is told now.
+  // Checked once here, so that a wrong key is reported now.
   await createClient({ baseUrl: url, apiKey }).getWorkspace();
   return { url, api_key: apiKey };
 }

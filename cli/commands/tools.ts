@@ -14,7 +14,7 @@ const toolOf = (client: Client, reference: string) =>
   });
 
 export function toolCommands(program: Command): void {
-  const tools = program.command('tools').description('see and change custom tools');
+  const tools = program.command('tools').description('list and manage custom tools');
 
   tools
     .command('list')
@@ -35,10 +35,10 @@ export function toolCommands(program: Command): void {
   tools
     .command('register')
     .description('register an endpoint that workflows can call')
-    // Headers may hold credentials, which have no place among the arguments of a process.
+    // Headers may contain credentials, which must not be process arguments.
     .requiredOption(
       '-f, --file <file>',
-      'JSON with name, endpoint_url and what else there is to say; - for standard input',
+      'JSON with name, endpoint_url and other fields; - for standard input',
     )
     .action(
       inSession<{ file: string }>(async ({ client, output }, _args, { file }) => {
@@ -54,7 +54,7 @@ export function toolCommands(program: Command): void {
     .action(
       inSession(async ({ client, output }, [tool = '']) => {
         await client.deleteTool(await toolOf(client, tool));
-        output.tell(`Deleted ${tool}`);
+        output.note(`Deleted ${tool}`);
       }),
     );
 

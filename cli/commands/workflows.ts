@@ -16,7 +16,7 @@ export async function findWorkflow(client: Client, reference: string): Promise<W
   }
   const [found, ...others] = await workflowsNamed(client, reference);
   if (found === undefined) throw refusal(`No workflow has the id or name '${reference}'`);
-  if (others.length > 0) throw refusal(`Several workflows are called '${reference}': give an id`);
+  if (others.length > 0) throw refusal(`Several workflows are named '${reference}': give an id`);
   return found;
 }
 
@@ -25,7 +25,7 @@ async function workflowsNamed(client: Client, name: string): Promise<Workflow[]>
 }
 
 export function workflowCommands(program: Command): void {
-  const workflows = program.command('workflows').description('see and change workflows');
+  const workflows = program.command('workflows').description('list and manage workflows');
 
   workflows
     .command('list')
@@ -64,7 +64,7 @@ export function workflowCommands(program: Command): void {
 
   workflows
     .command('apply')
-    .description('create workflows from files, or change those of the same id or name')
+    .description('create workflows from files, or update those with the same id or name')
     .requiredOption(
       '-f, --file <file>',
       'JSON with name, description, graph, checks; - for standard input; may be repeated',
@@ -90,7 +90,7 @@ export function workflowCommands(program: Command): void {
   workflows
     .command('validate')
     .argument('<workflow>', 'id or name')
-    .description('tell everything that is wrong with a graph; code 1 when something is')
+    .description('report all problems of a graph; code 1 when there are any')
     .action(
       inSession(async ({ client, output }, [reference = '']) => {
         const { id } = await findWorkflow(client, reference);
@@ -104,7 +104,7 @@ export function workflowCommands(program: Command): void {
   workflows
     .command('diff')
     .argument('<workflow>', 'id or name')
-    .description('compare two versions; the newest with the one before it unless told otherwise')
+    .description('compare two versions; by default the newest with the previous one')
     .option('--from <version>', 'the older version', wholePositive)
     .option('--to <version>', 'the newer version', wholePositive)
     .action(inSession(diff));
@@ -112,13 +112,13 @@ export function workflowCommands(program: Command): void {
   workflows
     .command('publish')
     .argument('<workflow>', 'id or name')
-    .description('make a draft a published workflow')
+    .description('publish a draft')
     .action(
       inSession(async ({ client, output }, [reference = '']) => {
         const { id } = await findWorkflow(client, reference);
         const published = await client.publishWorkflow(id);
         if (output.format === 'json') output.record(published);
-        else output.tell(`Published ${published.id} (${published.name})`);
+        else output.note(`Published ${published.id} (${published.name})`);
       }),
     );
 
@@ -130,7 +130,7 @@ export function workflowCommands(program: Command): void {
       inSession(async ({ client, output }, [reference = '']) => {
         const { id, name } = await findWorkflow(client, reference);
         await client.deleteWorkflow(id);
-        output.tell(`Deleted ${id} (${name})`);
+        output.note(`Deleted ${id} (${name})`);
       }),
     );
 }
@@ -144,7 +144,7 @@ interface Edge {
   target: string;
 }
 
-/** Stored graphs are shown as they are; these are the fields that every part of one has. */
+/** Stored graphs are not validated; these are the fields that every part has. */
 function partsOf({ graph, checks }: Workflow) {
   return {
     nodes: graph.nodes as Node[],
@@ -164,8 +164,8 @@ interface Definition {
 async function readDefinition(file: string): Promise<Definition> {
   const { id, checks, ...fields } = await readJsonObject(file);
   if (typeof fields['name'] !== 'string') throw misuse(`${file} has no name`);
-  if (id !== undefined && typeof id !== 'string') throw misuse(`The id in ${file} is no text`);
-  // What else is in it is the service's to judge: it refuses by name what it does not know.
+  if (id !== undefined && typeof id !== 'string') throw misuse(`The id in ${file} is not a string`);
+  // The service validates the other fields, and refuses unknown ones by name.
   const create = fields as BodyOf<'POST /api/workflows'>;
   return { ...(id === undefined ? {} : { id }), create, checks: checks as Checks | undefined };
 }
@@ -187,7 +187,7 @@ async function apply(client: Client, { id, create, checks }: Definition, publish
 async function onlyNamed(client: Client, name: string): Promise<Workflow | undefined> {
   const [found, ...others] = await workflowsNamed(client, name);
   if (others.length > 0) {
-    throw refusal(`Several workflows are called '${name}': put an id in the file`);
+    throw refusal(`Several workflows are named '${name}': put an id in the file`);
   }
   return found;
 }
@@ -202,11 +202,11 @@ function changeOf(before: Workflow | undefined, after: Workflow): string {
 type Report = Awaited<ReturnType<Client['validate']>>;
 
 function printReport(output: Output, { valid, errors, warnings }: Report): void {
-  for (const { message } of errors) output.tell(`${output.paint('red', 'error')}: ${message}`);
+  for (const { message } of errors) output.note(`${output.paint('red', 'error')}: ${message}`);
   for (const { message } of warnings) {
-    output.tell(`${output.paint('yellow', 'warning')}: ${message}`);
+    output.note(`${output.paint('yellow', 'warning')}: ${message}`);
   }
-  if (valid) output.tell('The graph is valid');
+  if (valid) output.note('The graph is valid');
 }
 
 async function diff(
@@ -223,7 +223,7 @@ async function diff(
   for (const kind of ['node', 'edge'] as const) {
     for (const [change, [colour, sign]] of signs) {
       for (const part of difference[`${kind}s`][change]) {
-        output.tell(`${output.paint(colour, sign)} ${kind} ${nameOf(part as Node | Edge)}`);
+        output.note(`${output.paint(colour, sign)} ${kind} ${nameOf(part as Node | Edge)}`);
       }
     }
   }

@@ -4,7 +4,7 @@ import { sessionToken } from './session.ts';
 
 let made: { token: string | undefined; client: Client } | undefined;
 
-/** The client of whoever is signed in now. Ask for it at each call: signing in or out makes another. */
+/** The client of the current session. Get it for each call: signing in or out creates another. */
 export function api(): Client {
   const token = sessionToken();
   if (made?.token !== token || made === undefined) {

@@ -11,7 +11,7 @@ export const styleNonce = ((nonce) => (nonce === '__CSP_NONCE__' ? undefined : n
 // What locks the page behind a dialog writes a style of its own, and looks for the word here.
 if (styleNonce !== undefined) Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 
-/** Where the API is: where the page came from, unless the build was told another place. */
+/** The API's address: the origin of the page, unless the build sets another. */
 export const apiUrl: string =
   (import.meta.env.VITE_API_URL as string | undefined) ??
   (import.meta.env.DEV ? 'http://127.0.0.1:8000' : window.location.origin);

@@ -14,8 +14,8 @@ import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /**
- * Every address of the console. Pages are loaded when they are opened; what is in their query string is checked by the
- * route, since addresses are typed and shared by people.
+ * Every address of the console. Pages are loaded when they are opened; the route validates the query string, since
+ * people type and share addresses.
  */
 const root = createRootRoute({
   notFoundComponent: UnknownPage,

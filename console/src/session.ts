@@ -39,7 +39,7 @@ export function onSessionChange(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-// One listener for all: between two of the window's own, the page would be drawn with half of them told.
+// One listener for all: with several window listeners, the page would render between them with a mixture of states.
 window.addEventListener('storage', ({ key }) => {
   if (key === KEY || key === null) notify();
 });

@@ -348,11 +348,9 @@ export interface components {
     schemas: {
         Allowance: {
             used: number;
-            /** @description Null: without limit */
+            /** @description Null: unlimited */
             limit: number | null;
         };
-        /** @description Every error has this shape */
-            /** @description The error message */
         Change: {
             id: string;
             feed_id: string;
@@ -361,13 +359,21 @@ export interface components {
             attribute: string;
             old_value: unknown;
             new_value: unknown;
+            /** @description Of the record, after this change */
             version: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
             changed_at: string;
             source_id: string | null;
         };
         CreateExportBody: {
+            /** @enum {string} */
             kind: "entities" | "events";
+            /** @enum {string} */
             format: "json" | "csv";
+            /** @description Default: all feeds */
             feed_id?: string;
         };
         CreateExportResponse: {
@@ -376,7 +382,9 @@ export interface components {
             meta: components["schemas"]["DataMeta"];
         };
         CreateWebhookEndpointBody: {
+            /** @description Events are sent to it with POST */
             url: string;
+            /** @description The subscribed events; a `ping` is always sent */
             events: ("entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping")[];
         };
         CreateWebhookEndpointResponse: {
@@ -407,18 +415,15 @@ export interface components {
             period_end: string;
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
-            /** @description Every call with a valid key, refused ones too */
+            /** @description Every call with a valid key, including refused ones */
             requests: components["schemas"]["Allowance"];
             credits: components["schemas"]["Allowance"];
-            /** @description Records, events, changes and rows that were paid for */
+            /** @description Paid records, events, changes and rows */
             records: number;
             webhook_deliveries: number;
             source_checks: number;
             key: components["schemas"]["DataUsageKey"];
         };
-            /** @description When a record or an event last came or changed */
-            /** @description When records were last sent, even without changes */
-            /** @description Since `last_event_at` */
         DataUsageKey: {
             id: string;
             name: string;
@@ -426,7 +431,7 @@ export interface components {
             credits: components["schemas"]["Allowance"];
         };
         DeliveryAttempt: {
-            /** @description Rises with each redelivery */
+            /** @description Increases with each redelivery */
             round: number;
             attempt: number;
             /**
@@ -435,7 +440,7 @@ export interface components {
              */
             started_at: string;
             duration_ms: number;
-            /** @description Null without an answer */
+            /** @description Null without a response */
             status_code: number | null;
             error: string | null;
         };
@@ -460,7 +465,7 @@ export interface components {
             verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
             confidence: number;
             version: number;
-            /** @description Where it is known from */
+            /** @description The sources of the record */
             source_evidence: components["schemas"]["SourceEvidence"][];
             /**
              * Format: date-time
@@ -500,7 +505,7 @@ export interface components {
             verification_status: "unverified" | "machine_verified" | "human_reviewed" | "multi_source_verified";
             confidence: number;
             version: number;
-            /** @description Where it is known from */
+            /** @description The sources of the record */
             source_evidence: components["schemas"]["SourceEvidence"][];
             /**
              * Format: date-time
@@ -535,9 +540,9 @@ export interface components {
             /** @description The attributes that this version changed */
             changed: string[];
         };
-        /** @description Every refusal has this shape */
+        /** @description Every error has this shape */
         Error: {
-            /** @description What is wrong, for a person to read */
+            /** @description The error message */
             detail: string;
         };
         /** @description All rows of an export are of the same kind */
@@ -600,118 +605,11 @@ export interface components {
         FeedFreshness: {
             /** @description When a record or an event last came or changed */
             last_event_at: string | null;
-            /** @description When records were last sent, changed or not */
+            /** @description When records were last sent, even without changes */
             last_checked_at: string | null;
             /** @description Since `last_event_at` */
             lag_seconds: number | null;
         };
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /** @description Null: unlimited */
-            /** @description Calendar month, UTC */
-            /**
-             * Format: date-time
-             * @description First instant of the month
-             */
-            /**
-             * Format: date-time
-             * @description Last second of the month
-             */
-            /** @enum {string} */
-            /** @description Every call with a valid key, including refused ones */
-            /** @description Paid records, events, changes and rows */
-            /**
-             * @description `failing` after 5 failed attempts in a row, until one succeeds
-             * @enum {string}
-             */
-            /** @description Failed attempts since the last success */
-            /** @description When the last attempt succeeded */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /**
-             * @description `failing` after 5 failed attempts in a row, until one succeeds
-             * @enum {string}
-             */
-            /** @description Failed attempts since the last success */
-            /** @description When the last attempt succeeded */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /** @description The key of the signatures. Shown only this once */
-            /** @description The key of the signatures. Shown only this once */
-            /**
-             * Format: date-time
-             * @description Until then every delivery is also signed with the previous secret
-             */
-            /** @description Increases with each redelivery */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /** @description Null without a response */
-            /** @description As in the header `X-Service-Delivery` */
-            /** @enum {string} */
-            /**
-             * @description `dead`: failed permanently
-             * @enum {string}
-             */
-            /** @description Why it failed without an attempt */
-            /** @description In the current cycle */
-            /** @description For a pending delivery */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /** @description Every attempt, oldest first */
-            /** @description Dead letters beyond the limit of pending deliveries; call again later */
-            /** @enum {string} */
-            /** @description The sources of the record */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /** @description The attributes that this version changed */
-            /** @enum {string} */
-            /** @description The sources of the record */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            /** @description Newest first, at most 1,000 */
-            /** @description Of the record, after this change */
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
         GetUsageResponse: {
             data: components["schemas"]["DataUsage"];
             pagination: components["schemas"]["Pagination"];
@@ -780,8 +678,6 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["DataMeta"];
         };
-            /** @description Events are sent to it with POST */
-            /** @description The subscribed events; a `ping` is always sent */
         NewWebhookEndpoint: {
             id: string;
             url: string;
@@ -793,14 +689,14 @@ export interface components {
             status: "active" | "failing";
             /** @description Failed attempts since the last success */
             consecutive_failures: number;
-            /** @description When one last succeeded */
+            /** @description When the last attempt succeeded */
             last_delivery_at: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC
              */
             created_at: string;
-            /** @description The key of the signatures. Shown here and never again */
+            /** @description The key of the signatures. Shown only this once */
             secret: string;
         };
         Pagination: {
@@ -846,7 +742,7 @@ export interface components {
         };
         Redelivered: {
             redelivered: number;
-            /** @description Dead letters for which there is no room among the pending ones; ask again later */
+            /** @description Dead letters beyond the limit of pending deliveries; call again later */
             left: number;
         };
         RotateWebhookSecretResponse: {
@@ -855,11 +751,11 @@ export interface components {
             meta: components["schemas"]["DataMeta"];
         };
         RotatedSecret: {
-            /** @description The key of the signatures. Shown here and never again */
+            /** @description The key of the signatures. Shown only this once */
             secret: string;
             /**
              * Format: date-time
-             * @description Until then every delivery is signed with the secret before, too
+             * @description Until then every delivery is also signed with the previous secret
              */
             previous_secret_until: string;
         };
@@ -906,15 +802,15 @@ export interface components {
             /** @enum {string} */
             type: "entity.created" | "entity.updated" | "intelligence_event.created" | "intelligence_event.verified" | "feed.status_changed" | "source.failed" | "source.recovered" | "usage.threshold_reached" | "export.completed" | "ping";
             /**
-             * @description `dead`: given up
+             * @description `dead`: failed permanently
              * @enum {string}
              */
             status: "pending" | "delivered" | "dead";
-            /** @description Why it was given up without an attempt */
+            /** @description Why it failed without an attempt */
             reason: string | null;
-            /** @description In the current round */
+            /** @description In the current cycle */
             attempts: number;
-            /** @description Of one that is pending */
+            /** @description For a pending delivery */
             next_attempt_at: string | null;
             /**
              * Format: date-time
@@ -936,7 +832,7 @@ export interface components {
             status: "active" | "failing";
             /** @description Failed attempts since the last success */
             consecutive_failures: number;
-            /** @description When one last succeeded */
+            /** @description When the last attempt succeeded */
             last_delivery_at: string | null;
             /**
              * Format: date-time

@@ -56,6 +56,7 @@ const checkSteps: readonly CheckStep[] = [
       '.cache/knip',
     ],
   },
+  { name: 'words', script: './scripts/check/words.ts', args: [] },
   { name: 'format', script: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
 ];
 

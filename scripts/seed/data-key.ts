@@ -4,8 +4,8 @@ import { dataScopeNames } from '../../shared/contract/data/envelope.ts';
 import { call, type Service } from './api.ts';
 
 /**
- * The secret of a test key of the data API, for first steps. It is made once and kept in `file`, which only its owner
- * may read; a key that was revoked since is not made anew. Undefined when there is none to be shown.
+ * The secret of a test key of the data API, for first steps. It is created once and stored in `file`, which only its
+ * owner can read; a revoked key is not created again. Undefined when there is none.
  */
 export async function settleDataKey(service: Service, file: string): Promise<string | undefined> {
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;

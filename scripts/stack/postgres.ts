@@ -30,7 +30,7 @@ export interface PostgresOptions {
   throwaway?: boolean;
   /** Called as soon as the server process exists, long before it is ready. */
   onSpawn?: (child: Child) => void;
-  /** Told what a person should know: where the data went when `dataDir` would not do. */
+  /** Called with a message for the user: where the data is when `dataDir` cannot be used. */
   onNotice?: (text: string) => void;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { API_KEY_PREFIX } from '../contract/api-key.ts';
 import { randomText } from './ids.ts';
 
-/** 240 random bits, of which 200 stay unknown to who sees the prefix. */
+/** 240 random bits; 200 of them stay unknown to anyone who sees the prefix. */
 const SECRET_LENGTH = 48;
 const SHOWN_LENGTH = 8;
 

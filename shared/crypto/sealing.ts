@@ -11,8 +11,8 @@ export class SealError extends Error {
 }
 
 /**
- * Keeps texts secret where they are stored. `place` says whose text it is (a row and a field): opened for any other
- * place, a sealed text is as good as damaged, so that whoever can write rows cannot have it sent elsewhere.
+ * Keeps stored texts secret. `place` identifies the owner of the text (a row and a field): with any other place, a
+ * sealed text cannot be opened, so that someone who can write rows cannot move it elsewhere.
  */
 export interface Sealer {
   seal: (text: string, place: string) => string;

@@ -10,8 +10,8 @@ import { z } from 'zod';
 import { AppError } from '../errors.ts';
 
 /**
- * A connection that is lost around a commit leaves open whether the change was written. Whoever made it looks
- * afterwards, on another connection, so that a 503 means that nothing was written.
+ * A connection that is lost during a commit leaves open whether the change was written. The caller checks afterwards,
+ * on another connection, so that a 503 means that nothing was written.
  */
 
 /** Pauses before each look. A server that restarts, or a wire that was cut, is often back by then. */
@@ -42,9 +42,9 @@ const outcomeUnknown = (cause: unknown): AppError =>
   );
 
 /**
- * Does `act`, a single statement that commits by itself and returns null when it wrote nothing. When its connection is
- * lost, `look` tells what it wrote, or null for nothing, by an id that nobody but the act has used. Throws AppError
- * `unavailable` when that cannot be told either.
+ * Executes `act`, a single statement that commits by itself and returns null when it wrote nothing. When its connection
+ * is lost, `look` returns what it wrote, or null for nothing, by an id that only this statement has used. Throws
+ * AppError `unavailable` when that is unknown too.
  */
 export async function withCertainty<T>(
   act: () => Promise<T | null>,
@@ -94,9 +94,9 @@ export function noteTransaction(tx: object, id: string): void {
 }
 
 /**
- * Carries out a transaction. When the connection is lost while it commits, what became of it is looked up by its id, if
- * one was noted, and the result of `work` is returned if it was committed. Throws AppError `unavailable` when that
- * cannot be told.
+ * Executes a transaction. When the connection is lost during the commit, its outcome is looked up by its id, if one was
+ * stored, and the result of `work` is returned if it was committed. Throws AppError `unavailable` when the outcome is
+ * unknown.
  */
 export async function committed<Tx extends object, T>(
   pool: CommonQueryMethods,

@@ -34,8 +34,8 @@ const parseRows: Interceptor = {
 };
 
 /**
- * Settings of our sessions. Times inside JSON come in the session's time zone; with UTC they need no arithmetic.
- * Prepared statements keep one generic plan: ours find rows by key, and planning anew each time (which Postgres
+ * Settings of this service's sessions. Times inside JSON are in the session's time zone; with UTC they need no
+ * arithmetic. Prepared statements keep one generic plan: they find rows by key, and planning each time (which Postgres
  * prefers for statements over `unnest`) costs thirty times their execution.
  */
 const SESSION_OPTIONS = '-c TimeZone=UTC -c plan_cache_mode=force_generic_plan';

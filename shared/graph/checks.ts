@@ -29,7 +29,7 @@ export interface CheckLimits {
   budget: WorkBudget;
   /** Asked before each check; the rest is not made once it is true. */
   outOfTime?: () => boolean;
-  /** Told the name of each check before it is made. */
+  /** Called with the name of each check before it runs. */
   onCheck?: (name: string) => void;
 }
 

@@ -47,14 +47,14 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
   const connection = Connection.lazy({ ...options, connectTimeout: CALL_TIMEOUT_MS });
   const client = new Client({ connection, namespace, dataConverter: dataConverter(db) });
   const queues = taskQueues(config.temporal.taskQueuePrefix);
-  const underWay = new Set<Promise<unknown>>();
+  const pending = new Set<Promise<unknown>>();
   const withTimeout = <T>(call: () => Promise<T>): Promise<T> => {
     const answer = connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
     const over: Promise<void> = answer.then(forget, forget);
     function forget(): void {
-      underWay.delete(over);
+      pending.delete(over);
     }
-    underWay.add(over);
+    pending.add(over);
     return answer;
   };
   return {
@@ -92,7 +92,7 @@ export function connectTemporal(config: Config, db: Pool): TemporalLink {
     },
     close: async () => {
       // A call that is retried on a closed connection throws where no code can catch it.
-      await Promise.all(underWay);
+      await Promise.all(pending);
       await connection.close();
     },
   };

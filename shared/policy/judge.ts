@@ -36,7 +36,7 @@ export interface StepToJudge {
 export interface JudgingLimits {
   /** For everything that looks through text; below zero afterwards, the judgement is not to be used. */
   budget: WorkBudget;
-  /** Told what is about to be looked for. */
+  /** Called with each rule before it is applied. */
   onRule?: (what: string) => void;
 }
 
@@ -252,9 +252,9 @@ const RECIPIENTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What is sent and what is kept. A call's destination is not data that leaves: without it there would be no call. So
- * the host of a URL stays, and recipients of a mail stay in what is sent; so does the answer of a mock model. What is
- * kept has recipients and that answer redacted too, and they are not counted, since nothing was kept from leaving.
+ * The sent and the stored data. A call's destination is not redacted, since without it there would be no call. So the
+ * host of a URL stays, and recipients of an email stay in the sent data; so does the output of a mock model. In the
+ * stored data, recipients and that output are redacted too, but not counted, since nothing was withheld.
  */
 function redactStep(
   redaction: Redaction,

@@ -52,7 +52,7 @@ export interface Redaction {
 /** What one step's redaction may take. */
 interface RedactionLimits {
   budget: WorkBudget;
-  /** Told the name of each detector and pattern before it looks at a text. */
+  /** Called with the name of each detector and pattern before it is applied. */
   onFinder?: (name: string) => void;
 }
 

@@ -10,7 +10,7 @@ export const documentReview: BuiltInTemplate = {
   name: 'Document review',
   description:
     'Sums a document up and asks two people at the same time, one for the law and one for the language. Both have to ' +
-    'agree; otherwise the author is told what to rework. Input: title, text (texts). Shows: two human gates side by ' +
+    'agree; otherwise the author learns what to rework. Input: title, text (texts). Shows: two human gates side by ' +
     'side, a merge of their decisions.',
   graph: {
     nodes: [

@@ -26,7 +26,7 @@ function put(open: Pending[], before: string, value: unknown): void {
   if (before !== '') open.push(before);
 }
 
-// Last things first: what is put on the pile last is written first.
+// Last in, first out: items are pushed in reverse order.
 function openList(open: Pending[], list: readonly unknown[]): void {
   open.push(']');
   for (let at = list.length - 1; at >= 0; at -= 1) put(open, at === 0 ? '' : ',', list[at]);

@@ -64,7 +64,7 @@ export function canonicalZone(name: string): string | undefined {
   if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
-    // Node tells of an alias (Asia/Kolkata) only what it stands for (Asia/Calcutta), not how it is written.
+    // Node only reports the target of an alias (Asia/Calcutta for Asia/Kolkata), not its spelling.
     const isWrittenAsUsual = name.split('/').every((part) => USUAL_PART.test(part));
     return timeZone.toLowerCase() !== name.toLowerCase() && isWrittenAsUsual ? name : timeZone;
   } catch {
@@ -129,8 +129,8 @@ function instantsOf(zone: string, wall: number): number[] {
 }
 
 /**
- * The times that are due while the clock is being put back, within `days` from `after`. Temporal's server (1.29) loses
- * some of them east of Greenwich, where an hourly schedule would pause for two hours; so it is told of each by itself.
+ * The due times during a clock change backwards, within `days` from `after`. Temporal's server (1.29) loses some of
+ * them east of Greenwich, where an hourly schedule would pause for two hours; so each of them is sent separately.
  */
 export function dueTwice(timing: Timing, after: number, days: number): number[] {
   const { timezone } = timing;

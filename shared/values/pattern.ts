@@ -85,7 +85,7 @@ const UNITS_PER_FOLDED_CHARACTER = 0.4;
 const RANGE =
   /(\\x\{([0-9a-f]{1,8})\}|\\x([0-9a-f]{2})|\\?[^\\])-(?=(\\x\{([0-9a-f]{1,8})\}|\\x([0-9a-f]{2})|\\?[^\\]))/giu;
 
-/** What parsing a pattern costs at most, told from its text alone. */
+/** The maximum cost of parsing a pattern, estimated from its text. */
 function parsingWork(pattern: string, ignoreCase: boolean): number {
   const text = pattern.slice(0, MAX_PATTERN);
   const classes = text.match(/\\p/gi)?.length ?? 0;

@@ -178,7 +178,7 @@ describe('an input', () => {
     await writeFile(file, '{"a": 1, "b": 2}');
     expect(await readInput([file, 'b=3'])).toEqual({ a: 1, b: 3 });
     await writeFile(file, '[1]');
-    await expect(readInput([file])).rejects.toThrow('must hold a JSON object');
+    await expect(readInput([file])).rejects.toThrow('must contain a JSON object');
     await writeFile(file, '{');
     await expect(readInput([file])).rejects.toThrow('is not JSON');
   });

@@ -184,7 +184,7 @@ describe('npm run owner:restore', () => {
     const { code, errors } = await run('owner-restore', ['--email', 'nobody@example.com']);
     expect([code, errors]).toEqual([
       1,
-      'The owner was not restored: no active member has the e-mail nobody@example.com',
+      'The owner was not restored: no active member has the email nobody@example.com',
     ]);
   });
 });

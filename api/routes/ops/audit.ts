@@ -28,12 +28,12 @@ export function auditRoutes(app: App, { db }: RouteContext): void {
   });
 
   // A check reads the whole log: concurrent requests share its response.
-  const underWay = new Map<string, Promise<AuditVerification>>();
+  const pending = new Map<string, Promise<AuditVerification>>();
   const verify = (workspaceId: string): Promise<AuditVerification> => {
-    const running = underWay.get(workspaceId);
+    const running = pending.get(workspaceId);
     if (running !== undefined) return running;
-    const check = verifyAudit(db, workspaceId).finally(() => underWay.delete(workspaceId));
-    underWay.set(workspaceId, check);
+    const check = verifyAudit(db, workspaceId).finally(() => pending.delete(workspaceId));
+    pending.set(workspaceId, check);
     return check;
   };
 

@@ -35,7 +35,7 @@ export function runRoutes(app: App, context: RouteContext): void {
   resumeAndCancel(app, acts);
 }
 
-function startRuns(app: App, acts: RunActions): void {
+function startRuns(app: App, actions: RunActions): void {
   app.route({
     method: 'POST',
     url: '/api/workflows/:id/runs',
@@ -58,7 +58,7 @@ function startRuns(app: App, acts: RunActions): void {
     },
     config: { capability: 'run_workflows', headers: ['Location', 'Idempotent-Replayed'] },
     handler: async (request, reply) => {
-      const { run, replayed } = await acts.start({
+      const { run, replayed } = await actions.start({
         actor: request.actor,
         workflowId: request.params.id,
         input: request.body ?? {},
@@ -72,7 +72,7 @@ function startRuns(app: App, acts: RunActions): void {
   });
 }
 
-function readRuns(app: App, { db }: RouteContext, acts: RunActions): void {
+function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
   // Everyone who watches a run reads it again with each frame, at the same moment.
   const watched = createCoalescedReads<Run>();
 
@@ -114,7 +114,7 @@ function readRuns(app: App, { db }: RouteContext, acts: RunActions): void {
     // every step again, which costs as much as the rest of the response.
     serializerCompiler: () => (run) => JSON.stringify(run),
     handler: async ({ actor, params: { id } }) =>
-      watched.get(`${actor.workspaceId}/${id}`, () => acts.read(actor, id)),
+      watched.get(`${actor.workspaceId}/${id}`, () => actions.read(actor, id)),
   });
 }
 
@@ -143,7 +143,7 @@ function readRunEvents(app: App, { db }: RouteContext): void {
   });
 }
 
-function decideGates(app: App, acts: RunActions): void {
+function decideGates(app: App, actions: RunActions): void {
   app.route({
     method: 'POST',
     url: '/api/runs/:id/approve',
@@ -161,12 +161,12 @@ function decideGates(app: App, acts: RunActions): void {
     config: { capability: 'approve_gates' },
     handler: async (request) => {
       const { node_id: nodeId, step_key: stepKey, ...answer } = request.body ?? { approved: true };
-      return acts.decide(request.actor, request.params.id, { ...answer, nodeId, stepKey });
+      return actions.decide(request.actor, request.params.id, { ...answer, nodeId, stepKey });
     },
   });
 }
 
-function resumeAndCancel(app: App, acts: RunActions): void {
+function resumeAndCancel(app: App, actions: RunActions): void {
   app.route({
     method: 'POST',
     url: '/api/runs/:id/resume',
@@ -179,7 +179,7 @@ function resumeAndCancel(app: App, acts: RunActions): void {
       response: answers({ 200: runSchema }, 'budget_exceeded', 'conflict'),
     },
     config: { capability: 'cancel_resume' },
-    handler: async (request) => acts.resume(request.actor, request.params.id),
+    handler: async (request) => actions.resume(request.actor, request.params.id),
   });
 
   app.route({
@@ -199,7 +199,7 @@ function resumeAndCancel(app: App, acts: RunActions): void {
     config: { capability: 'manage_workspace' },
     handler: async (request) => {
       const { cap_usd: cap, reason } = request.body;
-      return acts.resume(request.actor, request.params.id, {
+      return actions.resume(request.actor, request.params.id, {
         capMicros: cap === undefined ? null : toMicros(cap),
         reason,
       });
@@ -218,6 +218,6 @@ function resumeAndCancel(app: App, acts: RunActions): void {
       response: answers({ 200: runSchema }, 'conflict'),
     },
     config: { capability: 'cancel_resume' },
-    handler: async (request) => acts.cancel(request.actor, request.params.id),
+    handler: async (request) => actions.cancel(request.actor, request.params.id),
   });
 }

@@ -30,7 +30,7 @@ const EDGES_PER_FRAME = 100;
 /** What the pages that show a graph have for it at most. */
 const FRAME_PX = 1_000;
 
-/** Where connections are tied to a card. Told, so that the browser need not measure each card. */
+/** Where connections attach to a card. Given, so that the browser need not measure each card. */
 const handles = [
   { type: 'target' as const, position: Position.Left, x: 0, y: nodeSize.height / 2 },
   { type: 'source' as const, position: Position.Right, x: nodeSize.width, y: nodeSize.height / 2 },
@@ -283,13 +283,13 @@ export function usePlaces(drawing: Drawing): Places | undefined {
     const controller = new AbortController();
     layOut(drawing, controller.signal).then(
       (places) => setLaidOut({ shape, places }),
-      // Whoever asked is gone, or the worker cannot be had: a row is better than nothing.
+      // The request was dropped, or there is no worker: a row is better than nothing.
       () => {
         if (!controller.signal.aborted) setLaidOut({ shape, places: inARow(drawing) });
       },
     );
     return () => controller.abort();
-    // The drawing is made anew with each read of the run; only its shape matters here.
+    // The graph is drawn again with each read of the run; only its shape matters here.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [shape, given]);
   if (given !== undefined) return given;

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../api.ts';
 
-/** Over which channels people are told of runs that failed or wait. */
+/** The channels for alerts about runs that failed or wait. */
 export const alertsQuery = queryOptions({
   queryKey: ['alerts'],
   queryFn: ({ signal }) => api().getAlerts({ signal }),

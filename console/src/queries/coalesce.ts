@@ -15,7 +15,7 @@ export function coalesce(
     while (wanted && !stopped) {
       wanted = false;
       const rest = new Promise((resolve) => setTimeout(resolve, everyMs));
-      // Whoever shows what is read shows as well why it could not be.
+      // The component that shows the data also shows its error.
       await action().catch(() => undefined);
       await rest;
     }

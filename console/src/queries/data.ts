@@ -21,7 +21,7 @@ const pages = {
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
 };
 
-/** A list is asked for anew while its first page alone is shown: whoever has gone further back reads in peace. */
+/** A list is refreshed only while its first page alone is shown, so that it does not move after further pages. */
 const whileFirstPage =
   (everyMs: number) =>
   (query: { state: { data: { pages: readonly unknown[] } | undefined } }): number | false =>

@@ -23,7 +23,7 @@ export function useIdentity(): Identity {
   return data;
 }
 
-/** Whether whoever acts holds the capability. What it would be refused is not offered. */
+/** Whether the current member has the capability. The console hides actions that would be refused. */
 export function useMay(capability: Capability): boolean {
   return useIdentity().capabilities[capability];
 }

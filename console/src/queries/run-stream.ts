@@ -19,9 +19,9 @@ const SLOW_POLL_MS = 30_000;
 const final: readonly number[] = [4401, 4403, 4404];
 
 /**
- * A run, kept true: read anew whenever its stream says that something happened, and once the stream is open. A stream
- * that breaks is opened again, later and later; until then the run is read every few seconds. A run that succeeded is
- * as it will be and is not followed; one that failed may be resumed, by whomever.
+ * A live run: read again with every frame of its stream, and once when the stream opens. A broken stream is reopened
+ * with growing delays; meanwhile the run is polled every few seconds. A successful run is final and not followed; a
+ * failed one may be resumed by anyone.
  */
 export function useRunStream(runId: string): { query: UseQueryResult<Run>; liveness: Liveness } {
   const queries = useQueryClient();

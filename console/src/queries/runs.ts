@@ -20,7 +20,7 @@ export const runsQuery = (filter: RunFilter = {}) =>
     refetchInterval: ({ state }) => LIST_EVERY_MS * Math.max(1, state.data?.pages.length ?? 1),
   });
 
-/** Everything of one run. Its events are below this key, so that both are read anew together. */
+/** Everything about one run. Its events are below this key, so that both are refreshed together. */
 export const runKey = (runId: string) => [...runsKey, 'run', runId] as const;
 
 export const runQuery = (runId: string) =>

@@ -15,7 +15,7 @@ export interface DeliveryRound {
 }
 
 /** How long an attempt holds its slot; longer than it may take. The slot of a dead worker expires. */
-const PERMIT_MS = 30_000;
+const SLOT_MS = 30_000;
 /** When a delivery without a slot, or one that could not be sent, is checked again. */
 const BACK_SECONDS = 60;
 
@@ -45,7 +45,7 @@ export type ClaimedDelivery = z.infer<typeof claimedRow>;
  * (`permitted` false) nothing must be sent, nor before the retry is due (`due_in_ms` above 0, `permitted` false).
  * Undefined when the delivery is no longer wanted: it has ended, was restarted, or its endpoint was deleted.
  *
- * The locked row says whether the retry is due. Temporal alone cannot: it may have given up an attempt and scheduled
+ * The locked row says whether the retry is due. Temporal alone cannot: it may have timed out an attempt and scheduled
  * the next one from its own count, before that attempt recorded its failure.
  */
 export async function claimDelivery(
@@ -68,7 +68,7 @@ export async function claimDelivery(
       ORDER BY p.delivery_id = w.id DESC NULLS LAST, p.slot LIMIT 1 FOR UPDATE OF p SKIP LOCKED
     ), permit AS (
       UPDATE data_permits p
-      SET delivery_id = ${deliveryId}, until = clock_timestamp() + ${PERMIT_MS}::int * interval '1 ms'
+      SET delivery_id = ${deliveryId}, until = clock_timestamp() + ${SLOT_MS}::int * interval '1 ms'
       FROM free f WHERE p.endpoint_id = f.endpoint_id AND p.slot = f.slot
       RETURNING p.slot
     ), claimed AS (

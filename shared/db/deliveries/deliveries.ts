@@ -97,7 +97,7 @@ export async function pingEndpoint(
 }
 
 /** The columns of a restarted delivery. */
-const anew = sql.fragment`
+const restarted = sql.fragment`
   status = 'pending', reason = NULL, attempts = 0, round = round + 1, queued_at = now(), leased_until = NULL,
   started = false, next_attempt_at = NULL, claim = NULL, waits = 0, faults = 0, ended_at = NULL`;
 
@@ -115,7 +115,7 @@ export async function redeliver(
   return db.transaction(async (tx) => {
     await lockEndpoint(tx, caller, endpointId);
     const { rowCount } = await tx.query(sql.prepared('data_deliveries_redeliver', z.object({}))`
-      UPDATE data_deliveries SET ${anew}
+      UPDATE data_deliveries SET ${restarted}
       WHERE id = ${deliveryId} AND endpoint_id = ${endpointId} AND workspace_id = ${workspaceId}
         AND status <> 'pending'
     `);
@@ -164,7 +164,7 @@ async function restartDead(
         SELECT count(*) FROM data_deliveries
         WHERE endpoint_id = ${endpointId} AND workspace_id = ${workspaceId} AND status = 'pending'))
     ), begun AS (
-      UPDATE data_deliveries SET ${anew} WHERE id IN (SELECT id FROM chosen) AND status = 'dead' RETURNING 1
+      UPDATE data_deliveries SET ${restarted} WHERE id IN (SELECT id FROM chosen) AND status = 'dead' RETURNING 1
     )
     SELECT (SELECT count(*) FROM begun) AS redelivered,
            (SELECT count(*) FROM dead) - (SELECT count(*) FROM begun) AS left

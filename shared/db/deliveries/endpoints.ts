@@ -17,7 +17,7 @@ import type { ReaderScope } from '../data/lists.ts';
 import { requireRoom } from '../people/limits.ts';
 
 /** Concurrent attempts of one endpoint, over all workers. */
-const PERMITS = 8;
+const SLOTS = 8;
 
 /**
  * Who manages endpoints: a key of the data API, which sees those of its mode, or a member, who sees both. Nobody sees
@@ -103,7 +103,7 @@ export async function createEndpoint(
         RETURNING ${endpointColumns}
       ), permits AS (
         INSERT INTO data_permits (endpoint_id, slot)
-        SELECT id, slot FROM added CROSS JOIN generate_series(1, ${PERMITS}::int) slot
+        SELECT id, slot FROM added CROSS JOIN generate_series(1, ${SLOTS}::int) slot
       )
       SELECT ${endpointColumns} FROM added
     `);

@@ -43,7 +43,7 @@ export async function takeDueInvitations(db: Db, limit: number): Promise<readonl
   `);
 }
 
-/** Nothing is left to mail: it was sent, or has failed for good. A newer code is still due. */
+/** Nothing is left to mail: it was sent, or has failed permanently. A newer code is still due. */
 export async function endInvitationMail(db: Db, due: DueInvitation): Promise<void> {
   await db.query(sql.prepared('invitations_end_mail', z.object({}))`
     UPDATE members m SET invite_mail_due_at = NULL, invite_code = NULL

@@ -76,7 +76,7 @@ export async function signUp(
       RETURNING ${memberColumns}
     `);
     if (row === null) return undefined;
-    await auditOwnAct(tx, row, 'signup');
+    await auditOwnAction(tx, row, 'signup');
     return row;
   });
 }
@@ -160,7 +160,7 @@ export async function acceptInvite(
       RETURNING ${accountColumns}
     `);
     if (row === null) return undefined;
-    await auditOwnAct(tx, row, 'accept_invite');
+    await auditOwnAction(tx, row, 'accept_invite');
     return row;
   });
 }
@@ -180,7 +180,7 @@ export async function changePassword(
       RETURNING ${accountColumns}
     `);
     if (row === null) return undefined;
-    await auditOwnAct(tx, row, 'password_change');
+    await auditOwnAction(tx, row, 'password_change');
     return row;
   });
 }
@@ -209,7 +209,7 @@ export async function setPassword(
   });
 }
 
-const auditOwnAct = (
+const auditOwnAction = (
   tx: Tx,
   member: MemberRow,
   action: 'signup' | 'accept_invite' | 'password_change',

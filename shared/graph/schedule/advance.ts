@@ -143,7 +143,7 @@ function join(run: RunState, node: number): void {
   settle(run, node, output);
 }
 
-/** The truth of a node's expression; undefined when it could not be told and the node has failed. */
+/** The truth of a node's expression; undefined when it could not be evaluated and the node has failed. */
 function holds(run: RunState, node: number): boolean | undefined {
   const graphNode = run.graph.nodes[node]!;
   if (graphNode.kind !== 'condition' && graphNode.kind !== 'loop') return undefined;

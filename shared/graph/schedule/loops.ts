@@ -66,7 +66,7 @@ function targets(links: Links, loop: number, ofBody: boolean): number[] {
   );
 }
 
-// A loop that starts a graph has incoming edges all the same, those of its own way back.
+// A loop at the start of a graph still has incoming edges, those of its own back edges.
 function findRoots(links: Links, inside: ReadonlyMap<number, Set<number>>): number[] {
   const roots = links.in.flatMap((edges, node) => (edges.length === 0 ? [node] : []));
   const reached = reach(links, roots);

@@ -199,7 +199,7 @@ export function note(
   });
 }
 
-/** Something came from outside: what may be computed in place until the next time is counted anew. */
+/** An external event arrived: the limit of nodes computed in place starts again. */
 export function refill(run: RunState): void {
   run.inPlace = 0;
   run.workDone = workDone(run);

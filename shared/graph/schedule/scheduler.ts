@@ -35,9 +35,10 @@ export class SchedulerError extends Error {
 }
 
 /**
- * One run of one graph: says what can be done next and is told what became of it. It does no work and keeps no time.
- * The same calls in the same order give the same answers, and the final state, output and steps do not depend on the
- * order in which nodes finish. Events cost what they touch; a whole run is linear in its nodes and edges per round.
+ * One run of one graph: returns what can be done next and receives the results. It does no work itself and reads no
+ * clock. The same calls in the same order give the same results, and the final state, output and steps do not depend on
+ * the order in which nodes finish. An event costs what it touches; a whole run is linear in its nodes and edges per
+ * iteration.
  */
 export interface Scheduler {
   /**
@@ -56,7 +57,7 @@ export interface Scheduler {
    * Throws SchedulerError unless the step is a gate that is ready or taken.
    */
   decide(stepKey: string, answer: Pick<GateAnswer, 'approved' | 'input'>): 'continued' | 'rejected';
-  /** A step has failed for good. Throws SchedulerError unless it is ready or taken. */
+  /** A step has failed permanently. Throws SchedulerError unless it is ready or taken. */
   fail(stepKey: string): void;
   /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
   retry(stepKey: string): void;
@@ -70,7 +71,7 @@ export interface Scheduler {
   result(): { output: JsonObject; state: JsonObject };
   /** The run as JSON. Control steps not taken yet are kept in it. */
   snapshot(): SchedulerSnapshot;
-  /** Units of work (see WorkBudget) that expressions have done so far, for whoever has to let others go on in between. */
+  /** Units of work (see WorkBudget) that expressions have done so far, for callers that have to yield in between. */
   readonly workDone: number;
 }
 

@@ -48,8 +48,7 @@ export function takeSnapshot(run: RunState): SchedulerSnapshot {
 }
 
 /**
- * Takes a run up again. Nodes that were taken and not finished are ready once more: whoever restores does not know
- * what became of them.
+ * Restores a run. Nodes that were taken and not finished are ready again: their results are unknown.
  * Throws Error when the snapshot was made with another graph or in another format.
  */
 export function restoreRunState(

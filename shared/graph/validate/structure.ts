@@ -97,7 +97,7 @@ function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnaly
   const returning = new Set([...loops.back].map((edge) => edge.to));
   links.isLoop.forEach((isLoop, node) => {
     if (!isLoop || returning.has(node)) return;
-    const message = `Nothing in the body of loop '${idOf(graph, node)}' leads back to it, so it goes round once at most`;
+    const message = `Nothing in the body of loop '${idOf(graph, node)}' leads back to it, so it iterates once at most`;
     issues.warning('loop_without_return', message, {
       node_id: idOf(graph, node),
       path: `nodes[${node}]`,

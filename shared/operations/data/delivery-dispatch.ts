@@ -32,7 +32,7 @@ async function dispatchDeliveries(deps: DispatchDeps): Promise<number> {
   return queued.length;
 }
 
-/** Returns whether the execution exists, whoever started it. */
+/** Returns whether the execution exists, started by any process. */
 async function start(deps: DispatchDeps, delivery: QueuedDelivery): Promise<boolean> {
   const { temporal, config, log } = deps;
   const { id, round, workspace_id, type, url } = delivery;

@@ -16,8 +16,8 @@ export interface Guard {
 }
 
 /**
- * The addresses of a host, all of which are allowed at this port. Throws EgressError `refused` and `unreachable`, and
- * whatever the resolver throws.
+ * The addresses of a host, if all are allowed at this port. Throws EgressError `refused` and `unreachable`, and any
+ * error of the resolver.
  */
 export async function judgeHost(
   hostname: string,

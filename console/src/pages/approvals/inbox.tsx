@@ -112,7 +112,7 @@ function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, w
   const decided = (): void => {
     const gate = waiting?.[at];
     if (gate !== undefined) own.add(gateKey(gate));
-    // On a phone what comes next would stand where the finger is: there the gate says what became of it.
+    // On a phone the next gate would appear under the finger: there the gate shows its outcome instead.
     if (wide && waiting !== undefined && at !== -1) {
       const next = waiting[at + 1] ?? waiting[at - 1];
       keyed.current = true;

@@ -7,7 +7,7 @@ import { countText } from '../../parts/text/numbers.ts';
 
 /** So far below the window the next page is fetched already. */
 const AHEAD = '600px';
-/** Rows after which whoever scrolls has to ask for more: a browser lays out tables of thousands slowly. */
+/** Rows before the user must load more explicitly: a browser lays out tables of thousands slowly. */
 const MOST_BY_ITSELF = 1_000;
 
 /** The end of a list that grows as it is scrolled. */

@@ -87,7 +87,7 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
             <Code>{key.prefix}</Code>
           </Table.Td>
           <Table.Td>
-            <ActsAs apiKey={key} />
+            <KeyActor apiKey={key} />
           </Table.Td>
           <Table.Td>
             <When at={key.created_at} ago />
@@ -104,7 +104,7 @@ function KeyTable({ keys }: { keys: ApiKey[] }) {
   );
 }
 
-function ActsAs({ apiKey: { member_id, role } }: { apiKey: ApiKey }) {
+function KeyActor({ apiKey: { member_id, role } }: { apiKey: ApiKey }) {
   const { data: members = [] } = useQuery(membersQuery);
   if (member_id === null) return role;
   const name = members.find(({ id }) => id === member_id)?.name ?? member_id;

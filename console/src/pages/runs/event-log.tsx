@@ -78,7 +78,7 @@ function lineOf(event: RunEvent, labelOf: (nodeId: string) => string): Line {
   return { event, time, text, userText };
 }
 
-/** For each event the key of the step that it tells of. */
+/** For each event the key of its step. */
 function stepKeys(events: readonly RunEvent[], steps: readonly Step[]): (string | undefined)[] {
   const { stepsOf } = stepsByNode(steps);
   return events.map((event) => stepOfEvent(event, stepsOf)?.step_key);

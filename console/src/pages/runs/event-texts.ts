@@ -27,7 +27,7 @@ export function eventText(
 }
 
 /**
- * The step that a frame tells of. Frames name the node, not its iteration, so it is the step of that node whose beginning
+ * The step of a frame. Frames name the node, not its iteration, so it is the step of that node whose beginning
  * or end is nearest to the frame; undefined when there is none.
  */
 export function stepOfEvent(

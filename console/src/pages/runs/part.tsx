@@ -1,7 +1,7 @@
 import { Stack, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** A part of what is told of a run or of a step, under its name. */
+/** A titled part of a run's or a step's details. */
 export function Part({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Stack gap={4}>

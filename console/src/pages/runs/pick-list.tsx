@@ -2,8 +2,8 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState 
 import { useWindowed } from '../../parts/data/windowed.ts';
 
 /**
- * A list, long perhaps, of which one row is picked: with the mouse, or with the arrow keys once it has the focus.
- * Whoever hears it hears each row by its text, or its `spoken` words.
+ * A list, possibly long, with one selected row: by mouse, or with the arrow keys when it has the focus. Screen readers
+ * read each row's text, or its `spoken` text.
  */
 export function PickList({
   label,
@@ -24,7 +24,7 @@ export function PickList({
   /** The row to be brought into view when it changes. */
   picked: number | undefined;
   onPick: (row: number) => void;
-  /** Several rows may tell of what is picked. */
+  /** Several rows may belong to the selection. */
   isPicked: (row: number) => boolean;
   /** Where the row's own text does not say it all. */
   spoken?: (row: number) => string;
@@ -39,7 +39,7 @@ export function PickList({
   const shown = active !== undefined && active < count ? active : picked;
 
   useEffect(() => {
-    // Picked here: it is in view, and another row that tells of the same may be the one.
+    // Selected here: it is in view, and another row of the same step may be the selected one.
     if (picked === undefined || (active !== undefined && isPicked(active))) return;
     setActive(picked);
     scrollTo(picked);

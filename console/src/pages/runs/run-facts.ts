@@ -26,7 +26,7 @@ export function resumeFacts(run: Pick<Run, 'steps' | 'failure'>): ResumeFacts {
 
 /** What a cancel would do to a run that has not ended. */
 export interface CancelFacts {
-  /** The steps that are told to stop, by name. */
+  /** The steps that are being cancelled, by name. */
   stopped: string[];
   kept: number;
   /** Gates that would not be asked any longer. */

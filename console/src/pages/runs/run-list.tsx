@@ -22,7 +22,7 @@ const route = getRouteApi('/inside/runs');
 const states: readonly RunStatus[] = ['pending', 'running', 'paused', 'success', 'failed'];
 const triggers: readonly RunSummary['trigger'][] = ['manual', 'webhook', 'mcp', 'schedule'];
 
-/** All runs, newest first. What is looked for is in the address. */
+/** All runs, newest first. The address contains the filters. */
 export function RunListPage() {
   const { status, trigger, workflow_id } = route.useSearch();
   const filter = {

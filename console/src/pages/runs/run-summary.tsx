@@ -16,7 +16,7 @@ import { hasEnded, webAddress } from './run-facts.ts';
 import { rejectedGates } from './steps/step-state.ts';
 import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
-/** The run in one line: its state, whether what is shown is kept true, and where it comes from. */
+/** The run in one line: its state, whether it is updated live, and its origin. */
 export function RunLine({ run, liveness }: { run: Run; liveness: Liveness }) {
   return (
     <Group gap="xs">
@@ -48,7 +48,7 @@ const livenessTexts: Record<Liveness, { colour: string; text: string }> = {
   ended: { colour: 'gray', text: 'The run has ended. If you resume it, updates appear here.' },
 };
 
-/** A run whose gate was rejected may end as a success all the same, since its graph has a way for that. */
+/** A run with a rejected gate may still succeed, if its graph has a branch for that. */
 function RejectedBadge({ run }: { run: Run }) {
   const gates = rejectedGates(run);
   if (gates.length === 0) return null;

@@ -45,7 +45,7 @@ export function useTemplateActions(template: Template) {
   };
 }
 
-/** Of the two the run may be refused, by a quota or a budget; the workflow is there all the same. */
+/** The run may be refused by a quota or a budget; the workflow exists anyway. */
 async function instantiateAndRun(
   template: Template,
 ): Promise<{ workflow: Workflow; run?: Run; refusal?: unknown }> {

@@ -2,7 +2,7 @@ import { CodeEditor } from '../../parts/code/code-editor.tsx';
 import { type Judge, useJsonText } from './json-text.ts';
 import { isRecord } from './record.ts';
 
-/** A field that holds JSON. What is no JSON is marked and changes nothing. */
+/** A field for JSON. Invalid JSON is marked and changes nothing. */
 export function JsonField({
   label,
   description,

@@ -4,8 +4,8 @@ import { useState } from 'react';
 export type Judge = (value: unknown) => string | undefined;
 
 /**
- * JSON as a text that people type. The text is theirs while it says what `value` is, or while it is not JSON yet;
- * once the value becomes another one elsewhere, the text is written anew. An empty text is `undefined`.
+ * JSON as editable text. The text stays as typed while it means `value`, or while it is not valid JSON; when the value
+ * changes elsewhere, the text is replaced. An empty text is `undefined`.
  */
 export function useJsonText(
   value: unknown,
@@ -17,7 +17,7 @@ export function useJsonText(
   const mine = typed !== undefined && Object.is(typed.of, value);
   const text = mine ? typed.text : jsonText(value);
   const onText = (next: string): void => {
-    // The editor also tells of the text that it was given.
+    // The editor also reports the text that was set.
     if (next === text) return;
     const read = parsed(next, judge);
     onBroken?.('error' in read);

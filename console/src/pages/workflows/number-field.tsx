@@ -1,10 +1,7 @@
 import { NumberInput, type NumberInputProps } from '@mantine/core';
 import { useState } from 'react';
 
-/**
- * A field that holds a number or nothing. What is typed stays as it is typed while it means the value: `0.` is on the
- * way to `0.5`.
- */
+/** A field for an optional number. The text stays as typed while it means the value: `0.` is the start of `0.5`. */
 export function NumberField({
   value,
   onChange,

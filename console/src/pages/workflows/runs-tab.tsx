@@ -15,7 +15,7 @@ import { runsQuery } from '../../queries/runs.ts';
 const READ_EVERY_MS = 5_000;
 const NO_SEARCH = { step: undefined, tab: undefined };
 
-/** What became of a workflow, newest first. */
+/** The runs of a workflow, newest first. */
 export function RunsTab({ workflow }: { workflow: Workflow }) {
   const query = useInfiniteQuery({
     ...runsQuery({ workflow_id: workflow.id }),

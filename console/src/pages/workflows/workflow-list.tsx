@@ -20,7 +20,7 @@ import { sentenceCase } from '../../parts/text/sentence-case.ts';
 const READ_EVERY_MS = 10_000;
 const SHOWN_AT_FIRST = 100;
 
-/** All workflows of the workspace with what became of their runs. */
+/** All workflows of the workspace with the results of their runs. */
 export function WorkflowListPage() {
   const query = useQuery({ ...workflowsQuery, refetchInterval: READ_EVERY_MS });
   const { q } = useSearch({ from: '/inside/workflows' });

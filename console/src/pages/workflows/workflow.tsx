@@ -35,7 +35,7 @@ const tabs: readonly { id: string; label: string; show: (workflow: Workflow) => 
   { id: 'settings', label: 'Settings', show: (workflow) => <SettingsTab workflow={workflow} /> },
 ];
 
-/** One workflow: what it does, what became of it, and what starts it. */
+/** One workflow: its graph, its runs and its triggers. */
 export function WorkflowPage() {
   const { workflowId } = useParams({ from: '/inside/workflows/$workflowId' });
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: READ_EVERY_MS });

@@ -1,7 +1,7 @@
 import type { BodyOf, CustomTool } from '../../../../client/index.ts';
 import { parsedObject } from './parsed-object.ts';
 
-/** A tool as it stands in the form. */
+/** A tool as edited in the form. */
 export interface ToolDraft {
   name: string;
   label: string;
@@ -83,7 +83,7 @@ export type ToolProblems = Partial<
   Record<'name' | 'url' | 'mcpTool' | 'headers' | 'schema', string>
 >;
 
-/** What keeps a tool from being sent, by field. What is still empty is no problem yet. */
+/** What prevents saving a tool, by field. Empty fields are no error yet. */
 export function toolProblems(draft: ToolDraft): ToolProblems {
   const problems: ToolProblems = {};
   if (draft.name !== '' && !NAME.test(draft.name)) {

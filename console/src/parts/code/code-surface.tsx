@@ -94,7 +94,7 @@ function languageOf(language: CodeSurfaceProps['language']): Extension[] {
   ];
 }
 
-/** The marks as they are now. They change while somebody types, so the editor is not made anew for them. */
+/** The current marks. They change while the user types, so the editor is not recreated for them. */
 function markedWith(marks: CodeSurfaceProps['marks']): Extension {
   return linter(
     (editor): Diagnostic[] =>

@@ -21,7 +21,7 @@ export function RowTable({
     <Table.ScrollContainer
       minWidth={minWidth}
       type="native"
-      // What is only heard is placed by this box, not by the page, which it would widen.
+      // This box positions text for screen readers; positioned by the page, it would widen the page.
       pos="relative"
       tabIndex={0}
       role="group"

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ReactNode } from 'react';
 
-/** Asks before something that cannot be taken back. Says what will happen, and names the action on its button. */
+/** Asks for a confirmation of an irreversible action. Says what will happen, and names the action on its button. */
 export function confirm({
   title,
   consequence,

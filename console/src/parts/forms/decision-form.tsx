@@ -56,7 +56,7 @@ function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolea
   const keyed = shortcuts && choice === undefined;
   useShortcuts(keyed ? { a: () => setChoice('approve'), r: () => setChoice('reject') } : {});
   useEffect(() => {
-    // Whoever leaves the form is back where they opened it.
+    // Returns the focus to where the form was opened.
     if (choice !== undefined) left.current = choice;
     else if (left.current !== undefined) {
       buttons.current?.querySelector<HTMLElement>(`[data-choice="${left.current}"]`)?.focus();

@@ -71,7 +71,7 @@ export function DeliveryRow({
   );
 }
 
-/** When it is tried next, or why it was given up before a try. */
+/** When it is retried next, or why it failed without an attempt. */
 function Outlook({ of: { next_attempt_at, reason } }: { of: WebhookDelivery }) {
   return (
     <Text size="xs" c="dimmed" component="div">
@@ -97,7 +97,7 @@ function Attempts({ of: { id, log } }: { of: WebhookDelivery }) {
         <Table.Tr key={`${round}.${attempt}`}>
           <Table.Td>
             {attempt}
-            {rounds && ` of round ${round}`}
+            {rounds && ` of cycle ${round}`}
           </Table.Td>
           <Table.Td>
             <When at={started_at} />

@@ -1,7 +1,7 @@
 import { Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Old and new side by side, told apart by more than colour. */
+/** Old and new side by side, distinguished by more than color. */
 export function ChangedValue({ before, after }: { before: ReactNode; after: ReactNode }) {
   return (
     <>

@@ -104,7 +104,7 @@ function parsedState(text: string): { state: JsonObject } | { problem: string } 
 
 function marksOf(outcome: Outcome, expression: string) {
   if (!('problem' in outcome) || outcome.position === undefined) return [];
-  // What is missing at the end is marked on the last character: nothing stands behind it.
+  // A problem at the end of the text marks the last character.
   const from = Math.max(0, Math.min(outcome.position, expression.length - 1));
   return [{ from, to: from + 1, message: outcome.problem, severity: 'error' as const }];
 }

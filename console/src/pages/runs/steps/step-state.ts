@@ -3,8 +3,8 @@ import type { Run, Step } from '../../../../../client/index.ts';
 export type ShownState = Step['status'] | 'rejected';
 
 /**
- * What a step shows as. A gate that was rejected is done, so its status is `success` when the graph has a way for
- * that; whoever looks at the run wants to see the rejection.
+ * The displayed state of a step. A rejected gate has the status `success` when the graph has a branch for it; the
+ * display shows the rejection.
  */
 export const shownState = (step: Pick<Step, 'status' | 'decision'>): ShownState =>
   step.decision?.approved === false && step.status !== 'paused' ? 'rejected' : step.status;

@@ -30,7 +30,7 @@ export type DraftAction =
   | { type: 'replace'; graph: Graph; touched?: string }
   | { type: 'undo' }
   | { type: 'redo' }
-  /** Begins anew, without anything to undo. */
+  /** Starts again, without undo history. */
   | { type: 'load'; graph: Graph };
 
 /** Steps that can be undone. */
@@ -60,8 +60,8 @@ export function changeDraft(draft: Draft, action: DraftAction): Draft {
 }
 
 function stepped(draft: Draft, graph: Graph, touched: string | undefined): Draft {
-  const goesOn = touched !== undefined && touched === draft.touched;
-  const past = goesOn ? draft.past : [...draft.past, draft.graph].slice(-MOST_STEPS);
+  const continuesEdit = touched !== undefined && touched === draft.touched;
+  const past = continuesEdit ? draft.past : [...draft.past, draft.graph].slice(-MOST_STEPS);
   return { graph, past, future: [], touched };
 }
 

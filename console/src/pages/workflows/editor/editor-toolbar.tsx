@@ -38,7 +38,7 @@ export function EditorToolbar({
 }) {
   const add = (kind: NodeKind): void => {
     const id = freeId(draft.graph, kind);
-    // Where all nodes have a place of their own, a new one needs one too, or the drawing would be laid out anew.
+    // Where all nodes have a fixed position, a new one needs one too; otherwise the graph would be laid out again.
     const placed = drawing.nodes.every(({ position }) => position !== undefined);
     const position = placed ? besides(places ?? new Map(), selected) : undefined;
     change({ type: 'add', id, kind, position, ...(selected !== undefined && { after: selected }) });

@@ -14,7 +14,7 @@ export const aGraph: Judge = (value) =>
     ? undefined
     : 'A graph is an object with the lists `nodes` and `edges`. The graph has not changed.';
 
-/** The graph as JSON. What is changed here is drawn, and what is drawn is written here. */
+/** The graph as JSON. Changes in either are applied to the other. */
 export function JsonPanel({
   graph,
   change,

@@ -18,7 +18,7 @@ export function useFieldFocus(form: RefObject<HTMLElement | null>) {
     const before = document.activeElement;
     let timer: ReturnType<typeof setTimeout>;
     const look = (): void => {
-      // Whoever has gone elsewhere meanwhile is not fetched back.
+      // The focus is not moved back when the user has gone elsewhere.
       const { activeElement } = document;
       if (activeElement !== before && activeElement !== document.body) return;
       const control = controlOf(form.current, field);

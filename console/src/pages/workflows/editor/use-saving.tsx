@@ -15,8 +15,8 @@ export interface Saving {
 }
 
 /**
- * Saves a draft as the next version. Looks first whether somebody else has saved since the draft was loaded, and asks
- * then. `workflow` is what is known of it now, `load` begins anew with another graph.
+ * Saves a draft as the next version. If another member has saved since the draft was loaded, it asks first. `workflow`
+ * is the last known state, `load` starts again with another graph.
  */
 export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph) => void): Saving {
   const [base, setBase] = useState({ version: workflow.version, graph: workflow.graph });

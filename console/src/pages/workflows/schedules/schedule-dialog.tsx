@@ -57,7 +57,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
   const [overlap, setOverlap] = useState<Schedule['overlap']>(given?.overlap ?? 'skip');
   const [input, setInput] = useState<JsonObject>(given?.input ?? {});
   const [broken, setBroken] = useState(false);
-  // Whoever may not start runs can prepare a schedule for somebody who may to enable.
+  // A member without the permission to start runs can prepare a schedule for another to enable.
   const enabled = useMay('run_workflows');
   const workflowId = 'workflowId' in target ? target.workflowId : chosen;
   const fields = { name: name.trim() === '' ? null : name, cron, timezone, overlap, input };

@@ -16,7 +16,7 @@ import { ScheduleDialog } from './schedule-dialog.tsx';
 
 const NO_SEARCH = { step: undefined, tab: undefined };
 
-/** Schedules with what they did and do next. `workflowNames` adds a column that says of which workflow they are. */
+/** Schedules with their last and next runs. `workflowNames` adds a column with the workflow. */
 export function ScheduleTable({
   schedules,
   workflowNames,

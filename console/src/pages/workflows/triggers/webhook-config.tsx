@@ -52,7 +52,7 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
           />
           <NumberInput
             label="Deduplication window (seconds)"
-            description="0: everything that is sent starts a run"
+            description="0: every request starts a run"
             min={0}
             max={MOST_WINDOW_SECONDS}
             allowDecimal={false}

@@ -5,7 +5,7 @@ import { isRecord } from '../record.ts';
 
 export type Fate = 'added' | 'removed' | 'changed';
 
-/** Two versions as one picture: everything that either of them has, and what became of it. */
+/** Two versions as one picture: everything in either of them, and its change. */
 export interface MergedGraph {
   graph: Graph;
   /** By node id; what stayed as it was is not in it. */
@@ -15,7 +15,7 @@ export interface MergedGraph {
   changes: readonly PartChange[];
 }
 
-/** What became of a node or an edge: its fields before and after, of a changed one only those that differ. */
+/** The change of a node or an edge: its fields before and after, of a changed one only those that differ. */
 export interface PartChange {
   part: 'node' | 'edge';
   name: string;

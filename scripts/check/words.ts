@@ -1,0 +1,236 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import ts from 'typescript';
+import { z } from 'zod';
+
+/** The check of words: no text or name of this project uses a word of `avoided-words.json`. See CONTRIBUTING.md. */
+
+const projectDir = join(import.meta.dirname, '../..');
+
+/**
+ * `avoid`: a regular expression, matched without case at word boundaries, where a space stands for any white space.
+ * `use`: what to write instead. `only`: the kind of text it applies to; absent: all kinds.
+ */
+const wordSchema = z.strictObject({
+  avoid: z.string().min(1),
+  use: z.string().min(1),
+  only: z.enum(['console', 'docs', 'code', 'names']).optional(),
+});
+export type Word = z.infer<typeof wordSchema>;
+export type TextKind = NonNullable<Word['only']>;
+
+export const avoidedWords: readonly Word[] = z
+  .array(wordSchema)
+  .min(1)
+  .parse(JSON.parse(readFileSync(join(import.meta.dirname, 'avoided-words.json'), 'utf8')));
+
+export interface Text {
+  /** Of the first line of the text, from 1. */
+  line: number;
+  text: string;
+}
+
+const CODE_FOLDERS = [
+  'activities',
+  'api',
+  'bench',
+  'cli',
+  'client',
+  'scripts',
+  'shared',
+  'worker',
+  'workflows',
+];
+/** Generated from texts that are checked where they are written. */
+const GENERATED = new Set(['client/openapi.ts']);
+
+const parse = (path: string, source: string): ts.SourceFile =>
+  ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
+
+const lineOf = (file: ts.SourceFile, position: number): number =>
+  file.getLineAndCharacterOfPosition(position).line + 1;
+
+/** The text of a literal, of a concatenation or of JSX, with `…` for every other expression. */
+function phraseOf(node: ts.Node): string {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (ts.isJsxText(node)) return node.text.replaceAll(/\s+/g, ' ');
+  if (ts.isTemplateExpression(node)) {
+    return [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('…');
+  }
+  if (isConcatenation(node)) return phraseOf(node.left) + phraseOf(node.right);
+  if (ts.isJsxExpression(node))
+    return node.expression === undefined ? '' : phraseOf(node.expression);
+  if (ts.isJsxElement(node) || ts.isJsxFragment(node)) return node.children.map(phraseOf).join('');
+  return '…';
+}
+
+const isConcatenation = (node: ts.Node): node is ts.BinaryExpression =>
+  ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken;
+
+const hasWords = (node: ts.Node): boolean => ts.isJsxText(node) && /\p{L}/u.test(node.text);
+
+/** The texts of a source file: string literals, concatenations, templates and JSX, with `…` for each expression. */
+export function textsOf(path: string, source: string): Text[] {
+  const file = parse(path, source);
+  const texts: Text[] = [];
+  const add = (node: ts.Node, text: string): void => {
+    if (/\p{L}/u.test(text)) texts.push({ line: lineOf(file, startOf(node)), text: text.trim() });
+  };
+  const startOf = (node: ts.Node): number => {
+    if (!ts.isJsxElement(node) && !ts.isJsxFragment(node)) return node.getStart(file);
+    const first = node.children.find(hasWords);
+    if (first === undefined) return node.getStart(file);
+    return first.pos + first.getFullText(file).search(/\S/);
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) return;
+    if (ts.isStringLiteralLike(node) || ts.isTemplateExpression(node)) add(node, phraseOf(node));
+    else if (isConcatenation(node)) {
+      const phrase = phraseOf(node);
+      add(node, phrase);
+      visitOperands(node);
+      return;
+    } else if ((ts.isJsxElement(node) || ts.isJsxFragment(node)) && node.children.some(hasWords)) {
+      add(node, phraseOf(node));
+    }
+    ts.forEachChild(node, visit);
+  };
+  // Its literals are in the phrase already.
+  const visitOperands = (node: ts.Node): void => {
+    if (isConcatenation(node)) [node.left, node.right].forEach(visitOperands);
+    else if (ts.isTemplateExpression(node)) ts.forEachChild(node, visit);
+    else if (!ts.isStringLiteralLike(node)) visit(node);
+  };
+  visit(file);
+  return texts;
+}
+
+/** The comments of a source file; line comments that follow each other are one text. */
+export function commentsOf(path: string, source: string): Text[] {
+  const file = parse(path, source);
+  const blank = source.split('');
+  const visit = (node: ts.Node): void => {
+    const isText =
+      ts.isStringLiteralLike(node) ||
+      ts.isJsxText(node) ||
+      ts.isTemplateHead(node) ||
+      ts.isTemplateMiddleOrTemplateTail(node) ||
+      ts.isRegularExpressionLiteral(node);
+    if (isText) blank.fill(' ', ts.isJsxText(node) ? node.pos : node.getStart(file), node.end);
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  const comments = /\/\*[\s\S]*?\*\/|\/\/[^\n]*(?:\n[ \t]*\/\/[^\n]*)*/g;
+  return [...blank.join('').matchAll(comments)].map(({ index, 0: comment }) => ({
+    line: lineOf(file, index),
+    text: comment.replaceAll(/^[ \t]*(?:\/\*+|\*+\/|\*|\/\/)|\*\/$/gm, ''),
+  }));
+}
+
+/** The names that a source file uses, each once, as words. Names with `_` are stored or sent, and stay as they are. */
+export function namesOf(path: string, source: string): Text[] {
+  const file = parse(path, source);
+  const names = new Map<string, Text>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isIdentifier(node) && !names.has(node.text) && !/[a-z]_|_[a-z]/.test(node.text)) {
+      const words = node.text
+        .replaceAll('_', ' ')
+        .replaceAll(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, ' ');
+      names.set(node.text, { line: lineOf(file, node.getStart(file)), text: words });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return [...names.values()];
+}
+
+/** The paragraphs, headings and table rows of a Markdown document, without its code. */
+export function proseOf(source: string): Text[] {
+  const texts: Text[] = [];
+  let open: Text | undefined;
+  let fenced = false;
+  for (const [index, line] of source.split('\n').entries()) {
+    if (/^\s*```/.test(line)) fenced = !fenced;
+    const isText = !fenced && line.trim() !== '' && !/^\s*(```|<!--)/.test(line);
+    if (!isText) {
+      open = undefined;
+      continue;
+    }
+    if (open === undefined || /^\s*([#|>*-]|\d+\.)/.test(line)) {
+      open = { line: index + 1, text: '' };
+      texts.push(open);
+    }
+    open.text += `${line.trim()}\n`;
+  }
+  return texts.map(({ line, text }) => ({ line, text: text.replaceAll(/`[^`]*`/g, '`…`').trim() }));
+}
+
+/** The avoided words in the texts, as `path:line: 'found' in 'text': write ...`. */
+export function avoidedIn(
+  path: string,
+  texts: readonly Text[],
+  kind: TextKind,
+  words: readonly Word[] = avoidedWords,
+): string[] {
+  return words
+    .filter(({ only }) => only === undefined || only === kind)
+    .flatMap(({ avoid, use }) => {
+      const spaced = avoid.replaceAll(' ', '\\s+');
+      const pattern = new RegExp(`(?<![\\p{L}\\d_-])(?:${spaced})(?![\\p{L}\\d_-])`, 'iu');
+      return texts.flatMap(({ line, text }) => {
+        const found = pattern.exec(text);
+        if (found === null) return [];
+        const at = line + text.slice(0, found.index).split('\n').length - 1;
+        const shown = text.replaceAll(/\s+/g, ' ').trim().slice(0, 100);
+        return [`${path}:${at}: '${found[0].replaceAll(/\s+/g, ' ')}' in '${shown}': write ${use}`];
+      });
+    });
+}
+
+const listed = (folder: string, ending: RegExp): string[] =>
+  readdirSync(join(projectDir, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
+    .filter((path) => ending.test(path) && !path.includes('node_modules/') && !GENERATED.has(path));
+const read = (path: string): string => readFileSync(join(projectDir, path), 'utf8');
+
+/** The avoided words of a document of this project. */
+export const avoidedInDocument = (path: string): string[] =>
+  avoidedIn(path, proseOf(read(path)), 'docs');
+
+export const documents = (): string[] => [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  ...listed('docs', /\.md$/),
+];
+
+/** The texts that the console shows, by file. */
+export const consoleTexts = (): { path: string; texts: Text[] }[] =>
+  listed('console/src', /\.tsx?$/).map((path) => ({ path, texts: textsOf(path, read(path)) }));
+
+/** The avoided words of the console's texts. */
+export const avoidedInConsole = (): string[] =>
+  consoleTexts().flatMap(({ path, texts }) => avoidedIn(path, texts, 'console'));
+
+/** The avoided words of comments, string literals and names in all code but tests. */
+export function avoidedInCode(): string[] {
+  const service = CODE_FOLDERS.flatMap((folder) => listed(folder, /\.(ts|mjs)$/));
+  return [...service, ...listed('console/src', /\.tsx?$/)].flatMap((path) => {
+    const source = read(path);
+    const texts = path.startsWith('console/') ? [] : textsOf(path, source);
+    return [
+      ...avoidedIn(path, [...commentsOf(path, source), ...texts], 'code'),
+      ...avoidedIn(path, namesOf(path, source), 'names'),
+    ];
+  });
+}
+
+if (import.meta.main) {
+  const found = [
+    ...documents().flatMap(avoidedInDocument),
+    ...avoidedInConsole(),
+    ...avoidedInCode(),
+  ];
+  for (const line of found) console.log(line);
+  process.exitCode = found.length === 0 ? 0 : 1;
+}
