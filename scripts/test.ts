@@ -35,7 +35,7 @@ function testEnvironment(): NodeJS.ProcessEnv {
     ...cleanEnvironment(),
     NODE_ENV: 'test',
     ...(process.stderr.isTTY ? {} : { NO_COLOR: '1' }),
-    // A proxy of the machine must not be asked for servers on this machine.
+    // A proxy of the machine must not be used for servers on this machine.
     no_grpc_proxy: '127.0.0.1,localhost',
     // Tests start hundreds of processes, and each would parse and compile the same files.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),

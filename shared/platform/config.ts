@@ -138,7 +138,7 @@ function apiSettings(e: Environment) {
     host: e.API_HOST,
     port: e.API_PORT,
     publicUrl: (e.PUBLIC_URL ?? `http://${host}:${e.API_PORT}`).replace(/\/+$/, ''),
-    /** What the OpenAPI documents name as their server; undefined where only the caller knows our address. */
+    /** The server in the OpenAPI documents; undefined where only the caller knows the service's address. */
     documentedUrl: e.PUBLIC_URL?.replace(/\/+$/, ''),
     corsOrigins: e.CORS_ORIGINS,
     trustedProxies: e.TRUSTED_PROXIES,
@@ -158,7 +158,7 @@ function apiSettings(e: Environment) {
   };
 }
 
-/** Parses an environment. Throws one Error that lists every variable that is wrong, without its value. */
+/** Parses an environment. Throws one Error that lists every invalid variable, without its value. */
 export function loadConfig(env: Record<string, string | undefined> = process.env) {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = environmentSchema.safeParse(present);

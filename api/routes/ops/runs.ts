@@ -27,12 +27,12 @@ const triggerHeaders = z.object({
 });
 
 export function runRoutes(app: App, context: RouteContext): void {
-  const acts = createRunActions(context);
-  startRuns(app, acts);
-  readRuns(app, context, acts);
+  const actions = createRunActions(context);
+  startRuns(app, actions);
+  readRuns(app, context, actions);
   readRunEvents(app, context);
-  decideGates(app, acts);
-  resumeAndCancel(app, acts);
+  decideGates(app, actions);
+  resumeAndCancel(app, actions);
 }
 
 function startRuns(app: App, actions: RunActions): void {

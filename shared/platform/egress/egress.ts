@@ -120,7 +120,7 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
-/** One exchange with one server. The URL object that is checked is the one that is sent. */
+/** One exchange with one server. The checked URL object is also the one that is sent. */
 async function exchange(
   { agent, guard }: Outlet,
   url: URL,
@@ -139,7 +139,7 @@ async function exchange(
       dispatcher: agent,
     });
     if (response.status <= 599) return response;
-    // A Response object cannot hold such a status, and no caller could make sense of it.
+    // A Response object cannot hold such a status, and no caller could use it.
     await response.body?.cancel();
     throw new Error(`status ${response.status}`);
   } catch (error) {

@@ -106,7 +106,7 @@ interface Thread {
 
 class ThreadPool implements WorkThreads {
   private readonly limits: WorkThreadLimits;
-  /** The turns go round by workspace: a Map keeps the order of insertion, and whoever was served goes to its end. */
+  /** Round-robin by workspace: a Map keeps the order of insertion, and a served workspace moves to its end. */
   private readonly queues = new Map<string, Job[]>();
   private readonly threads = new Set<Thread>();
   /** Workspaces whose next job has to wait. */
@@ -132,16 +132,16 @@ class ThreadPool implements WorkThreads {
         workspaceId,
         message: { name, input },
         resolve: (output) => {
-          signal?.removeEventListener('abort', giveUp);
+          signal?.removeEventListener('abort', abandon);
           resolve(output as JobOutput<Name>);
         },
         reject: (error) => {
-          signal?.removeEventListener('abort', giveUp);
+          signal?.removeEventListener('abort', abandon);
           reject(error as Error);
         },
       };
-      const giveUp = (): void => this.giveUp(job, signal?.reason);
-      signal?.addEventListener('abort', giveUp, { once: true });
+      const abandon = (): void => this.abandon(job, signal?.reason);
+      signal?.addEventListener('abort', abandon, { once: true });
       queue.push(job);
       this.queues.set(workspaceId, queue);
       this.pausing.get(workspaceId)?.ref();
@@ -191,7 +191,7 @@ class ThreadPool implements WorkThreads {
     worker.on('error', (error: unknown) => {
       const code = (error as { code?: unknown } | null)?.code;
       const reason = code === 'ERR_WORKER_OUT_OF_MEMORY' ? this.overMemory(thread) : error;
-      // A thread that cannot even start would be started again and again for the job that waits.
+      // A thread that cannot start would be restarted endlessly for the waiting job.
       if (!thread.ready) this.next()?.reject(reason);
       this.drop(thread, reason);
     });
@@ -250,14 +250,14 @@ class ThreadPool implements WorkThreads {
     try {
       thread.worker.postMessage(job.message);
     } catch (error) {
-      // What cannot be sent over is the caller's mistake.
+      // Arguments that cannot be sent are the caller's error.
       this.finish(thread, { problem: messageOf(error) });
       return;
     }
     void this.watch(thread, job);
   }
 
-  /** Lets other workspaces have the machine after a long job. */
+  /** Gives other workspaces time after a long job. */
   private pauseAfter({ began }: Thread, { workspaceId }: Job): void {
     const ms = performance.now() - began;
     if (this.closed || ms < this.limits.longJobMs) return;
@@ -317,7 +317,7 @@ class ThreadPool implements WorkThreads {
   }
 
   /** Takes a job back whose caller no longer waits for it, with the thread that is at it. */
-  private giveUp(job: Job, reason: unknown): void {
+  private abandon(job: Job, reason: unknown): void {
     const thread = [...this.threads].find((each) => each.job === job);
     if (thread !== undefined) this.drop(thread, reason);
     else {
