@@ -76,8 +76,9 @@ export function guardDataRoutes(
   });
   app.addHook('onSend', async (request, reply, payload) => {
     // Public routes have no call. By now its cost is known.
-    if ((request.dataAccount as DataAccount | undefined) !== undefined)
+    if ((request.dataAccount as DataAccount | undefined) !== undefined) {
       setAllowanceHeaders(request, reply);
+    }
     return payload;
   });
 }

@@ -58,8 +58,9 @@ function phraseOf(node: ts.Node): string {
     return [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('…');
   }
   if (isConcatenation(node)) return phraseOf(node.left) + phraseOf(node.right);
-  if (ts.isJsxExpression(node))
+  if (ts.isJsxExpression(node)) {
     return node.expression === undefined ? '' : phraseOf(node.expression);
+  }
   if (ts.isJsxElement(node) || ts.isJsxFragment(node)) return node.children.map(phraseOf).join('');
   return '…';
 }
