@@ -52,8 +52,8 @@ describe('registering an endpoint', () => {
   test.each([
     [undefined, 'Invalid body: a JSON object is required'],
     [{}, 'Invalid body: url is required; events is required'],
-    [{ ...good, url: 'ftp://example.com' }, /url must be a URL that begins with http/],
-    [{ ...good, url: '/hook' }, /url must be a URL that begins with http/],
+    [{ ...good, url: 'ftp://example.com' }, /url must be a URL that starts with http/],
+    [{ ...good, url: '/hook' }, /url must be a URL that starts with http/],
     [{ ...good, url: 'http://me:pw@example.com' }, /url must not contain a user name or password/],
     [{ ...good, url: 'http://me@example.com' }, /url must not contain a user name or password/],
     [{ ...good, url: `http://example.com/${'x'.repeat(2_000)}` }, /^Invalid body: url/],

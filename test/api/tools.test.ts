@@ -223,7 +223,7 @@ describe('headers', () => {
       const { body } = await api.call('POST', `/api/tools/${thief.id}/test`, {});
       expect(body).toMatchObject({
         ok: false,
-        error: expect.stringContaining('cannot be opened with the present ENCRYPTION_KEY'),
+        error: expect.stringContaining('cannot be opened with the current ENCRYPTION_KEY'),
       });
     };
     const { Authorization: sealed = '' } = await stored(owner.id);
@@ -330,7 +330,7 @@ describe('trying a tool out', () => {
     server.answer('slow', { delayMs: 20_000 });
     const { body } = await attempt({ endpoint_url: `${server.url}/slow`, timeout_seconds: 1 });
     expect(body).toMatchObject({ ok: false, status: null });
-    expect(body.error).toContain('did not answer in full within 1 s');
+    expect(body.error).toContain('did not respond in full within 1 s');
   });
 
   test('reaches nothing inside', async () => {

@@ -139,7 +139,7 @@ describe('a step that calls a custom tool', () => {
     const { name } = await register('hangs', { timeout_seconds: 1 });
     const runId = await start(name);
     const run = await engine.until(runId, ['failed']);
-    expect(run.steps[0]?.error).toMatch(/Timed out after 1 s|did not answer in full within 1 s/);
+    expect(run.steps[0]?.error).toMatch(/Timed out after 1 s|did not respond in full within 1 s/);
     expect(keysOf('hangs')).toEqual([`${runId}:a:0`, `${runId}:a:0`]);
   });
 

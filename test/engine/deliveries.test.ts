@@ -191,7 +191,7 @@ describe('a receiver that refuses', () => {
     expect(delivery!.log.map((attempt) => attempt.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(delivery!.log[0]).toMatchObject({
       status_code: 500,
-      error: 'Answered 500: this is 500',
+      error: 'Responded with 500: this is 500',
     });
     const starts = delivery!.log.map((attempt) => attempt.started_at);
     const pauses = starts.slice(1).map((start, n) => msBetween(starts[n]!, start));
@@ -279,10 +279,10 @@ describe('a receiver that refuses', () => {
       {
         redirect: {
           behave: status(302, { location: elsewhere.url }),
-          error: /^Answered 302/,
+          error: /^Responded with 302/,
           code: 302,
         },
-        gone: { behave: status(410), error: /^Answered 410: this is 410$/, code: 410 },
+        gone: { behave: status(410), error: /^Responded with 410: this is 410$/, code: 410 },
         hang: {
           behave: (response) => response.writeHead(200).write('a beginning'),
           error: /No full response within 15 s/,
@@ -302,7 +302,7 @@ describe('a receiver that refuses', () => {
             response.writeHead(200, { 'content-length': '1000' }).write('half');
             setTimeout(() => response.destroy(), 50);
           },
-          error: /broke off its answer/,
+          error: /interrupted its response/,
           code: null,
         },
         huge: {
@@ -320,7 +320,7 @@ describe('a receiver that refuses', () => {
         },
         hugeError: {
           behave: (response) => response.writeHead(500).end(Buffer.alloc(5_000_000, 'x')),
-          error: /^Answered 500: x{500}$/,
+          error: /^Responded with 500: x{500}$/,
           code: 500,
         },
       };

@@ -209,7 +209,7 @@ describe('the answer of a custom tool', () => {
     answer = (_request, response) => send(response);
     await expect(run({ timeout_seconds: 0.3 })).rejects.toEqual(
       failure({
-        message: expect.stringContaining('did not answer in full within 0.3 s'),
+        message: expect.stringContaining('did not respond in full within 0.3 s'),
         retryable: true,
         definite: false,
       }),
@@ -415,7 +415,7 @@ describe('a custom tool on an MCP server', () => {
 
   it('has its time for the whole call', async () => {
     await expect(ask('slow', {}, { timeout_seconds: 0.5 })).rejects.toEqual(
-      failure({ message: expect.stringContaining('did not answer in full within 0.5 s') }),
+      failure({ message: expect.stringContaining('did not respond in full within 0.5 s') }),
     );
   });
 });

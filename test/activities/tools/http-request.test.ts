@@ -129,7 +129,7 @@ describe('http_request', () => {
     [{ headers: { 'x-a': 'b\r\nHost: inner' } }, "The value of header 'x-a'"],
     [{ headers: { 'x-a\r\nHost': 'b' } }, 'Header name'],
     [{ url: 'http://169.254.169.254/' }, "The address of '169.254.169.254' is not allowed"],
-    [{ url: 'file:///etc/passwd' }, 'must begin with http'],
+    [{ url: 'file:///etc/passwd' }, 'must start with http'],
     [{ url: 'nonsense' }, 'The URL is not valid'],
     [{ url: 7 }, "'url'"],
     [{ method: 'CONNECT' }, "'method'"],
@@ -151,7 +151,7 @@ describe('http_request', () => {
     answer = () => undefined;
     await expect(send({}, { node: { timeout_seconds: 0.1 } })).rejects.toEqual(
       failure({
-        message: expect.stringContaining('did not answer in full within 0.1 s'),
+        message: expect.stringContaining('did not respond in full within 0.1 s'),
         retryable: true,
       }),
     );

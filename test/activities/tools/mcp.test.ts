@@ -73,7 +73,7 @@ describe('mcp', () => {
       "The address of '169.254.169.254' is not allowed",
     ],
     [{ server_url: 'nonsense', tool: 'x' }, 'not a valid URL'],
-    [{ server_url: 'file:///etc/passwd', tool: 'x' }, 'must begin with http'],
+    [{ server_url: 'file:///etc/passwd', tool: 'x' }, 'must start with http'],
     [{ tool: 'x', headers: { Host: 'inner' } }, "Header 'Host' cannot be set"],
     [{}, "'tool'"],
     [{ tool: 'x', arguments: 'text' }, "'arguments'"],

@@ -61,7 +61,7 @@ describe('registering an endpoint', () => {
 
   test.each([
     [{}, /url is required; events is required/],
-    [{ ...good, url: 'ftp://example.com' }, /url must be a URL that begins with http/],
+    [{ ...good, url: 'ftp://example.com' }, /url must be a URL that starts with http/],
     [
       { ...good, url: 'http://10.0.0.1/' },
       /^Invalid body: url: The address of '.+' is not allowed$/,

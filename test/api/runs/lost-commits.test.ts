@@ -195,7 +195,7 @@ describe('a change whose answer cannot be read', () => {
     wire.mend();
     expect([answer.status, answer.body.detail]).toEqual([
       503,
-      expect.stringMatching(/^The change was written, but the database cannot be reached/),
+      expect.stringMatching(/^The change was saved, but the database cannot be reached/),
     ]);
     expect((await call('GET', `/api/workflows/${id}`)).body.name).toBe('later');
   });
@@ -209,7 +209,7 @@ describe('a change whose answer cannot be read', () => {
     const answer = await useTool('run_workflow', { workflow, wait_seconds: 5 });
     wire.mend();
     expect(answer.body.result.isError).toBe(true);
-    expect(answer.text).toContain('The change was written, but the database cannot be reached');
+    expect(answer.text).toContain('The change was saved, but the database cannot be reached');
     expect((await call('GET', `/api/workflows/${workflow}/runs`)).body.runs).toHaveLength(1);
   }, 40_000);
 });
