@@ -1,10 +1,10 @@
 import { type Capability, type CapabilityOverrides, holds, type Role } from './capabilities.ts';
 import { forbiddenWithout } from './errors.ts';
 
-/** Who asks: resolved once per request from the credential, passed to every operation. */
+/** The authenticated caller: resolved once per request from the credential, passed to every operation. */
 export interface Actor {
   workspaceId: string;
-  /** The member the credential stands for; null when it stands for none. */
+  /** The member of the credential; null when it has none. */
   id: string | null;
   name: string | null;
   role: Role;

@@ -2,11 +2,11 @@
 export const alertEvents = ['failed', 'paused'] as const;
 export type AlertEvent = (typeof alertEvents)[number];
 
-/** The two ways an alert goes, each on its own. */
+/** The two channels of alerts; each is delivered separately. */
 export const alertChannels = ['chat', 'email'] as const;
 export type AlertChannel = (typeof alertChannels)[number];
 
-/** A run that needs somebody. */
+/** A run that needs a person. */
 interface RunAlert {
   event: AlertEvent;
   run_id: string;
@@ -14,11 +14,11 @@ interface RunAlert {
   workflow_name: string;
   /** The run's error, or the gate's prompt. */
   text: string;
-  /** The gate that it waits at. Alerts that were promised before this was kept are without. */
+  /** The gate that it waits at. Alerts from before this field was stored have none. */
   node_id?: string;
 }
 
-/** Nothing happened: somebody wants to see alerts arrive. */
+/** A test: a member wants to see that alerts arrive. */
 export interface TestAlert {
   event: 'test';
   workspace_id: string;
@@ -39,7 +39,7 @@ const SENDER = '[Service]';
 /** A name is free text; in a subject, which is a single line, its line breaks become spaces. */
 export const oneLine = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
-/** What people read. The last line is the page below `publicUrl` where they can act. */
+/** The text for people. The last line is the page below `publicUrl` where they can act. */
 export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
   const { title, line, page } = contentOf(alert);
   const body = `${line}\n${publicUrl}${page}`;

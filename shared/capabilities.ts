@@ -1,4 +1,4 @@
-/** What a credential may do, and which roles hold it by default. */
+/** The capabilities of credentials, and the roles that hold them by default. */
 export const roles = ['admin', 'editor', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
@@ -24,7 +24,7 @@ export function holds(role: Role, overrides: CapabilityOverrides, capability: Ca
   return overrides[capability] ?? (capabilities[capability] as readonly Role[]).includes(role);
 }
 
-/** Every capability, and whether it is held. */
+/** Every capability, and whether the member holds it. */
 export function heldCapabilities(
   role: Role,
   overrides: CapabilityOverrides,
@@ -36,7 +36,7 @@ export function heldCapabilities(
   >;
 }
 
-/** The capabilities that are held after a change and were not before it. */
+/** The capabilities that a change adds. */
 export function gainedCapabilities(
   before: Record<Capability, boolean>,
   after: Record<Capability, boolean>,

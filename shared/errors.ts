@@ -1,6 +1,6 @@
 /**
- * Every way a request or a step can be refused, as data. One place turns a code into an HTTP answer
- * (api/http/error-handler) and one into a Temporal failure (activities/failure).
+ * Every refusal of a request or a step, as data. One place turns a code into an HTTP response (api/http/error-handler)
+ * and one into a Temporal failure (activities/failure).
  */
 export const errorTable = {
   invalid: { status: 400, retryable: false },
@@ -25,11 +25,11 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** A refusal whose `detail` may be shown to the caller as it is. */
+/** A refusal whose `detail` can be shown to the caller. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
-  /** When to come back, of a refusal that will end by itself. */
+  /** When to retry, for a temporary refusal. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -60,7 +60,7 @@ export const conflict = (detail: string): AppError => new AppError('conflict', d
 export const emailTaken = (): AppError =>
   new AppError('invalid', 'A member with this email already exists');
 
-/** The message of whatever was thrown. */
+/** The message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,19 +1,19 @@
 import { AppError } from './errors.ts';
 
 /**
- * JSON from callers, read so that no number changes. `JSON.parse` rounds integers beyond 2^53 - 1 without a word, and by
- * then nobody can tell: the identifiers of many systems are such integers.
+ * JSON from callers, read without changing any number. `JSON.parse` silently rounds integers beyond 2^53 - 1, and the
+ * loss cannot be detected afterwards: many systems use such integers as ids.
  */
 
 const MAX_PATH_CHARACTERS = 200;
 
-/** Only such digits can be a number that a double cannot hold. They may also stand in a string. */
+/** Only such digits can be a number that a double cannot hold. They may also be part of a string. */
 const SUSPICIOUS = /[0-9]{16}|[0-9][eE]/;
 
 /**
- * Parses JSON text. Throws SyntaxError where it is none, and AppError `invalid` (`Invalid <part>: <path> ...`) for an
- * integer outside of ±(2^53 - 1) and for a number too large, or too close to 0, for a double. Digits of a fraction that a
- * double does not hold are rounded, as everywhere.
+ * Parses JSON text. Throws SyntaxError for invalid JSON, and AppError `invalid` (`Invalid <part>: <path> ...`) for an
+ * integer outside of ±(2^53 - 1) and for a number too large, or too close to 0, for a double. Extra digits of a
+ * fraction are rounded, as usual.
  */
 export function parseExactJson(part: string, text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -41,9 +41,9 @@ function problemOf(source: string): string | undefined {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Walks text that is known to be JSON; `JSON.parse` with a reviver takes ten times as long and knows no paths. */
+/** Walks valid JSON text; `JSON.parse` with a reviver takes ten times as long and has no paths. */
 function findInexactNumber(text: string): { path: string; problem: string } | undefined {
-  // For each open list the index, for each open object where the key of the current member begins and ends.
+  // For each open list the index, for each open object the start and end of the current member's key.
   const places: (number | { from: number; to: number } | undefined)[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -6,17 +6,17 @@ import type { ControlStep, SchedulerSnapshot } from './graph/schedule/scheduler.
 import type { Json, JsonObject } from './json.ts';
 
 /**
- * What the API, the workflow and the activities say to each other through Temporal: names and payload shapes.
- * Every payload is JSON in snake_case, so that it reads well in the Temporal UI. A shape may grow optional fields;
- * changing or removing one breaks the replay of histories that hold it.
+ * The contract between API, workflow and activities through Temporal: names and payload shapes. Every payload is JSON
+ * in snake_case, for the Temporal UI. A shape can get optional fields; changing or removing a field breaks the replay
+ * of histories that contain it.
  */
 
 /** The workflow type. Its workflow id is the run id. */
 export const RUN_WORKFLOW = 'runGraph';
 
 /**
- * Rises when the scheduler or the workflow would command something else for the same history. 2: expressions count all
- * their work, and a run that has done much in one workflow task goes on in the next. 3: short steps are local
+ * Increases when the scheduler or the workflow would produce other commands for the same history. 2: expressions count
+ * all their work, and a run that has done much in one workflow task continues in the next. 3: short steps are local
  * activities.
  */
 export const ENGINE_VERSION = 3;
@@ -25,8 +25,8 @@ export const SIGNAL_DECISION = 'decision';
 export const SIGNAL_RESUMED = 'resumed';
 
 /**
- * Task queues: workflow tasks and short bookkeeping apart from steps, so that slow steps never starve control, and
- * what no run waits for apart from both; deliveries apart from that, since their receivers are other people's.
+ * Task queues: workflow tasks and short bookkeeping apart from steps, so that slow steps never block control;
+ * background work apart from both; deliveries apart from that, since they depend on external receivers.
  */
 export const taskQueues = (prefix: string) => ({
   control: `${prefix}-control`,
@@ -35,7 +35,7 @@ export const taskQueues = (prefix: string) => ({
   deliveries: `${prefix}-deliveries`,
 });
 
-/** Search attributes that ops filter by; registered at boot. Few: Postgres visibility has ten keyword slots. */
+/** Search attributes for operators; registered at start. Few, because Postgres visibility has ten keyword slots. */
 export const searchAttributes = {
   workspace: 'OpsWorkspace',
   workflow: 'OpsWorkflow',
@@ -46,7 +46,7 @@ export const searchAttributes = {
 } as const;
 
 interface RunLimits {
-  /** Steps of one run that may be in flight at once. */
+  /** Concurrent steps of one run. */
   steps_in_flight: number;
   /** After this long without a heartbeat a step's worker counts as dead. */
   heartbeat_timeout_ms: number;
@@ -62,9 +62,9 @@ export interface RunGraphInput {
   limits: RunLimits;
   graph: Graph;
   input: JsonObject;
-  /** True when no history can be reset: finished steps and decisions are taken from the ledger. */
+  /** True when no history can be reset: finished steps and decisions come from the ledger. */
   from_ledger?: boolean;
-  /** Set when one execution carries on where the one before stopped to keep its history short. */
+  /** Set when an execution continues a previous one that ended to keep its history short. */
   carried?: CarriedState;
 }
 
@@ -77,7 +77,7 @@ export interface CarriedState {
 }
 
 export interface ResumedSignal {
-  /** Every decision ever made in this run: signals sent after the cut are gone from the reset history. */
+  /** All decisions of this run: signals sent after the cut are missing from the reset history. */
   decisions: GateDecision[];
 }
 
@@ -87,7 +87,7 @@ export interface ObservedStep {
   event_id: number;
 }
 
-/** What travels with every call: control steps and observations not yet written. */
+/** The pending writes of every call: control steps and observations. */
 export interface PendingWrites {
   run_id: string;
   control: ControlStep[];
@@ -103,7 +103,7 @@ export interface StepCall extends PendingWrites {
   node: ExecutedNode;
   params: JsonObject;
   state: JsonObject;
-  /** Its texts are known to take longer to compute than may be spent on the spot. */
+  /** Its texts take longer to compute than is allowed directly. */
   costly?: boolean;
 }
 
@@ -123,7 +123,7 @@ export interface PauseCall extends PendingWrites {
 }
 
 interface PauseResult {
-  /** Decisions that are already there; the run is paused only when there is none. */
+  /** Existing decisions; the run is paused only when there are none. */
   decisions: GateDecision[];
 }
 
@@ -135,12 +135,12 @@ export interface FailedStep {
   iteration: number[];
   error: string;
   reason: 'node' | 'rejected' | 'budget';
-  /** Which cap or budget stopped it. */
+  /** The cap or budget that stopped it. */
   evidence?: JsonObject;
 }
 
 export interface FailureCall extends PendingWrites {
-  /** The how-manieth failure this execution reports. */
+  /** The number of this failure report of the execution. */
   n: number;
   failed: FailedStep[];
 }
@@ -148,7 +148,7 @@ export interface FailureCall extends PendingWrites {
 export type FailureVerdict =
   | { verdict: 'fail'; error: string }
   | { verdict: 'resume' }
-  /** Steps that look failed from here but are finished in the ledger, with their outputs. */
+  /** Steps that failed for the workflow but are finished in the ledger, with their outputs. */
   | { verdict: 'finished'; outputs: Record<string, Json> };
 
 export interface SettleCall extends PendingWrites {
@@ -174,7 +174,7 @@ export interface LedgerState {
   failures: number;
 }
 
-/** Local activities: short, run on the worker that holds the workflow task, retried until they hold. */
+/** Local activities: short, executed on the worker of the workflow task, retried until they succeed. */
 export interface ControlActivities {
   pauseAtGates(call: PauseCall): Promise<PauseResult>;
   onFailure(call: FailureCall): Promise<FailureVerdict>;
@@ -184,12 +184,12 @@ export interface ControlActivities {
   loadLedger(call: { run_id: string }): Promise<LedgerState>;
 }
 
-/** Of the long lane; see `laneOf`. */
+/** For the long lane; see `laneOf`. */
 export interface StepActivities {
   executeNode(call: StepCall): Promise<Json>;
 }
 
-/** When a worker was at a step, by its own clock, in milliseconds since 1970. */
+/** When a worker executed a step, by its own clock, in milliseconds since 1970. */
 export interface WorkedSpan {
   started_ms: number;
   ended_ms: number;
@@ -200,7 +200,7 @@ export interface ShortStepResult extends WorkedSpan {
   output: Json;
 }
 
-/** The detail of FAILURE_MOVES: the step goes on in the long lane after so long. */
+/** The detail of FAILURE_MOVES: the step continues in the long lane after this delay. */
 export interface MoveToLongLane extends WorkedSpan {
   delay_ms: number;
   costly: boolean;
@@ -214,7 +214,7 @@ export interface ShortStepActivities {
 /** The longest attempt in the short lane. */
 export const SHORT_ATTEMPT_MS = 1_000;
 
-/** The workflow type that sends one alert. Its workflow id tells the promise it keeps. */
+/** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
 export const ALERT_WORKFLOW = 'sendAlert';
 
 /** Without any address: those are secrets and stay in the configuration of the sender. */
@@ -263,7 +263,7 @@ export interface SweepInput {
 
 export interface SweepProgress {
   done: SweepTotals;
-  /** What this round left, as in SweepPart, and how many rounds have left something. */
+  /** The counts of this iteration, as in SweepPart, and how many iterations have left something. */
   waiting: number;
   failed: number;
   waits: number;
@@ -271,7 +271,7 @@ export interface SweepProgress {
 }
 
 export interface SweepTotals {
-  /** Live runs past their window that were cancelled, to be deleted once they have ended. */
+  /** Active runs past their window that were cancelled, to be deleted once they have ended. */
   cancelled: number;
   runs: number;
   audit: number;
@@ -279,26 +279,26 @@ export interface SweepTotals {
 }
 
 interface SweepCall {
-  /** The last workspace that is done with. */
+  /** The last completed workspace. */
   after?: string;
 }
 
 export interface SweepPart extends SweepTotals {
-  /** Where the next call goes on; absent once every workspace was looked at. */
+  /** Where the next call continues; absent when every workspace is done. */
   after?: string;
-  /** Runs that could not be deleted yet: their executions are just ending. */
+  /** Runs that could not be deleted yet: their executions are about to end. */
   waiting: number;
   /** Workspaces that could not be swept. */
   failed: number;
 }
 
-/** Activities that no run waits for, on a task queue of their own. */
+/** Background activities, on a separate task queue. */
 export interface BackgroundActivities {
   deliverAlert(call: AlertCall): Promise<void>;
   sweepRetention(call: SweepCall): Promise<SweepPart>;
 }
 
-/** The workflow type of one round of a delivery. Its workflow id is made of the two. */
+/** The workflow type of one cycle of a delivery. Its workflow id consists of the two. */
 export const DELIVERY_WORKFLOW = 'deliverWebhook';
 
 interface DeliveryCall {
@@ -314,10 +314,10 @@ export interface DeliverWebhookInput extends DeliveryCall {
   backoff_ms: number;
 }
 
-/** `gone`: nobody wants it any more, or another round has taken its place. */
+/** `gone`: the delivery is no longer wanted, or another cycle has replaced this one. */
 export type DeliveryResult = 'delivered' | 'gone';
 
-/** The longest pause between two attempts at a delivery. */
+/** The longest delay between two attempts at a delivery. */
 export const MAX_DELIVERY_BACKOFF_MS = 3_600_000;
 
 /** Retried until it returns or the delivery is dead: the delivery's row determines which failures count. */
@@ -330,15 +330,15 @@ export const FAILURE_DELIVERY_DEAD = 'DeliveryDead';
 export const FAILURE_DELIVERY_ATTEMPT = 'DeliveryFailed';
 export const FAILURE_DELIVERY_POSTPONED = 'DeliveryPostponed';
 
-/** Failure types of executeNode that the workflow tells apart. */
+/** Failure types of executeNode that the workflow distinguishes. */
 export const FAILURE_NODE = 'NodeFailed';
 /** Its first detail is the evidence of a FailedStep. */
 export const FAILURE_BUDGET = 'BudgetExhausted';
 /** Extra attempts for killed workers, beyond the node's own attempts. */
 export const INFRASTRUCTURE_ATTEMPTS = 100;
-/** The step waits for room under a cap or a budget, and is asked for again soon. */
+/** The step waits for room under a cap or a budget, and is retried soon. */
 export const FAILURE_WAITS = 'StepWaits';
-/** An attempt in the short lane came to nothing; the step goes on in the long one. */
+/** An attempt in the short lane did not succeed; the step continues in the long one. */
 export const FAILURE_MOVES = 'StepMoves';
 export const FAILURE_RUN_GONE = 'RunNotActive';
 export const FAILURE_RUN = 'RunFailed';

@@ -17,15 +17,15 @@ const MAX_DEPTH = 64;
 
 const KINDS = graphNodeSchema.options.map((option) => option.shape.kind.value).join(', ');
 
-/** A report, and the graph with its defaults filled in when there is nothing wrong with its shape. */
+/** A report, and the graph with its defaults when its shape is valid. */
 export interface CheckedGraph extends GraphReport {
   graph?: Graph;
 }
 
 /**
- * Checks any JSON as a graph and says everything that is wrong with it, all at once: its shape, with the path of each
- * part that does not fit, its size and its meaning, as far as unreadable parts leave it open. `valid` means that it can
- * be compiled and run; warnings do not count. Never throws.
+ * Validates any JSON as a graph and reports all problems at once: its shape, with the path of each invalid part, its
+ * size and its meaning, as far as unreadable parts allow. `valid` means that it can be compiled and run; warnings do
+ * not count. Never throws.
  */
 export function checkGraph(value: unknown, context: ValidationContext): CheckedGraph {
   const issues = collectIssues();
@@ -75,7 +75,7 @@ interface ReadNode {
   node: GraphNode;
   /** Whether it is the node as drawn. */
   shaped: boolean;
-  /** Whether its kind is known; one without a kind only keeps its place. */
+  /** Whether its kind is known; a node without one only keeps its position. */
   known: boolean;
 }
 
@@ -87,15 +87,15 @@ function readNodes(issues: Issues, nodes: readonly Json[]): ReadNode[] {
     const id = typeof given === 'string' ? given : undefined;
     for (const issue of parsed.error.issues) reportShape(issues, issue, `nodes[${at}]`, id);
     const repaired = repairNode(value, parsed.error.issues);
-    // No id can begin with a space, so the stand-in's own meets no other.
+    // No id can start with a space, so the replacement's id is unique.
     const node: GraphNode = { ...(repaired ?? { kind: 'merge' }), id: id ?? ` ${at}` };
     return { node, shaped: false, known: repaired !== undefined };
   });
 }
 
 /**
- * The node without what does not fit, so that its other faults come to light at the same time; undefined when not even
- * its kind is known.
+ * The node without its invalid fields, so that its other problems are reported at the same time; undefined when its
+ * kind is unknown.
  */
 function repairNode(value: Json, issues: readonly z.core.$ZodIssue[]): GraphNode | undefined {
   if (!isObject(value)) return undefined;
@@ -107,7 +107,7 @@ function repairNode(value: Json, issues: readonly z.core.$ZodIssue[]): GraphNode
   }
   if (!kept.has('kind')) return undefined;
   const rest = { ...Object.fromEntries(kept), id: 'stand_in' };
-  // In turn: less what did not fit, with an expression in place of the one that did not, and for a tool without a name.
+  // In this order: without invalid fields, with a valid expression, and with a tool name.
   for (const attempt of [
     rest,
     { ...rest, expression: 'true' },
@@ -133,7 +133,7 @@ function readEdges(issues: Issues, edges: readonly Json[]): ReadEdge[] {
     const source = memberOf(value, 'source');
     const target = memberOf(value, 'target');
     if (typeof source !== 'string' || typeof target !== 'string') return [];
-    // Read as it was meant, so that a loop whose edge says `true` instead of 'true' is not called a cycle as well.
+    // Read as intended, so that a loop whose edge has `true` instead of 'true' is not also reported as a cycle.
     const edge: GraphEdge = { source, target };
     const when = memberOf(value, 'condition_value');
     if (when === true || when === 'true') edge.condition_value = 'true';
@@ -166,7 +166,7 @@ function reportShape(
   }
 }
 
-/** Edges that could not be read are missing from the graph; paths go by where an edge really stands. */
+/** Unreadable edges are missing from the graph; paths use an edge's original position. */
 function withEdgePaths(issues: Issues, edges: readonly { at: number }[]): Issues {
   const placed = (path: string | undefined): string | undefined =>
     path?.replace(/^edges\[(\d+)\]/, (_, index: string) => `edges[${edges[Number(index)]!.at}]`);

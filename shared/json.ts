@@ -1,15 +1,15 @@
-/** A JSON value: what travels over HTTP, into Temporal payloads and into jsonb columns. */
+/** A JSON value: in HTTP, Temporal payloads and jsonb columns. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
   [key: string]: Json;
 }
 
-/** Whether JSON text holds what Postgres refuses: NUL, or half of a surrogate pair. */
+/** Whether JSON text contains what Postgres refuses: NUL, or half of a surrogate pair. */
 const UNSTORABLE = /\\u0000|\\ud[89a-f]/i;
 
 /**
- * The value as it can be stored and read back the same: NUL characters and lone surrogates, which Postgres
- * refuses, become U+FFFD. Returns the value itself when it holds none.
+ * The value in a form that can be stored and read back: NUL characters and lone surrogates, which Postgres refuses,
+ * become U+FFFD. Returns the value itself when it contains none.
  */
 export function toStorable(value: Json): Json {
   return UNSTORABLE.test(JSON.stringify(value)) ? replaceUnstorable(value) : value;
@@ -27,7 +27,7 @@ function replaceUnstorable(value: Json): Json {
   );
 }
 
-/** Whether a value has more levels of lists and objects within each other. Walks no deeper, and not recursively. */
+/** Whether a value exceeds this nesting depth. Walks no deeper, without recursion. */
 export function isDeeperThan(value: Json, limit: number): boolean {
   let level: Json[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

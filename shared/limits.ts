@@ -1,6 +1,6 @@
 /**
- * How many of each a workspace may have, whatever its plan: enough for any use that was thought of, few enough that one
- * tenant cannot fill the tables, lists and checks that all share.
+ * The limits of each workspace, independent of its plan: high enough for any expected use, low enough that one tenant
+ * cannot fill shared tables, lists and checks.
  */
 export const workspaceLimits = {
   workflows: { atMost: 10_000, called: 'workflows', remedy: 'delete some first' },
@@ -21,7 +21,7 @@ export const workspaceLimits = {
 
 export interface WorkspaceLimit {
   atMost: number;
-  /** In the plural, as a refusal names them. */
+  /** In the plural, for refusals. */
   called: string;
   /** What to do about it. */
   remedy: string;

@@ -1,7 +1,7 @@
 /** Money is counted in whole micro-dollars; dollars exist only at the edges (HTTP, display). */
 export const MICROS_PER_DOLLAR = 1_000_000;
 
-/** Dollars to micro-dollars, rounded half away from zero. Throws RangeError on what is not a safe amount. */
+/** Dollars to micro-dollars, rounded half away from zero. Throws RangeError for an unsafe amount. */
 export function toMicros(dollars: number): number {
   const micros = Math.round(Math.abs(dollars) * MICROS_PER_DOLLAR) * Math.sign(dollars);
   if (!Number.isSafeInteger(micros)) throw new RangeError(`Not an amount of money: ${dollars}`);

@@ -3,27 +3,27 @@ interface Usage {
   output_tokens: number;
 }
 
-/** What an attempt cost and used, also when it failed. `costMicros` is in millionths of a dollar. */
+/** The cost and usage of an attempt, also of a failed one. `costMicros` is in millionths of a dollar. */
 export interface Consumption {
   costMicros: number;
   model?: string;
   usage?: Usage;
-  /** True when the model has no price, so that `costMicros` is not the truth. */
+  /** True when the model has no price, so that `costMicros` is incomplete. */
   unpriced?: boolean;
 }
 
 /**
- * A failure that belongs to the node (a 500 from its tool, a model's refusal, a bad parameter), as opposed to
- * ours (database gone, worker killed). Only these use up the node's attempts.
+ * A failure of the node (a 500 from its tool, a model's refusal, a bad parameter), not of the service (database
+ * unavailable, worker killed). Only these use up the node's retries.
  */
 export class NodeError extends Error {
   override readonly name = 'NodeError';
-  /** False when another try cannot end differently (bad parameters, 4xx other than 408/425/429). */
+  /** False when a retry cannot succeed (bad parameters, 4xx other than 408/425/429). */
   readonly retryable: boolean;
-  /** True when the outside gave a final error answer for this idempotency key, so the next try needs a new one. */
+  /** True when the external service gave a final error for this idempotency key, so the next try needs a new one. */
   readonly definite: boolean;
   readonly consumption: Consumption;
-  /** The status of the HTTP answer that was the failure. */
+  /** The status of the failed HTTP response. */
   readonly status: number | undefined;
 
   constructor(

@@ -1,14 +1,14 @@
-/** What each plan allows. `null`: without bound. */
+/** The limits of each plan. `null`: unlimited. */
 export const planNames = ['free', 'starter', 'pro', 'enterprise'] as const;
 export type PlanName = (typeof planNames)[number];
 
 export interface Plan {
-  /** Runs created in a calendar month (UTC), by whatever trigger and whatever became of them. */
+  /** Runs created in a calendar month (UTC), by any trigger and with any result. */
   runsPerMonth: number | null;
   /** Days after their creation. */
   runsKeptDays: number | null;
   auditKeptDays: number | null;
-  /** Calls of the data API in a calendar month (UTC), refused ones too. */
+  /** Calls of the data API in a calendar month (UTC), including refused ones. */
   dataRequestsPerMonth: number | null;
   dataCreditsPerMonth: number | null;
 }

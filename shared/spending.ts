@@ -1,40 +1,39 @@
 /**
- * Whether a step may begin under the cap of its run and the budgets it is counted in. Steps that are at work count
- * before they have cost anything, so that steps in parallel are held to the same bounds as steps one after the other.
- * All amounts are whole micro-dollars.
+ * Whether a step can start under the cap of its run and its budgets. Steps in progress count before they have cost
+ * anything, so that parallel steps have the same limits as sequential ones. All amounts are whole micro-dollars.
  */
 
-/** What one attempt at a step may cost. `most` null: nobody can say beforehand. */
+/** The possible cost of one attempt at a step. `most` null: unknown. */
 export interface StepCost {
   least: number;
   most: number | null;
 }
 
 export const FREE: StepCost = { least: 0, most: 0 };
-/** Costs something, and nobody can say how much. */
+/** Costs something; the amount is unknown. */
 export const UNKNOWN_COST: StepCost = { least: 1, most: null };
 
-/** One budget that a run is counted in. */
+/** One budget of a run. */
 export interface BudgetRoom {
   budgetId: string;
   name: string;
   limit: number;
-  /** What each run holds; null: nothing is held, and only what ended runs have cost counts. */
+  /** The hold of each run; null: nothing is held, and only the cost of ended runs counts. */
   estimate: number | null;
-  /** What the run has cost since its hold was placed. */
+  /** The run's cost since its hold was placed. */
   used: number;
-  /** Spent and held, without what steps at work may still cost beyond the estimates of their runs. */
+  /** Spent and held, without the possible cost of steps in progress beyond the estimates of their runs. */
   committed: number;
-  /** What steps of other runs that are at work may still cost beyond the estimates of those runs. */
+  /** The possible cost of other runs' steps in progress, beyond the estimates of those runs. */
   pending: number;
-  /** A step of unknown cost is at work for another run, beyond the estimate of that run. */
+  /** A step of unknown cost is in progress in another run, beyond the estimate of that run. */
   pendingUnknown: boolean;
 }
 
 export interface RunRoom {
   cost: number;
   cap: number | null;
-  /** The other steps of the run that are at work. */
+  /** The other steps of the run in progress. */
   inFlight: { micros: number; unknown: boolean };
   /** In the order of their refusals; empty when the run is exempt from them. */
   budgets: readonly BudgetRoom[];
@@ -65,7 +64,7 @@ export function admit(run: RunRoom, step: StepCost): Admittance {
   return budgets.every((budget) => hasRoom(budget, inFlight, step)) ? 'begin' : 'wait';
 }
 
-/** Whether all that the run may cost with the step stays within what it holds, so that the budgets' rows do not matter. */
+/** Whether the run's possible cost with the step stays within its holds, so that the budgets' rows do not matter. */
 export const isCovered = ({ inFlight, budgets }: RunRoom, { most }: StepCost): boolean =>
   budgets.every(
     ({ estimate, used }) =>
@@ -73,7 +72,7 @@ export const isCovered = ({ inFlight, budgets }: RunRoom, { most }: StepCost): b
       (most !== null && !inFlight.unknown && used + inFlight.micros + most <= estimate),
   );
 
-/** Whether the step takes the run past its estimate whatever it costs. */
+/** Whether the step takes the run past its estimate, whatever its cost. */
 const outgrows = ({ estimate, used }: BudgetRoom, step: StepCost): boolean =>
   estimate !== null && used + step.least > estimate;
 
@@ -83,7 +82,7 @@ function hasRoom(budget: BudgetRoom, inFlight: RunRoom['inFlight'], step: StepCo
   if (inFlight.unknown) return false;
   const own = used + inFlight.micros;
   if (step.most !== null && own + step.most <= estimate) return true;
-  // On its own a step always begins while its run may still end within its estimate.
+  // A single step can always start while its run may still end within its estimate.
   if (inFlight.micros === 0 && !outgrows(budget, step)) return true;
   if (budget.pendingUnknown) return false;
   const ownPending = Math.max(0, own - Math.max(estimate, used));

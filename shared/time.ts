@@ -1,5 +1,5 @@
 /**
- * Times at the edges of the service. Inside, times are `timestamptz` or the one text form that every answer uses:
+ * Times at the edges of the service. Internally, times are `timestamptz` or the one text form of all responses:
  * `YYYY-MM-DDTHH:MM:SS.mmmZ`.
  */
 
@@ -7,7 +7,7 @@
 const ISO_8601 =
   /^(\d{4})-(\d\d)-(\d\d)(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d+))?)?(?:Z|([+-])([01]\d|2[0-3])(?::?([0-5]\d))?))?$/;
 
-/** The years that four digits can write and Postgres can keep. */
+/** The years that four digits can write and Postgres can store. */
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -25,9 +25,9 @@ export function parseTime(text: string): { time: string } | { problem: 'syntax' 
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = ''] = parts;
   const [sign, offsetHours = '0', offsetMinutes = '0'] = parts.slice(8);
   const date = new Date(0);
-  // Date.UTC takes the years 0 to 99 for those of the last century.
+  // Date.UTC reads the years 0 to 99 as 1900 to 1999.
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  // Days that the month does not have run over into the next one.
+  // Days beyond the end of the month roll over into the next one.
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) {
     return { problem: 'syntax' };
   }

@@ -6,7 +6,7 @@ import { randomText } from './ids.ts';
 const SECRET_LENGTH = 48;
 const SHOWN_LENGTH = 8;
 
-/** A new secret that begins with `kind`, and what is kept of it. */
+/** A new secret that starts with `kind`, and its stored form. */
 export function newApiKeySecret(kind: string = API_KEY_PREFIX): {
   secret: string;
   prefix: string;

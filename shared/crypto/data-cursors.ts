@@ -1,23 +1,25 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors.ts';
 
-/** Where a page of a list of the data API ended: microseconds since 1970, and what tells rows of one moment apart. */
+/**
+ * The position after a page of the data API: microseconds since 1970, and a tie-breaker for rows with the same time.
+ */
 export interface ListPosition {
   at: number;
   tie: string;
 }
 
 /**
- * A list is what is listed, for whom and by which filters: a cursor is good for the one it was made of. A random key
- * makes cursors that die with the process, as sessions do.
+ * A list is its operation, its owner and its filters: a cursor is only valid for its list. With a random key, cursors
+ * end with the process, as sessions do.
  */
 export interface DataCursors {
   write: (position: ListPosition, list: readonly unknown[]) => string;
-  /** Throws AppError `invalid` for anything that was not made by `write` of the same list. */
+  /** Throws AppError `invalid` for anything that `write` of the same list has not created. */
   read: (cursor: string, list: readonly unknown[]) => ListPosition;
 }
 
-/** Half of SHA-256 is more than anyone will guess. */
+/** Half of SHA-256 cannot be guessed. */
 const MAC_BYTES = 16;
 const POSITION = /^(-?\d{1,17}):([\w-]{1,100})$/;
 
@@ -25,7 +27,7 @@ const POSITION = /^(-?\d{1,17}):([\w-]{1,100})$/;
 export function createDataCursors(secret: string | undefined): DataCursors {
   const material = secret ?? randomBytes(32);
   const key = Buffer.from(hkdfSync('sha256', material, '', 'data cursors', 32));
-  // The position holds no line break, so nothing of it can pass for a part of the list.
+  // The position contains no line break, so it cannot be mistaken for a part of the list.
   const sign = (position: string, list: readonly unknown[]): Buffer =>
     createHmac('sha256', key)
       .update(`${position}\n${JSON.stringify(list)}`)
@@ -40,7 +42,7 @@ export function createDataCursors(secret: string | undefined): DataCursors {
       const bytes = Buffer.from(cursor, 'base64url');
       const position = bytes.subarray(MAC_BYTES).toString('utf8');
       const [, at, tie] = POSITION.exec(position) ?? [];
-      // Decoding passes over what is not of its alphabet; only the one spelling that we wrote is ours.
+      // Decoding ignores characters outside of its alphabet; only the canonical form is valid.
       const isOwn =
         bytes.toString('base64url') === cursor &&
         tie !== undefined &&

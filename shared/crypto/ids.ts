@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 
-/** One prefix per noun, so that an id tells what it names. */
+/** One prefix per noun, so that an id shows its type. */
 export const idPrefixes = {
   workspace: 'ws',
   workflow: 'wf',
@@ -28,7 +28,7 @@ export const idPrefixes = {
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const ID_TAIL = /^_[0-9a-hjkmnp-tv-z]{26}$/;
 
-/** Drawn in advance: asking for a few bytes costs as much as asking for thousands. */
+/** Generated in advance: a few random bytes cost as much as thousands. */
 const drawn = Buffer.alloc(4_096);
 let left = 0;
 
@@ -39,7 +39,7 @@ export function randomText(length: number): string {
     if (left === 0) left = randomFillSync(drawn).length;
     left -= 1;
     text += ALPHABET.charAt(drawn.readUInt8(left) & 31);
-    // What was given out is kept nowhere else.
+    // Used bytes are not kept.
     drawn[left] = 0;
   }
   return text;
@@ -59,6 +59,6 @@ export function newId(noun: keyof typeof idPrefixes): string {
   return `${idPrefixes[noun]}_${head}${randomText(16)}`;
 }
 
-/** Whether a text has the form of such an id; whether there is one of it is another question. */
+/** Whether a text has the form of such an id; it may still not exist. */
 export const isIdOf = (noun: keyof typeof idPrefixes, text: string): boolean =>
   text.startsWith(`${idPrefixes[noun]}_`) && ID_TAIL.test(text.slice(-27));

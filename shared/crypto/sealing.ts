@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
-/** How a sealed text begins: the format, then the name of the key, so that either can be replaced one day. */
+/** The prefix of a sealed text: the format, then the name of the key, so that either can be replaced later. */
 const FORMAT = 's1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

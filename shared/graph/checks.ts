@@ -7,7 +7,7 @@ import { matchesPattern } from '../values/pattern.ts';
 import { holdsText } from './expression/text-search.ts';
 import { MAX_WORK, takeTextWork, takeWork, type WorkBudget } from '../values/work-budget.ts';
 
-/** What checks look at: a run that succeeded. */
+/** The input of checks: a successful run. */
 export interface CheckedRun {
   state: JsonObject;
   output: JsonObject;
@@ -15,7 +15,7 @@ export interface CheckedRun {
   duration_ms: number;
 }
 
-/** Longest piece of a checked text that a result repeats; results are kept with every run. */
+/** The longest part of a checked text in a result; results are stored with every run. */
 const MAX_SHOWN = 1000;
 
 type TextCheck = Extract<
@@ -23,20 +23,20 @@ type TextCheck = Extract<
   { type: 'contains' | 'not_contains' | 'equals' | 'regex' }
 >;
 
-/** What all checks of a run may take, and how they learn that it is used up. */
+/** The limits of all checks of a run. */
 export interface CheckLimits {
   /** Shared by all of them. */
   budget: WorkBudget;
-  /** Asked before each check; the rest is not made once it is true. */
+  /** Called before each check; the rest is skipped once it returns true. */
   outOfTime?: () => boolean;
   /** Called with the name of each check before it runs. */
   onCheck?: (name: string) => void;
 }
 
 /**
- * Scores a run. Text checks compare text: of values that are none, their JSON. Without `case_sensitive` case counts
- * for nothing. Expressions read the state, and beside it `output`, `cost_usd` and `duration_ms`. Never throws: a
- * check that cannot be made has failed, with a message, and so have those for which too little work or time is left.
+ * Scores a run. Text checks compare text; other values as their JSON. Without `case_sensitive` case is ignored.
+ * Expressions read the state, and in addition `output`, `cost_usd` and `duration_ms`. Never throws: a check that cannot
+ * be evaluated has failed, with a message, and so have those without enough work or time left.
  */
 export function evaluateChecks(
   checks: readonly EvaluationCheck[],
@@ -61,7 +61,7 @@ export function evaluateChecks(
   return scored(results);
 }
 
-/** The result of checks that could not be made at all. */
+/** The result of checks that could not be evaluated at all. */
 export const failedChecks = (checks: readonly EvaluationCheck[], message: string): Evals =>
   scored(checks.map((check) => failedCheck(check, message)));
 
@@ -83,7 +83,7 @@ interface Scoring {
   run: CheckedRun;
   budget: WorkBudget;
   texts: Texts;
-  /** What expressions read. */
+  /** The scope of expressions. */
   scope: () => JsonObject;
 }
 
@@ -150,10 +150,10 @@ function checkText(
   }
 }
 
-/** Values as text, each written once: many checks look at the same one. */
+/** Values as text, each converted once: many checks may use the same one. */
 interface Texts {
   of: (value: Json) => string;
-  /** As much of a value as a result repeats. */
+  /** A value, shortened for a result. */
   shown: (value: Json) => Json;
 }
 
@@ -166,7 +166,7 @@ function createTexts(budget: WorkBudget): Texts {
     if (typeof value === 'string') return value;
     const known = written.get(value);
     if (known !== undefined) return known;
-    // Weighed first, and no further than there is work for.
+    // Measured first, up to the remaining work.
     const weight = weighJson(value, budget.work);
     if (!takeWork(budget, weight.values * WORK_PER_VALUE) || !takeTextWork(budget, weight.length)) {
       throw new Error(USED_UP);
@@ -182,7 +182,7 @@ function createTexts(budget: WorkBudget): Texts {
   return { of, shown };
 }
 
-// A key may hold a dot itself, so the longest key that is there goes first.
+// A key may contain a dot, so the longest existing key wins.
 function find(value: Json, path: string): Json | undefined {
   const whole = memberOf(
     value,

@@ -3,7 +3,7 @@ import type { Graph, GraphNode } from '../contract/graph.ts';
 import { analyseLoops, innermostLoops } from './schedule/loops.ts';
 import { linkGraph, topologicalOrder } from './topology.ts';
 
-/** The shape of a compiled graph and of a snapshot; raised when either is read in another way. */
+/** The version of a compiled graph and a snapshot; increased when either is read differently. */
 export const GRAPH_FORMAT = 1;
 
 export interface CompiledEdge {
@@ -11,17 +11,17 @@ export interface CompiledEdge {
   from: number;
   to: number;
   when?: 'true' | 'false';
-  /** Leads back to the head of the loop around `from`; nothing waits for it. */
+  /** A back edge to the head of the loop around `from`; nothing waits for it. */
   back?: true;
 }
 
-/** A graph ready to run, as plain JSON, so that it can be frozen in a run's input. */
+/** A graph ready to run, as plain JSON, so that it can be stored in a run's input. */
 export interface CompiledGraph {
   format: typeof GRAPH_FORMAT;
-  /** In topological order: a node stands behind everything it waits for. */
+  /** In topological order: a node comes after everything it waits for. */
   nodes: GraphNode[];
   edges: CompiledEdge[];
-  /** Per node the position of the innermost loop whose body it is part of, or -1. */
+  /** Per node the position of the innermost loop whose body contains it, or -1. */
   regions: number[];
 }
 
@@ -30,9 +30,9 @@ export class GraphError extends Error {
 }
 
 /**
- * Orders a graph and finds its loop regions. Linear for sound graphs.
- * Throws GraphError when it cannot run at all (no nodes, an id twice, an edge to nowhere, a cycle outside a loop, an
- * edge across a loop body's border); `checkGraph` says why in full, so call that first for people.
+ * Sorts a graph and finds its loop regions. Linear for valid graphs.
+ * Throws GraphError when it cannot run at all (no nodes, a duplicate id, an edge to nowhere, a cycle outside a loop, an
+ * edge across the border of a loop body); `checkGraph` gives the full reasons, so call that first for people.
  */
 export function compileGraph(graph: Graph): CompiledGraph {
   const links = linkGraph(graph);
@@ -69,12 +69,12 @@ export function compileGraph(graph: Graph): CompiledGraph {
   };
 }
 
-/** The state key a node's output is kept under. */
+/** The state key of a node's output. */
 export function outputKey(node: GraphNode): string {
   return hasOutputKey(node) && node.output_key !== undefined ? node.output_key : node.id;
 }
 
-/** What people see of a node. */
+/** A node's display name. */
 export function nodeLabel(node: GraphNode): string {
   return node.label !== undefined && node.label !== '' ? node.label : node.id;
 }

@@ -9,7 +9,7 @@ interface PartsDiff {
   added: Json[];
   /** In the order of the older graph. */
   removed: Json[];
-  /** Which part and where in it, like `retry.max_attempts` or `params.urls[2]`, in the order of the newer graph. */
+  /** The part and the path in it, like `retry.max_attempts` or `params.urls[2]`, in the order of the newer graph. */
   changed: { id: string; paths: string[] }[];
 }
 
@@ -18,12 +18,12 @@ export interface GraphDiff {
   edges: PartsDiff;
 }
 
-/** Deepest level at which a difference is named by its own path; below, the path of that level stands for it. */
+/** The deepest level with a separate path for each difference; deeper ones use the path of that level. */
 const MAX_PATH_DEPTH = 20;
 
 /**
- * What changed between two graphs. Nodes are the same by id; edges by id, or by source, target and condition when
- * they have none. Takes drafts: parts of any shape, and what is no list counts as an empty one. Never throws.
+ * The differences between two graphs. Nodes match by id; edges by id, or by source, target and condition without one.
+ * Accepts drafts: parts of any shape; anything but a list counts as an empty one. Never throws.
  */
 export function diffGraphs(from: unknown, to: unknown): GraphDiff {
   return {
@@ -56,7 +56,7 @@ function edgeName(part: Json): string {
   return `${source} -> ${target}${condition === undefined ? '' : ` (${condition})`}`;
 }
 
-// Drafts may hold an id twice; the first one is compared with the first one, the second with the second.
+// Drafts may contain an id twice; the first is compared with the first, the second with the second.
 function byName(
   parts: readonly Json[],
   nameOf: (part: Json) => string,

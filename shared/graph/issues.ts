@@ -1,6 +1,6 @@
 import type { GraphIssue, GraphReport } from '../contract/graph.ts';
 
-/** Beyond this many of a sort nobody reads on; a graph over its limits could give hundreds of thousands. */
+/** More of one kind are not useful; a graph over its limits could have hundreds of thousands. */
 const MAX_ISSUES = 1000;
 
 export interface Issues {
@@ -11,7 +11,7 @@ export interface Issues {
 
 type IssuePlace = Pick<GraphIssue, 'node_id' | 'path' | 'position'>;
 
-/** Gathers what is wrong with a graph: at most 1,000 errors and 1,000 warnings. */
+/** Collects the problems of a graph: at most 1,000 errors and 1,000 warnings. */
 export function collectIssues(): Issues {
   const errors: GraphIssue[] = [];
   const warnings: GraphIssue[] = [];

@@ -7,7 +7,7 @@ export function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The kind of a value, as people call it. */
+/** The name of a value's type, for messages. */
 export function typeName(value: Json): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'list';
@@ -15,8 +15,8 @@ export function typeName(value: Json): string {
 }
 
 /**
- * A key of an object or an index of a list; undefined when it is not there, and for every other pair of types.
- * Own data properties only: no getter runs and no prototype is looked at.
+ * A key of an object or an index of a list; undefined when it is missing, and for every other pair of types. Own data
+ * properties only: no getter runs and no prototype is read.
  */
 export function memberOf(value: Json, key: Json): Json | undefined {
   if (Array.isArray(value)) {
@@ -43,14 +43,16 @@ function own(value: object, key: string | number): Json | undefined {
   }
 }
 
-/** Whether a condition would take a value for true: null, false, 0 and everything empty are false. */
+/** Whether a condition treats a value as true: null, false, 0 and everything empty are false. */
 export function truthy(value: Json): boolean {
   if (Array.isArray(value)) return value.length > 0;
   if (isObject(value)) return Object.keys(value).length > 0;
   return Boolean(value);
 }
 
-/** How many values (members of objects by their keys) and characters of text a value holds; counted up to a limit. */
+/**
+ * How many values (members of objects by their keys) and characters of text a value contains, counted up to a limit.
+ */
 export function weighJson(value: Json, limit: number): { values: number; length: number } {
   const open: Json[] = [value];
   const weight = { values: 0, length: 0 };

@@ -1,10 +1,12 @@
-/** Longest piece of an expression that a message repeats. */
+/** The longest part of an expression in a message. */
 const QUOTED = 200;
 
-/** An expression that cannot be read or evaluated. `message` names the expression, the place and what is wrong. */
+/**
+ * An expression that cannot be parsed or evaluated. `message` contains the expression, the position and the problem.
+ */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError';
-  /** Without the expression and the place, for those who show these themselves. */
+  /** Without the expression and the position, for callers that show these themselves. */
   readonly reason: string;
   /** Offset in the expression, from 0, in UTF-16 units. */
   readonly position: number;

@@ -4,15 +4,15 @@ import { isObject, typeName } from '../json-value.ts';
 import { PatternError, matchesPattern } from '../../values/pattern.ts';
 
 interface ExpressionFunction {
-  /** Least and most arguments. */
+  /** The minimum and maximum number of arguments. */
   arity: readonly [least: number, most: number];
   apply: (args: Json[], meter: Meter) => Json;
 }
 
-/** Decimals that `round` takes: more than a double holds would only move noise. */
+/** The maximum decimals of `round`: more than a double holds would only be noise. */
 const MAX_DECIMALS = 15;
 
-// What asks about a text is answered with false for null, as comparisons are: a missing key is no failure.
+// Text predicates return false for null, like comparisons: a missing key is no failure.
 const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map<string, ExpressionFunction>([
   ['len', { arity: [1, 1], apply: ([value], meter) => lengthOf(value!, meter) }],
   ['lower', { arity: [1, 1], apply: ([value], meter) => changeCase('lower', value!, meter) }],
@@ -59,12 +59,12 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map<string, Expre
   ['default', { arity: [2, 2], apply: ([value, fallback]) => value ?? fallback! }],
 ]);
 
-/** How many arguments a function takes; undefined when there is none of that name. */
+/** How many arguments a function takes; undefined for an unknown name. */
 export function functionArity(name: string): readonly [least: number, most: number] | undefined {
   return FUNCTIONS.get(name)?.arity;
 }
 
-/** Calls a function that exists with a number of arguments it takes. Throws OperandError for types it does not. */
+/** Calls an existing function with a valid number of arguments. Throws OperandError for unsupported types. */
 export function callFunction(name: string, args: Json[], meter: Meter): Json {
   return FUNCTIONS.get(name)!.apply(args, meter);
 }
@@ -77,7 +77,7 @@ function number(name: string, value: Json): number {
   return typeof value === 'number' ? value : wrongType(name, value);
 }
 
-// Text is counted in characters as people see code points, so that an emoji is not two.
+// Text is counted in code points, so that an emoji is not two.
 function lengthOf(value: Json, meter: Meter): number {
   if (value === null) return 0;
   if (Array.isArray(value)) return value.length;
@@ -151,7 +151,7 @@ function extreme(
   return best;
 }
 
-// Halves go away from zero. The decimal point is moved in the written form: 1.005 * 100 is 100.49999999999999.
+// Halves round away from zero. The decimal point is moved in the text: 1.005 * 100 is 100.49999999999999.
 function round(value: Json, decimals: Json): number {
   if (typeof value !== 'number' || typeof decimals !== 'number') {
     return wrongType('round', value, decimals);

@@ -26,7 +26,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ]);
 
-/** Cuts an expression into tokens, the last of kind `end`. Throws ExpressionError at what fits no token. */
+/** Splits an expression into tokens, the last of kind `end`. Throws ExpressionError at an invalid token. */
 export function tokenize(source: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -91,7 +91,7 @@ function readNumber(
   return value;
 }
 
-// An unknown escape keeps its backslash, as in Python: '\d+' is then the pattern it looks like.
+// An unknown escape keeps its backslash, as in Python: '\d+' is then the pattern.
 function readString(source: string, position: number): { text: string; end: number } {
   const quote = source[position];
   let text = '';

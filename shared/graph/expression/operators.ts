@@ -4,18 +4,18 @@ import { isObject, memberOf, typeName } from '../json-value.ts';
 import { holdsText } from './text-search.ts';
 import { takeTextWork, takeWork, type WorkBudget } from '../../values/work-budget.ts';
 
-/** Longest string an expression may build. */
+/** The longest string an expression may build. */
 export const MAX_STRING = 1_000_000;
 
-/** How deep two values are compared; deeper ones are refused before they exhaust the call stack. */
+/** The maximum depth of a comparison; deeper values are refused before they exhaust the call stack. */
 const MAX_COMPARED_DEPTH = 500;
 
-/** Operands that do not fit; the evaluator adds the place. */
+/** Operands that do not fit; the evaluator adds the position. */
 export class OperandError extends Error {
   override readonly name = 'OperandError';
 }
 
-/** What is left to one evaluation. */
+/** The remaining budget of one evaluation. */
 export interface Meter {
   steps: number;
   /** May be shared with other evaluations. */
@@ -37,12 +37,12 @@ export function spend(
   }
 }
 
-/** Counts what going through text or lists of this length costs. Throws OperandError. */
+/** Counts the cost of reading text or lists of this length. Throws OperandError. */
 export function spendText(meter: Meter, length: number): void {
   if (!takeTextWork(meter.budget, length)) throw new OperandError(TOO_MUCH_WORK);
 }
 
-/** Applies an operator to two values that are both needed; `and` and `or` stop early and are not for here. */
+/** Applies an operator to two evaluated values; `and` and `or` stop early and are handled elsewhere. */
 export function applyBinary(
   operator: Exclude<BinaryOperator, 'and' | 'or'>,
   left: Json,
@@ -90,7 +90,7 @@ function equals(left: Json, right: Json, meter: Meter, depth = 0): boolean {
     return left.every((item, index) => equals(item, right[index]!, meter, depth + 1));
   }
   const keys = Object.keys(left);
-  // Listing the keys of an object takes as long as reading a text of some ten characters for each.
+  // Listing the keys of an object takes as long as reading ten characters for each.
   spendText(meter, keys.length * 10);
   if (keys.length !== Object.keys(right).length) return false;
   return keys.every(
@@ -98,7 +98,7 @@ function equals(left: Json, right: Json, meter: Meter, depth = 0): boolean {
   );
 }
 
-/** Whether a list holds a value, a text a piece of text, or an object a key. Nothing is in null. */
+/** Whether a list contains a value, a text a part, or an object a key. Null contains nothing. */
 export function isIn(needle: Json, haystack: Json, meter: Meter): boolean {
   if (haystack === null) return false;
   if (Array.isArray(haystack)) return haystack.some((item) => equals(item, needle, meter));
@@ -174,7 +174,7 @@ export function negate(value: Json): number {
   return finite(-value);
 }
 
-/** A number that JSON can carry; adding zero turns -0, which it cannot, into 0. */
+/** A number that JSON can carry; adding zero turns -0 into 0. */
 export function finite(value: number): number {
   if (!Number.isFinite(value)) throw new OperandError('the number is too large');
   return value + 0;

@@ -4,7 +4,7 @@ import { tokenize, type Token } from './lexer.ts';
 
 const MAX_EXPRESSION_LENGTH = 2000;
 const MAX_EXPRESSION_NODES = 256;
-/** Brackets, calls and prefixes within each other; a chain of operators is as flat as it reads. */
+/** Nesting depth of brackets, calls and prefixes; a chain of operators is flat. */
 const MAX_EXPRESSION_DEPTH = 32;
 
 export type BinaryOperator =
@@ -33,7 +33,7 @@ export type AstNode =
   | { type: 'binary'; operator: BinaryOperator; left: AstNode; right: AstNode; position: number }
   | { type: 'call'; name: string; args: AstNode[]; position: number };
 
-/** A parsed expression. Plain data: it may be kept and evaluated as often as one likes. */
+/** A parsed expression. Plain data: it can be stored and evaluated any number of times. */
 export interface Ast {
   source: string;
   root: AstNode;

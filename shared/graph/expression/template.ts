@@ -2,13 +2,13 @@ import type { Json, JsonObject } from '../../json.ts';
 import { createBoundedCache } from '../../values/bounded-cache.ts';
 import { isObject, memberOf } from '../json-value.ts';
 
-/** Longest text a template may grow to, and longest sum of texts within one value. */
+/** The longest rendered text, and the highest total length of texts within one value. */
 const MAX_RENDERED = 4_000_000;
 
 /** A template that cannot be rendered. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
-  /** The reference that found nothing, as written; undefined when the text grew too large. */
+  /** The reference without a value, as written; undefined when the text grew too large. */
   readonly key: string | undefined;
 
   constructor(message: string, key?: string) {
@@ -26,11 +26,11 @@ interface Reference {
 
 export interface Template {
   parts: (string | Reference)[];
-  /** Braces that look like a reference and are none, so that they stay as written. */
+  /** Braces that look like a reference but are none, so that they stay as written. */
   doubtful: { text: string; position: number }[];
 }
 
-// A hyphen belongs to the key: node ids have them, and a template knows no subtraction.
+// A hyphen is part of the key: node ids contain them, and a template has no subtraction.
 const REFERENCE =
   /\{([\p{L}_$][\p{L}\p{N}_$-]*(?:\.[\p{L}_$][\p{L}\p{N}_$-]*|\[\d{1,9}\]|\['[^'{}]*'\]|\["[^"{}]*"\])*)\}/uy;
 const STEP = /^([^.[]+)|\.([^.[]+)|\[(\d+)\]|\['([^']*)'\]|\["([^"]*)"\]/g;
@@ -39,8 +39,8 @@ const DOUBTFUL = /\{\s*[\p{L}_$][\p{L}\p{N}_$-]*\s*(?:[.[][^{}\s]*)?(?:\s*\}|$)/
 const parsed = createBoundedCache<string, Template>(500);
 
 /**
- * Cuts a text at its references. `{{` and `}}` stand for one brace; other braces stay as written, and one that stays
- * takes its partner with it: the inner object of `{"a": {"b": 1}}` does not lose a brace. Never throws.
+ * Splits a text at its references. `{{` and `}}` stand for one brace; other braces stay as written, together with their
+ * partners: the inner object of `{"a": {"b": 1}}` loses no brace. Never throws.
  */
 export function parseTemplate(text: string): Template {
   return parsed(text, () => cut(text));
@@ -116,15 +116,15 @@ export function templateRoots(text: string): string[] {
 }
 
 /**
- * Fills a template from the state. A text that is exactly one reference gives the value itself, of whatever type;
- * in other texts strings stand as they are and everything else as JSON. What was filled in is not looked at again.
- * Throws TemplateError naming a key that is missing, or when the text grows past 4,000,000 characters.
+ * Fills a template from the state. A text that is exactly one reference returns the value itself, of any type; in other
+ * texts strings are inserted unchanged and everything else as JSON. Inserted text is not parsed again. Throws
+ * TemplateError naming a missing key, or when the text grows past 4,000,000 characters.
  */
 export function renderTemplate(text: string, state: JsonObject): Json {
   return render(text, state, { left: MAX_RENDERED });
 }
 
-/** Fills the templates in a value, at any depth. Keys of objects are left alone. Throws TemplateError. */
+/** Fills the templates in a value, at any depth. Keys of objects do not change. Throws TemplateError. */
 export function renderValue(value: Json, state: JsonObject): Json {
   return renderDeep(value, state, { left: MAX_RENDERED });
 }

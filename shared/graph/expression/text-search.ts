@@ -2,8 +2,8 @@
 const SMALL = 1_000_000;
 
 /**
- * Whether a text holds a piece, in time linear in both. `String.includes` compares from the end and may go through the
- * whole piece at every place: 37 s for a piece of 500,000 characters in a text of a million, and nothing can stop it.
+ * Whether a text contains a part, in time linear in both. `String.includes` compares from the end and may read the
+ * whole part at every position: 37 s for a part of 500,000 characters in a text of a million, without a way to stop it.
  */
 export function holdsText(text: string, piece: string): boolean {
   if (piece.length > text.length) return false;
@@ -11,7 +11,7 @@ export function holdsText(text: string, piece: string): boolean {
   return search(text, piece);
 }
 
-/** Knuth, Morris and Pratt. */
+/** Knuth-Morris-Pratt. */
 function search(text: string, piece: string): boolean {
   const borders = bordersOf(piece);
   let matched = 0;
@@ -24,7 +24,7 @@ function search(text: string, piece: string): boolean {
   return false;
 }
 
-/** For each beginning of the piece, the length of its longest proper beginning that is also its end. */
+/** For each prefix of the part, the length of its longest proper prefix that is also its suffix. */
 function bordersOf(piece: string): Int32Array {
   const borders = new Int32Array(piece.length);
   let length = 0;
