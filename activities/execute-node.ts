@@ -4,20 +4,19 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { type CustomTool, findCustomTool } from '../shared/db/workflows/custom-tools.ts';
 import { recordStepVerdict } from '../shared/db/audit/governance.ts';
-import { blockedEvidence, blockedText, lastCost } from '../shared/db/money/holds.ts';
+import { lastCost } from '../shared/db/money/step-room.ts';
+import { blockedEvidence, blockedText } from '../shared/db/money/blocked.ts';
 import type { Pool } from '../shared/db/pool.ts';
+import { type BeginOutcome, beginStep, type StepBeginning } from '../shared/db/runs/steps.ts';
 import {
   type Beginning,
-  type BeginOutcome,
-  beginStep,
   cancelStep,
   finishStep,
   recordStepError,
   releaseStep,
   renewClaim,
-  type StepBeginning,
   type StepEnd,
-} from '../shared/db/runs/steps.ts';
+} from '../shared/db/runs/step-ends.ts';
 import { messageOf } from '../shared/errors.ts';
 import {
   FAILURE_BUDGET,

@@ -7,7 +7,8 @@ import { sql } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/runs/resumes.ts';
 import { abandonRun, cancelRun } from '../../shared/db/runs/ends.ts';
 import { settleRun } from '../../shared/db/runs/settlements.ts';
-import { beginStep, finishStep } from '../../shared/db/runs/steps.ts';
+import { beginStep } from '../../shared/db/runs/steps.ts';
+import { finishStep } from '../../shared/db/runs/step-ends.ts';
 import { newId } from '../../shared/crypto/ids.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';
 

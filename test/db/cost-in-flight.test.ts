@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createBudget, readBudget } from '../../shared/db/money/budgets.ts';
-import { lastCost } from '../../shared/db/money/holds.ts';
+import { lastCost } from '../../shared/db/money/step-room.ts';
 import { sql } from '../../shared/db/pool.ts';
 import { abandonRun, cancelRun, reportFailure } from '../../shared/db/runs/ends.ts';
 import { settleRun } from '../../shared/db/runs/settlements.ts';
-import { beginStep, finishStep, recordStepError, releaseStep } from '../../shared/db/runs/steps.ts';
+import { beginStep } from '../../shared/db/runs/steps.ts';
+import { finishStep, recordStepError, releaseStep } from '../../shared/db/runs/step-ends.ts';
 import { updateWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { type StepCost, UNKNOWN_COST } from '../../shared/spending.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';

@@ -9,14 +9,13 @@ import { migrate } from '../../shared/db/migrate.ts';
 import { connectDatabase, type Pool, sql, type Tx } from '../../shared/db/pool.ts';
 import { resumeRun } from '../../shared/db/runs/resumes.ts';
 import { cancelRun } from '../../shared/db/runs/ends.ts';
+import { beginStep, type StepBeginning } from '../../shared/db/runs/steps.ts';
 import {
   type Beginning,
-  beginStep,
   finishStep,
   recordStepError,
   renewClaim,
-  type StepBeginning,
-} from '../../shared/db/runs/steps.ts';
+} from '../../shared/db/runs/step-ends.ts';
 import { createWorkflow } from '../../shared/db/workflows/workflows.ts';
 import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people/workspaces.ts';
 import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { beginStep, finishStep } from '../../shared/db/runs/steps.ts';
+import { beginStep } from '../../shared/db/runs/steps.ts';
+import { finishStep } from '../../shared/db/runs/step-ends.ts';
 import { settleRun } from '../../shared/db/runs/settlements.ts';
 import { replaceChecks } from '../../shared/db/workflows/workflows.ts';
 import { echo, type Engine, startEngine } from '../support/engine.ts';

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { beginStep, hasLiveClaim } from '../../shared/db/runs/steps.ts';
 import {
-  beginStep,
   cancelStep,
-  releaseStep,
   finishStep,
-  hasLiveClaim,
   recordStepError,
-} from '../../shared/db/runs/steps.ts';
+  releaseStep,
+} from '../../shared/db/runs/step-ends.ts';
 import { supersede } from '../../shared/db/runs/restart.ts';
 import { resumeRun } from '../../shared/db/runs/resumes.ts';
 import { unrestricted } from '../../shared/contract/policy.ts';

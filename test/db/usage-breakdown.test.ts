@@ -2,12 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import type { UsageBreakdown } from '../../shared/contract/usage.ts';
 import { sql } from '../../shared/db/pool.ts';
-import {
-  beginStep,
-  finishStep,
-  recordStepError,
-  type StepSpending,
-} from '../../shared/db/runs/steps.ts';
+import { beginStep } from '../../shared/db/runs/steps.ts';
+import { finishStep, recordStepError, type StepSpending } from '../../shared/db/runs/step-ends.ts';
 import { foldUsage } from '../../shared/db/money/usage.ts';
 import { readUsageBreakdown } from '../../shared/db/money/usage-breakdown.ts';
 import { newId } from '../../shared/crypto/ids.ts';

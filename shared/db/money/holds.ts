@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import type { PolicyVerdict } from '../../contract/governance.ts';
-import { AppError } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
-import { toDollars } from '../../money.ts';
-import { admit, type Admittance, isCovered, type RunRoom, type StepCost } from '../../spending.ts';
-import { type Db, type FragmentSqlToken, refusalOf, sql, type Tx } from '../pool.ts';
+import { type Db, type FragmentSqlToken, sql, type Tx } from '../pool.ts';
 
 /**
  * Holds of runs on block budgets, as parts of the statements that admit, charge and end runs. The counters are on the
@@ -96,7 +91,7 @@ export const refusedBudget = sql.fragment`
     FROM wanted WHERE NOT fits ORDER BY id LIMIT 1) AS budget`;
 
 /** Applies `moves` (budget_id, window_start, spent, reserved: the amounts to add) to the counters. */
-const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
+export const applyMoves = (moves: FragmentSqlToken) => sql.fragment`
   counted AS (
     UPDATE budgets b SET
       window_start = greatest(b.window_start, m.window_start),
@@ -156,7 +151,7 @@ export const chargeHolds = (costMicros: number) => sql.fragment`
  * `committed`: the committed amount of a budget `b` in the window of a hold `h`. `p`: what steps in progress may cost
  * beyond the estimates of their runs; the counters include it.
  */
-const committedOf = sql.fragment`
+export const committedOf = sql.fragment`
   CROSS JOIN LATERAL (
     SELECT coalesce(sum(o.pending_micros), 0)::bigint AS pending,
            coalesce(sum(o.pending_micros) FILTER (WHERE o.run_id <> h.run_id), 0)::bigint AS others,
@@ -170,237 +165,6 @@ const committedOf = sql.fragment`
     -- The window has passed; only its ledger rows are left.
     ELSE (SELECT coalesce(sum(o.spent_micros + o.held_micros - o.pending_micros), 0)::bigint FROM budget_holds o
           WHERE o.budget_id = b.id AND o.window_start = h.window_start) END AS committed) AS c`;
-
-/**
- * What stops a run before its next step: its own cap, else a budget. Expects a CTE `run` with `id`, `cost_micros`,
- * `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped, even when other holds have filled
- * the budget.
- */
-export const blockedRun = sql.fragment`
-  SELECT NULL::text AS budget_id, NULL::text AS name, run.cost_micros AS committed, run.cost_cap_micros AS limit_micros
-  FROM run WHERE run.cost_micros >= run.cost_cap_micros
-  UNION ALL
-  SELECT * FROM (
-    SELECT b.id, b.name, c.committed, b.limit_micros
-    FROM run JOIN budget_holds h ON h.run_id = run.id AND h.status = 'open'
-    JOIN budgets b ON b.id = h.budget_id ${committedOf}
-    WHERE NOT run.budget_exempt AND c.committed >= b.limit_micros
-      AND (h.estimate_micros IS NULL OR run.cost_micros - h.base_micros > h.estimate_micros)
-    ORDER BY b.id) AS budget`;
-
-/**
- * Whether a step's possible cost must be reserved before it starts. Expects a CTE `run` with `id` and
- * `cost_cap_micros`.
- */
-export const limitedRun = sql.fragment`
-  SELECT FROM run
-  WHERE (cost_cap_micros IS NOT NULL
-         OR EXISTS (SELECT FROM budget_holds h
-                    WHERE h.run_id = run.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL))`;
-
-/** The steps in progress of run `r`, as `f`, except the step with this key. */
-const inFlight = (exceptStepKey: string) => sql.fragment`
-  CROSS JOIN LATERAL (
-    SELECT coalesce(sum(s.expected_micros), 0)::bigint AS micros, coalesce(bool_or(s.expected_unknown), false) AS unknown
-    FROM steps s
-    WHERE s.run_id = r.id AND s.step_key <> ${exceptStepKey} AND s.status = 'running'
-      -- An attempt whose worker died counts only until its claim expires.
-      AND s.claim_until > clock_timestamp()) AS f`;
-
-const roomRow = z.object({
-  cost: z.number(),
-  cap: z.number().nullable(),
-  in_flight: z.number(),
-  unknown: z.boolean(),
-  budgets: z.array(
-    z.object({
-      budgetId: z.string(),
-      name: z.string(),
-      limit: z.number(),
-      estimate: z.number().nullable(),
-      used: z.number(),
-      committed: z.number(),
-      pending: z.number(),
-      pendingUnknown: z.boolean(),
-    }),
-  ),
-});
-
-/**
- * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, and its budgets' rows
- * when the step may exceed the run's holds. Each is read by a statement that starts after the lock, so that no value is
- * older than the lock. Undefined when the run does not exist.
- */
-export async function admitStep(
-  tx: Tx,
-  step: { runId: string; stepKey: string; cost: StepCost },
-): Promise<Admittance | undefined> {
-  const { runId, stepKey, cost } = step;
-  await tx.query(sql.prepared('spending_lock_run', z.object({}))`
-    SELECT FROM runs WHERE id = ${runId} FOR NO KEY UPDATE`);
-  const room = await readRoom(tx, runId, stepKey);
-  if (room === undefined) return undefined;
-  const admittance = admit(room, cost);
-  if (admittance === 'begin' && (cost.most === 0 || isCovered(room, cost))) return admittance;
-  await tx.query(sql.prepared('spending_lock_budgets', z.object({}))`
-    SELECT FROM budgets WHERE id IN (
-      SELECT budget_id FROM budget_holds WHERE run_id = ${runId} AND status = 'open' AND estimate_micros IS NOT NULL)
-    ORDER BY id FOR NO KEY UPDATE`);
-  const held = await readRoom(tx, runId, stepKey);
-  return held === undefined ? undefined : admit(held, cost);
-}
-
-async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom | undefined> {
-  const row = await tx.maybeOne(sql.prepared('spending_read_room', roomRow)`
-    SELECT r.cost_micros AS cost, r.cost_cap_micros AS cap, f.micros AS in_flight, f.unknown,
-      coalesce((
-        SELECT json_agg(json_build_object(
-          'budgetId', b.id, 'name', b.name, 'limit', b.limit_micros, 'estimate', h.estimate_micros,
-          'used', r.cost_micros - h.base_micros, 'committed', c.committed, 'pending', p.others,
-          'pendingUnknown', p.unknown) ORDER BY b.id)
-        FROM budget_holds h JOIN budgets b ON b.id = h.budget_id ${committedOf}
-        WHERE h.run_id = r.id AND h.status = 'open' AND NOT r.budget_exempt), '[]') AS budgets
-    FROM runs r ${inFlight(stepKey)}
-    WHERE r.id = ${runId}
-  `);
-  if (row === null) return undefined;
-  const { cost, cap, in_flight: micros, unknown, budgets } = row;
-  return { cost, cap, inFlight: { micros, unknown }, budgets };
-}
-
-/**
- * Sets the holds of a run to its cost plus the possible cost of its steps in progress, where that exceeds the
- * estimates. The caller must have locked the run's row in an earlier statement.
- */
-export async function recountHolds(tx: Tx, runId: string): Promise<void> {
-  const used = sql.fragment`(r.cost_micros - h.base_micros)`;
-  await tx.query(sql.prepared('spending_recount_holds', z.object({}))`
-    WITH r AS (
-      SELECT r.id, r.cost_micros, f.micros, f.unknown FROM runs r ${inFlight('')} WHERE r.id = ${runId}
-    ), recounted AS (
-      UPDATE budget_holds h SET
-        held_micros = greatest(h.estimate_micros, ${used} + r.micros),
-        pending_micros = greatest(h.estimate_micros, ${used} + r.micros) - greatest(h.estimate_micros, ${used}),
-        pending_unknown = r.unknown AND ${used} >= h.estimate_micros
-      FROM r
-      WHERE h.run_id = r.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL
-        AND (h.held_micros, h.pending_micros, h.pending_unknown) IS DISTINCT FROM (
-          greatest(h.estimate_micros, ${used} + r.micros),
-          greatest(h.estimate_micros, ${used} + r.micros) - greatest(h.estimate_micros, ${used}),
-          r.unknown AND ${used} >= h.estimate_micros)
-      RETURNING h.budget_id, h.window_start, 0::bigint AS spent, new.held_micros - old.held_micros AS reserved
-    ), ${applyMoves(sql.fragment`recounted`)}
-    SELECT FROM r
-  `);
-}
-
-/** How many of a workflow's newest runs are searched for node costs, and how many of them count. */
-const RUNS_LOOKED_THROUGH = 100;
-const RUNS_COUNTED = 5;
-
-/**
- * The highest recent cost of a step of this node, with its retries: in the run itself, in an earlier iteration of a
- * loop, and in the last successful runs of the same version. Null when there is none.
- */
-export async function lastCost(
-  db: Db,
-  { runId, nodeId }: { runId: string; nodeId: string },
-): Promise<number | null> {
-  return db.oneFirst(sql.prepared('spending_last_cost', z.object({ most: z.number().nullable() }))`
-    WITH run AS (
-      SELECT id, workflow_id, workflow_version FROM runs WHERE id = ${runId}
-    ), newest AS (
-      SELECT r.id, r.status, r.workflow_version, r.created_at FROM runs r
-      WHERE r.workflow_id = (SELECT workflow_id FROM run)
-      ORDER BY r.created_at DESC, r.id DESC LIMIT ${RUNS_LOOKED_THROUGH}
-    ), counted AS (
-      SELECT id FROM run
-      UNION (SELECT n.id FROM newest n JOIN run ON n.workflow_version = run.workflow_version
-             WHERE n.status = 'success' ORDER BY n.created_at DESC LIMIT ${RUNS_COUNTED})
-    )
-    SELECT max(s.cost_micros) AS most FROM counted c JOIN steps s ON s.run_id = c.id
-    WHERE s.node_id = ${nodeId} AND s.status = 'success' AND NOT s.unpriced
-  `);
-}
-
-/** Why a run cannot start or continue because of a cap or a budget. */
-export interface Blocked {
-  /** Null: the run's own cap. */
-  budgetId: string | null;
-  name: string | null;
-  committedMicros: number;
-  limitMicros: number;
-  /** The hold that the run would need; only for a run that has not started. */
-  estimateMicros?: number | null;
-}
-
-/** Two decimals, or six when the amount is not a whole number of cents. */
-const usd = (micros: number): string => toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
-
-/**
- * The message for the caller or the failed run. Below the limit, the message includes the estimate that does not fit.
- */
-export function blockedText(blocked: Blocked): string {
-  const { name, committedMicros, limitMicros, estimateMicros } = blocked;
-  const amounts = `$${usd(committedMicros)} of $${usd(limitMicros)}`;
-  if (name === null) return `Run cost cap reached: ${amounts} spent`;
-  const text = `Budget '${name}' exhausted: ${amounts} committed`;
-  if (estimateMicros == null || committedMicros >= limitMicros) return text;
-  return `${text}; this run needs an estimate of $${usd(estimateMicros)}`;
-}
-
-/** The evidence of a governance event. */
-export const blockedEvidence = (blocked: Blocked): JsonObject => ({
-  ...(blocked.budgetId === null ? {} : { budget_id: blocked.budgetId, budget: blocked.name }),
-  committed_usd: toDollars(blocked.committedMicros),
-  limit_usd: toDollars(blocked.limitMicros),
-  ...(blocked.estimateMicros == null ? {} : { estimate_usd: toDollars(blocked.estimateMicros) }),
-});
-
-/** The verdict of a cap or a budget. */
-export const blockedVerdict = (blocked: Blocked): PolicyVerdict =>
-  stoppedVerdict(blockedText(blocked), blockedEvidence(blocked));
-
-/** The same verdict from the text and evidence that an execution returned. */
-export const stoppedVerdict = (reason: string, evidence: JsonObject): PolicyVerdict => ({
-  type: 'budget_blocked',
-  policy: 'budget',
-  decision: 'blocked',
-  reason,
-  evidence,
-});
-
-const budgetFacts = z.object({
-  budget_id: z.string(),
-  name: z.string(),
-  limit_micros: z.number(),
-  committed_micros: z.number(),
-  estimate_micros: z.number().nullable(),
-});
-
-/** AppError `budget_exceeded` with the cap or budget. */
-export class BudgetExceeded extends AppError {
-  readonly blocked: Blocked;
-
-  constructor(blocked: Blocked) {
-    super('budget_exceeded', blockedText(blocked));
-    this.blocked = blocked;
-  }
-}
-
-/** The error to throw for a budget refusal; other errors unchanged. */
-export function asBudgetError(error: unknown): unknown {
-  const refusal = refusalOf(error);
-  if (refusal?.reason !== 'budget') return error;
-  const facts = budgetFacts.parse(refusal.facts);
-  return new BudgetExceeded({
-    budgetId: facts.budget_id,
-    name: facts.name,
-    limitMicros: facts.limit_micros,
-    committedMicros: facts.committed_micros,
-    estimateMicros: facts.estimate_micros,
-  });
-}
 
 const reapedRow = z.object({ reaped: z.number() });
 

@@ -1,36 +1,22 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
 import type { Graph } from '../../contract/graph.ts';
 import type { RunSummary, Trigger } from '../../contract/run.ts';
 import { AppError, conflict, notFound } from '../../errors.ts';
-import { canonicalJson } from '../../graph/diff.ts';
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
 import { planNames, plans } from '../../plans.ts';
 import { recordGovernanceEvent } from '../audit/governance.ts';
-import {
-  asBudgetError,
-  blockedVerdict,
-  BudgetExceeded,
-  placeHolds,
-  refusedBudget,
-  shareBudgets,
-} from '../money/holds.ts';
+import { placeHolds, refusedBudget, shareBudgets } from '../money/holds.ts';
+import { asBudgetError, blockedVerdict, BudgetExceeded } from '../money/blocked.ts';
 import { thisMonth } from '../month.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { withCertainty } from '../commit-outcome.ts';
-import {
-  type Db,
-  type FragmentSqlToken,
-  type Pool,
-  type QuerySqlToken,
-  refusalOf,
-  sql,
-} from '../pool.ts';
+import { type Db, type Pool, type QuerySqlToken, refusalOf, sql } from '../pool.ts';
 import { requireSchedule } from '../workflows/schedules.ts';
 import type { SignatureMark } from '../workflows/webhooks.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
+import { claimOf, findReplay } from './admission-claims.ts';
 
 export interface RunRequest {
   actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
@@ -115,175 +101,6 @@ export async function admitRun(
     }
   }
 }
-
-const fingerprintOf = (input: JsonObject): string =>
-  createHash('sha256').update(canonicalJson(input)).digest('hex');
-
-const claimRow = z.object({ run_id: z.string(), fingerprint: z.string() });
-
-/** The existing run of the request's event or idempotency key. */
-async function findReplay(db: Db, request: RunRequest): Promise<string | undefined> {
-  if (request.signature !== undefined) {
-    const signed = await findSignedRun(db, request, request.signature);
-    if (signed !== undefined) return signed;
-  }
-  if (request.event !== undefined) return findEventRun(db, request, request.event);
-  if (request.idempotencyKey === undefined) return undefined;
-  const earlier = await db.maybeOne(sql.prepared('admission_read_key', claimRow)`
-    SELECT run_id, encode(fingerprint, 'hex') AS fingerprint FROM idempotency_keys
-    WHERE workspace_id = ${request.actor.workspaceId} AND workflow_id = ${request.workflowId}
-      AND key = ${request.idempotencyKey}
-  `);
-  if (earlier === null) return undefined;
-  if (earlier.fingerprint !== fingerprintOf(request.input)) {
-    throw new AppError(
-      'idempotency_mismatch',
-      'This Idempotency-Key was used with another input; use a new key for a new run',
-    );
-  }
-  return earlier.run_id;
-}
-
-async function findSignedRun(
-  db: Db,
-  { actor, workflowId }: RunRequest,
-  { hash }: SignatureMark,
-): Promise<string | undefined> {
-  const earlier = await db.maybeOne(sql.prepared(
-    'admission_read_signature',
-    z.object({ run_id: z.string() }),
-  )`
-    SELECT s.run_id FROM webhook_signatures s JOIN workflows w ON w.id = s.workflow_id
-    WHERE s.workflow_id = ${workflowId} AND s.signature = ${sql.binary(hash)}
-      AND w.workspace_id = ${actor.workspaceId}
-  `);
-  return earlier?.run_id;
-}
-
-async function findEventRun(
-  db: Db,
-  { actor, workflowId }: RunRequest,
-  event: { id: string; windowSeconds: number },
-): Promise<string | undefined> {
-  const earlier = await db.maybeOne(sql.prepared(
-    'admission_read_event',
-    z.object({ run_id: z.string() }),
-  )`
-    SELECT e.run_id FROM webhook_events e JOIN workflows w ON w.id = e.workflow_id
-    WHERE e.workflow_id = ${workflowId} AND e.event_id = ${event.id} AND w.workspace_id = ${actor.workspaceId}
-      AND e.received_at >= now() - ${event.windowSeconds}::int * interval '1 second'
-  `);
-  return earlier?.run_id;
-}
-
-interface Claim {
-  /** Name of the prepared statement. */
-  name: string;
-  claim: FragmentSqlToken;
-  /** A refusal that comes before all others, as part of their UNION. */
-  refused: FragmentSqlToken;
-}
-
-/**
- * What a request claims before anything is counted: `claim` has a row if the request got it. Of two requests with the
- * same claim, the second waits for the first. If the first commits, the second gets nothing; if it is refused, the
- * second gets the claim.
- */
-function claimOf(request: RunRequest, runId: string): Claim {
-  const { event, idempotencyKey: key, schedule, signature } = request;
-  const refused = sql.fragment``;
-  if (schedule !== undefined) {
-    return { name: 'admission_insert_scheduled_run', ...scheduleClaim(schedule.id, runId) };
-  }
-  if (signature !== undefined) return signedClaim(signature, event, runId);
-  if (event !== undefined) {
-    return {
-      name: 'admission_insert_event_run',
-      claim: eventClaim(event, runId, sql.fragment`workflow`),
-      refused,
-    };
-  }
-  if (key === undefined) {
-    const claim = sql.fragment`claim AS (SELECT FROM workflow)`;
-    return { name: 'admission_insert_run', claim, refused };
-  }
-  return {
-    name: 'admission_insert_keyed_run',
-    refused,
-    claim: sql.fragment`claim AS (
-      INSERT INTO idempotency_keys (workspace_id, workflow_id, key, fingerprint, run_id)
-      SELECT workspace_id, id, ${key}, decode(${fingerprintOf(request.input)}, 'hex'), ${runId} FROM workflow
-      ON CONFLICT DO NOTHING RETURNING run_id
-    )`,
-  };
-}
-
-// A separate UPDATE takes over a row past its window. ON CONFLICT DO UPDATE would lock the row for every duplicate
-// too, and each would wait for a disk write before the next could read it.
-const eventClaim = (
-  event: { id: string; windowSeconds: number },
-  runId: string,
-  entrant: FragmentSqlToken,
-) => sql.fragment`
-    renewed AS (
-      UPDATE webhook_events e SET run_id = ${runId}, received_at = now() FROM ${entrant} w
-      WHERE e.workflow_id = w.id AND e.event_id = ${event.id}
-        AND e.received_at < now() - ${event.windowSeconds}::int * interval '1 second'
-      RETURNING e.run_id
-    ), fresh AS (
-      INSERT INTO webhook_events (workflow_id, event_id, run_id)
-      SELECT id, ${event.id}, ${runId} FROM ${entrant} WHERE NOT EXISTS (SELECT FROM renewed)
-      ON CONFLICT DO NOTHING RETURNING run_id
-    ), claim AS (
-      SELECT run_id FROM renewed UNION ALL SELECT run_id FROM fresh
-    )`;
-
-/**
- * The signature first, then the event, always in this order, to avoid deadlocks. A new signature with an old event
- * would leave a signature without a run: this ends the statement, and the next iteration finds the run of the event.
- */
-function signedClaim(signature: SignatureMark, event: RunRequest['event'], runId: string): Claim {
-  const signed = sql.fragment`
-    signed AS (
-      INSERT INTO webhook_signatures (workflow_id, signature, run_id, signed_at)
-      SELECT id, ${sql.binary(signature.hash)}, ${runId}, to_timestamp(${signature.signedAt}::bigint) FROM workflow
-      ON CONFLICT DO NOTHING RETURNING workflow_id AS id
-    )`;
-  if (event === undefined) {
-    return {
-      name: 'admission_insert_signed_run',
-      claim: sql.fragment`${signed}, claim AS (SELECT FROM signed)`,
-      refused: sql.fragment``,
-    };
-  }
-  return {
-    name: 'admission_insert_signed_event_run',
-    claim: sql.fragment`${signed}, ${eventClaim(event, runId, sql.fragment`signed`)}`,
-    refused: sql.fragment`
-      SELECT refuse('event', '{}') FROM signed WHERE NOT EXISTS (SELECT FROM claim)
-      UNION ALL`,
-  };
-}
-
-/**
- * Runs of a schedule are admitted one at a time. This statement sees only the first of several concurrent ones; the
- * schedule's newest run shows the others that their snapshot is out of date.
- */
-const scheduleClaim = (scheduleId: string, runId: string) => ({
-  claim: sql.fragment`
-    claim AS (
-      UPDATE schedules s SET last_run_id = ${runId}, last_run_at = now()
-      FROM workflow w, (SELECT last_run_id FROM schedules WHERE id = ${scheduleId}) AS seen
-      WHERE s.id = ${scheduleId} AND s.workspace_id = w.workspace_id AND s.workflow_id = w.id
-        AND s.last_run_id IS NOT DISTINCT FROM seen.last_run_id
-      RETURNING s.overlap
-    )`,
-  refused: sql.fragment`
-      SELECT refuse('overlap', '{}') FROM claim
-      WHERE overlap = 'skip' AND EXISTS (
-        SELECT FROM runs WHERE schedule_id = ${scheduleId} AND status IN ('pending', 'running', 'paused'))
-      UNION ALL`,
-});
 
 const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
 

@@ -5,13 +5,8 @@ import { toDollars } from '../../money.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { enqueue, type OutboxRow } from './outbox.ts';
 import { recordGovernanceEvent } from '../audit/governance.ts';
-import {
-  asBudgetError,
-  blockedVerdict,
-  BudgetExceeded,
-  placeHolds,
-  refusedBudget,
-} from '../money/holds.ts';
+import { placeHolds, refusedBudget } from '../money/holds.ts';
+import { asBudgetError, blockedVerdict, BudgetExceeded } from '../money/blocked.ts';
 import { type Pool, sql, type Tx } from '../pool.ts';
 
 const placeRow = z.object({

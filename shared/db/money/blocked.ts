@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { PolicyVerdict } from '../../contract/governance.ts';
+import { AppError } from '../../errors.ts';
+import type { JsonObject } from '../../json.ts';
+import { toDollars } from '../../money.ts';
+import { refusalOf } from '../pool.ts';
+
+/** Why a run cannot start or continue because of a cap or a budget. */
+export interface Blocked {
+  /** Null: the run's own cap. */
+  budgetId: string | null;
+  name: string | null;
+  committedMicros: number;
+  limitMicros: number;
+  /** The hold that the run would need; only for a run that has not started. */
+  estimateMicros?: number | null;
+}
+
+/** Two decimals, or six when the amount is not a whole number of cents. */
+const usd = (micros: number): string => toDollars(micros).toFixed(micros % 10_000 === 0 ? 2 : 6);
+
+/**
+ * The message for the caller or the failed run. Below the limit, the message includes the estimate that does not fit.
+ */
+export function blockedText(blocked: Blocked): string {
+  const { name, committedMicros, limitMicros, estimateMicros } = blocked;
+  const amounts = `$${usd(committedMicros)} of $${usd(limitMicros)}`;
+  if (name === null) return `Run cost cap reached: ${amounts} spent`;
+  const text = `Budget '${name}' exhausted: ${amounts} committed`;
+  if (estimateMicros == null || committedMicros >= limitMicros) return text;
+  return `${text}; this run needs an estimate of $${usd(estimateMicros)}`;
+}
+
+/** The evidence of a governance event. */
+export const blockedEvidence = (blocked: Blocked): JsonObject => ({
+  ...(blocked.budgetId === null ? {} : { budget_id: blocked.budgetId, budget: blocked.name }),
+  committed_usd: toDollars(blocked.committedMicros),
+  limit_usd: toDollars(blocked.limitMicros),
+  ...(blocked.estimateMicros == null ? {} : { estimate_usd: toDollars(blocked.estimateMicros) }),
+});
+
+/** The verdict of a cap or a budget. */
+export const blockedVerdict = (blocked: Blocked): PolicyVerdict =>
+  stoppedVerdict(blockedText(blocked), blockedEvidence(blocked));
+
+/** The same verdict from the text and evidence that an execution returned. */
+export const stoppedVerdict = (reason: string, evidence: JsonObject): PolicyVerdict => ({
+  type: 'budget_blocked',
+  policy: 'budget',
+  decision: 'blocked',
+  reason,
+  evidence,
+});
+
+const budgetFacts = z.object({
+  budget_id: z.string(),
+  name: z.string(),
+  limit_micros: z.number(),
+  committed_micros: z.number(),
+  estimate_micros: z.number().nullable(),
+});
+
+/** AppError `budget_exceeded` with the cap or budget. */
+export class BudgetExceeded extends AppError {
+  readonly blocked: Blocked;
+
+  constructor(blocked: Blocked) {
+    super('budget_exceeded', blockedText(blocked));
+    this.blocked = blocked;
+  }
+}
+
+/** The error to throw for a budget refusal; other errors unchanged. */
+export function asBudgetError(error: unknown): unknown {
+  const refusal = refusalOf(error);
+  if (refusal?.reason !== 'budget') return error;
+  const facts = budgetFacts.parse(refusal.facts);
+  return new BudgetExceeded({
+    budgetId: facts.budget_id,
+    name: facts.name,
+    limitMicros: facts.limit_micros,
+    committedMicros: facts.committed_micros,
+    estimateMicros: facts.estimate_micros,
+  });
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import { admit, type Admittance, isCovered, type RunRoom, type StepCost } from '../../spending.ts';
+import { type Db, sql, type Tx } from '../pool.ts';
+import { applyMoves, committedOf } from './holds.ts';
+
+/**
+ * What stops a run before its next step: its own cap, else a budget. Expects a CTE `run` with `id`, `cost_micros`,
+ * `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped, even when other holds have filled
+ * the budget.
+ */
+export const blockedRun = sql.fragment`
+  SELECT NULL::text AS budget_id, NULL::text AS name, run.cost_micros AS committed, run.cost_cap_micros AS limit_micros
+  FROM run WHERE run.cost_micros >= run.cost_cap_micros
+  UNION ALL
+  SELECT * FROM (
+    SELECT b.id, b.name, c.committed, b.limit_micros
+    FROM run JOIN budget_holds h ON h.run_id = run.id AND h.status = 'open'
+    JOIN budgets b ON b.id = h.budget_id ${committedOf}
+    WHERE NOT run.budget_exempt AND c.committed >= b.limit_micros
+      AND (h.estimate_micros IS NULL OR run.cost_micros - h.base_micros > h.estimate_micros)
+    ORDER BY b.id) AS budget`;
+
+/**
+ * Whether a step's possible cost must be reserved before it starts. Expects a CTE `run` with `id` and
+ * `cost_cap_micros`.
+ */
+export const limitedRun = sql.fragment`
+  SELECT FROM run
+  WHERE (cost_cap_micros IS NOT NULL
+         OR EXISTS (SELECT FROM budget_holds h
+                    WHERE h.run_id = run.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL))`;
+
+/** The steps in progress of run `r`, as `f`, except the step with this key. */
+const inFlight = (exceptStepKey: string) => sql.fragment`
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(s.expected_micros), 0)::bigint AS micros, coalesce(bool_or(s.expected_unknown), false) AS unknown
+    FROM steps s
+    WHERE s.run_id = r.id AND s.step_key <> ${exceptStepKey} AND s.status = 'running'
+      -- An attempt whose worker died counts only until its claim expires.
+      AND s.claim_until > clock_timestamp()) AS f`;
+
+const roomRow = z.object({
+  cost: z.number(),
+  cap: z.number().nullable(),
+  in_flight: z.number(),
+  unknown: z.boolean(),
+  budgets: z.array(
+    z.object({
+      budgetId: z.string(),
+      name: z.string(),
+      limit: z.number(),
+      estimate: z.number().nullable(),
+      used: z.number(),
+      committed: z.number(),
+      pending: z.number(),
+      pendingUnknown: z.boolean(),
+    }),
+  ),
+});
+
+/**
+ * Decides whether a step can start under the limits of its run: see `admit`. Locks the run's row, and its budgets' rows
+ * when the step may exceed the run's holds. Each is read by a statement that starts after the lock, so that no value is
+ * older than the lock. Undefined when the run does not exist.
+ */
+export async function admitStep(
+  tx: Tx,
+  step: { runId: string; stepKey: string; cost: StepCost },
+): Promise<Admittance | undefined> {
+  const { runId, stepKey, cost } = step;
+  await tx.query(sql.prepared('spending_lock_run', z.object({}))`
+    SELECT FROM runs WHERE id = ${runId} FOR NO KEY UPDATE`);
+  const room = await readRoom(tx, runId, stepKey);
+  if (room === undefined) return undefined;
+  const admittance = admit(room, cost);
+  if (admittance === 'begin' && (cost.most === 0 || isCovered(room, cost))) return admittance;
+  await tx.query(sql.prepared('spending_lock_budgets', z.object({}))`
+    SELECT FROM budgets WHERE id IN (
+      SELECT budget_id FROM budget_holds WHERE run_id = ${runId} AND status = 'open' AND estimate_micros IS NOT NULL)
+    ORDER BY id FOR NO KEY UPDATE`);
+  const held = await readRoom(tx, runId, stepKey);
+  return held === undefined ? undefined : admit(held, cost);
+}
+
+async function readRoom(tx: Tx, runId: string, stepKey: string): Promise<RunRoom | undefined> {
+  const row = await tx.maybeOne(sql.prepared('spending_read_room', roomRow)`
+    SELECT r.cost_micros AS cost, r.cost_cap_micros AS cap, f.micros AS in_flight, f.unknown,
+      coalesce((
+        SELECT json_agg(json_build_object(
+          'budgetId', b.id, 'name', b.name, 'limit', b.limit_micros, 'estimate', h.estimate_micros,
+          'used', r.cost_micros - h.base_micros, 'committed', c.committed, 'pending', p.others,
+          'pendingUnknown', p.unknown) ORDER BY b.id)
+        FROM budget_holds h JOIN budgets b ON b.id = h.budget_id ${committedOf}
+        WHERE h.run_id = r.id AND h.status = 'open' AND NOT r.budget_exempt), '[]') AS budgets
+    FROM runs r ${inFlight(stepKey)}
+    WHERE r.id = ${runId}
+  `);
+  if (row === null) return undefined;
+  const { cost, cap, in_flight: micros, unknown, budgets } = row;
+  return { cost, cap, inFlight: { micros, unknown }, budgets };
+}
+
+/**
+ * Sets the holds of a run to its cost plus the possible cost of its steps in progress, where that exceeds the
+ * estimates. The caller must have locked the run's row in an earlier statement.
+ */
+export async function recountHolds(tx: Tx, runId: string): Promise<void> {
+  const used = sql.fragment`(r.cost_micros - h.base_micros)`;
+  await tx.query(sql.prepared('spending_recount_holds', z.object({}))`
+    WITH r AS (
+      SELECT r.id, r.cost_micros, f.micros, f.unknown FROM runs r ${inFlight('')} WHERE r.id = ${runId}
+    ), recounted AS (
+      UPDATE budget_holds h SET
+        held_micros = greatest(h.estimate_micros, ${used} + r.micros),
+        pending_micros = greatest(h.estimate_micros, ${used} + r.micros) - greatest(h.estimate_micros, ${used}),
+        pending_unknown = r.unknown AND ${used} >= h.estimate_micros
+      FROM r
+      WHERE h.run_id = r.id AND h.status = 'open' AND h.estimate_micros IS NOT NULL
+        AND (h.held_micros, h.pending_micros, h.pending_unknown) IS DISTINCT FROM (
+          greatest(h.estimate_micros, ${used} + r.micros),
+          greatest(h.estimate_micros, ${used} + r.micros) - greatest(h.estimate_micros, ${used}),
+          r.unknown AND ${used} >= h.estimate_micros)
+      RETURNING h.budget_id, h.window_start, 0::bigint AS spent, new.held_micros - old.held_micros AS reserved
+    ), ${applyMoves(sql.fragment`recounted`)}
+    SELECT FROM r
+  `);
+}
+
+/** How many of a workflow's newest runs are searched for node costs, and how many of them count. */
+const RUNS_LOOKED_THROUGH = 100;
+
+const RUNS_COUNTED = 5;
+
+/**
+ * The highest recent cost of a step of this node, with its retries: in the run itself, in an earlier iteration of a
+ * loop, and in the last successful runs of the same version. Null when there is none.
+ */
+export async function lastCost(
+  db: Db,
+  { runId, nodeId }: { runId: string; nodeId: string },
+): Promise<number | null> {
+  return db.oneFirst(sql.prepared('spending_last_cost', z.object({ most: z.number().nullable() }))`
+    WITH run AS (
+      SELECT id, workflow_id, workflow_version FROM runs WHERE id = ${runId}
+    ), newest AS (
+      SELECT r.id, r.status, r.workflow_version, r.created_at FROM runs r
+      WHERE r.workflow_id = (SELECT workflow_id FROM run)
+      ORDER BY r.created_at DESC, r.id DESC LIMIT ${RUNS_LOOKED_THROUGH}
+    ), counted AS (
+      SELECT id FROM run
+      UNION (SELECT n.id FROM newest n JOIN run ON n.workflow_version = run.workflow_version
+             WHERE n.status = 'success' ORDER BY n.created_at DESC LIMIT ${RUNS_COUNTED})
+    )
+    SELECT max(s.cost_micros) AS most FROM counted c JOIN steps s ON s.run_id = c.id
+    WHERE s.node_id = ${nodeId} AND s.status = 'success' AND NOT s.unpriced
+  `);
+}
