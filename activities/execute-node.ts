@@ -1,15 +1,11 @@
-import { defaultTimeoutSeconds, type ExecutedNode } from '../shared/graph/kinds.ts';
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { type CustomTool, findCustomTool } from '../shared/db/workflows/custom-tools.ts';
 import { recordStepVerdict } from '../shared/db/audit/governance.ts';
-import { lastCost } from '../shared/db/money/step-room.ts';
 import { blockedEvidence, blockedText } from '../shared/db/money/blocked.ts';
 import type { Pool } from '../shared/db/pool.ts';
-import { type BeginOutcome, beginStep, type StepBeginning } from '../shared/db/runs/steps.ts';
 import {
-  type Beginning,
   cancelStep,
   finishStep,
   recordStepError,
@@ -26,47 +22,26 @@ import {
   INFRASTRUCTURE_ATTEMPTS,
   type StepCall,
 } from '../shared/execution.ts';
-import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
-import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
-import type { Logger } from '../shared/platform/logger.ts';
-import { judgeUntrusted } from '../shared/platform/threads/untrusted.ts';
+import { type Json, toStorable } from '../shared/json.ts';
 import { WorkBusyError } from '../shared/platform/threads/threads.ts';
 import type { Judgement } from '../shared/policy/judge.ts';
-import { customToolName, isPureTool } from '../shared/tools.ts';
-import { FREE, type StepCost } from '../shared/spending.ts';
-import type { PriceOverrides } from '../shared/prices.ts';
+import { customToolName } from '../shared/tools.ts';
 import type { Attempt } from './attempt.ts';
-import { agentCost } from './nodes/agent-cost.ts';
-import type { FrameNotifier } from './frame-notifier.ts';
-import { type Consumption, NodeError, type NodeRunners } from './nodes/node.ts';
-import type { PolicyCache } from './policies.ts';
+import { type Consumption, NodeError } from './nodes/node.ts';
+import { runNode } from './run-node.ts';
+import {
+  type AttemptOutcome,
+  type Claim,
+  CLAIM_MS,
+  type ExecuteNodeDeps,
+  NOTHING_SPENT,
+  spendingOf,
+} from './step-context.ts';
+import { beginJudged, permitted } from './begin-judged.ts';
 
 /** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
 const HEARTBEAT_MS = 1_000;
-/** A claim that was not renewed for this long is dead, and a resume stops waiting for it. */
-const CLAIM_MS = 15_000;
 const MAX_BACKOFF_MS = 3_600_000;
-const MAX_OUTPUT_BYTES = 10_000_000;
-/** Policies that change this many times in a row, between reading and claiming, are changed by a loop. */
-const MAX_REVISIONS = 20;
-const NOTHING_SPENT: Consumption = { costMicros: 0 };
-
-type AttemptOutcome = 'success' | 'failed' | 'retried' | 'cancelled';
-
-export interface StepMetrics {
-  ended(kind: string, outcome: AttemptOutcome, seconds: number): void;
-}
-
-export interface ExecuteNodeDeps {
-  db: Pool;
-  metrics?: StepMetrics;
-  log: Logger;
-  frames: FrameNotifier;
-  policies: PolicyCache;
-  /** The workspace's prices where they differ from the price table. */
-  priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;
-  runners: NodeRunners;
-}
 
 /**
  * One attempt at one step: judge it by the policies, claim it in the ledger, execute the node, record the outcome. All
@@ -133,26 +108,6 @@ const waiting = (attempt: number): ApplicationFailure =>
     category: ApplicationFailureCategory.BENIGN,
   });
 
-/** The step's possible cost. Only agents cost anything. */
-function costOfStep(deps: ExecuteNodeDeps, call: StepCall): StepCost | (() => Promise<StepCost>) {
-  const { node, run_id: runId, workspace_id: workspaceId } = call;
-  switch (node.kind) {
-    case 'tool':
-      return FREE;
-    case 'agent':
-      return () =>
-        agentCost(
-          { ...call, node },
-          {
-            prices: () => deps.priceOverrides(workspaceId),
-            lastCost: () => lastCost(deps.db, { runId, nodeId: node.id }),
-          },
-        );
-    default:
-      return node satisfies never;
-  }
-}
-
 /**
  * The custom tool that the step calls, and the call with the tool's defaults where the node sets none. Read before the
  * step is claimed, so that a database outage costs the node no retry.
@@ -173,102 +128,6 @@ async function withCustomTool(
   };
   const timeout_seconds = node.timeout_seconds ?? customTool.timeout_seconds;
   return { customTool, call: { ...call, node: { ...node, retry, timeout_seconds } } };
-}
-
-interface Begun {
-  begun: Exclude<BeginOutcome, { outcome: 'stale' }>;
-  step: StepBeginning;
-  computed: { output: Json; seconds: number } | undefined;
-  judgement: Judgement;
-}
-
-/**
- * Judges the step by the cached policies and claims it with the verdicts. If the policies have changed, the ledger
- * refuses and the step is judged again. So a change applies to the very next step, and unchanged policies cost no
- * query.
- */
-async function beginJudged(
-  deps: ExecuteNodeDeps,
-  attempt: Attempt,
-  call: StepCall,
-  claimed: { execution: string; claim: string },
-): Promise<Begun> {
-  const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
-  let policies = deps.policies.known(workspaceId);
-  for (let round = 0; round < MAX_REVISIONS; round += 1) {
-    const { revision } = policies;
-    const judgement = await judgeUntrusted(
-      workspaceId,
-      policies,
-      { workflowId, node, params, state },
-      { signal: attempt.signal, place: attempt.place },
-    );
-    const computed =
-      judgement.refusal === undefined
-        ? await computePure(deps, attempt, permitted(call, judgement))
-        : undefined;
-    const step: StepBeginning = {
-      pendingWrites: call,
-      ...claimed,
-      claimMs: CLAIM_MS,
-      stepKey: call.step_key,
-      nodeId: node.id,
-      label: nodeLabel(node),
-      kind: node.kind,
-      iteration: call.iteration,
-      outputKey: outputKey(node),
-      input: toStorable(inputOf(call, judgement)),
-      queuedAt: attempt.scheduledAt,
-      cost: costOfStep(deps, permitted(call, judgement)),
-      judged: { workspaceId, revision, verdicts: judgement.verdicts },
-    };
-    const begun = await beginStep(deps.db, step, computed);
-    if (begun.outcome !== 'stale') return { begun, step, computed, judgement };
-    policies = await deps.policies.refresh(workspaceId);
-  }
-  throw ApplicationFailure.retryable("The workspace's policies keep changing");
-}
-
-/** The call, with only the values that the policies permit. */
-const permitted = (call: StepCall, { params, state }: Judgement): StepCall => ({
-  ...call,
-  params,
-  state,
-});
-
-/**
- * The output of a tool that only computes, before the step is claimed, so that the step costs one statement. Undefined
- * for all other nodes, and after an error: the regular attempt then counts the error.
- */
-async function computePure(
-  deps: ExecuteNodeDeps,
-  attempt: Attempt,
-  call: StepCall,
-): Promise<{ output: Json; seconds: number } | undefined> {
-  if (call.node.kind !== 'tool' || !isPureTool(call.node.tool_name)) return undefined;
-  const began = performance.now();
-  try {
-    const { output } = await runNode(deps, attempt, call, {
-      errors: 0,
-      generation: 0,
-      budgeted: false,
-    });
-    return { output: toStorable(output), seconds: (performance.now() - began) / 1000 };
-  } catch (error) {
-    if (error instanceof NodeError) return undefined;
-    throw error;
-  }
-}
-
-interface Claim {
-  claim: string;
-  beginning: Beginning;
-  customTool?: CustomTool | undefined;
-  errors: number;
-  generation: number;
-  budgeted: boolean;
-  counted: boolean;
-  attempts: number;
 }
 
 async function attemptStep(
@@ -334,52 +193,6 @@ async function attemptStep(
   }
 }
 
-async function runNode(
-  deps: ExecuteNodeDeps,
-  attempt: Attempt,
-  call: StepCall,
-  claim: Pick<Claim, 'errors' | 'generation' | 'budgeted' | 'customTool'>,
-  mayFallBack?: (model: string) => Promise<boolean>,
-): Promise<{ output: Json } & Consumption> {
-  const { node } = call;
-  const timeout = timeoutOf(node);
-  const common = {
-    workspaceId: call.workspace_id,
-    workflowId: call.workflow_id,
-    runId: call.run_id,
-    stepKey: call.step_key,
-    attempt: claim.errors + 1,
-    idempotencyKey: `${call.run_id}:${call.step_key}:${claim.generation}`,
-    budgeted: claim.budgeted,
-    customTool: claim.customTool,
-    params: call.params,
-    state: call.state,
-    place: attempt.place,
-    signal: AbortSignal.any([attempt.signal, timeout.signal]),
-  };
-  try {
-    const result =
-      node.kind === 'agent'
-        ? await deps.runners.agent({ ...common, node, mayFallBack })
-        : await deps.runners.tool({ ...common, node });
-    if (JSON.stringify(result.output).length > MAX_OUTPUT_BYTES) {
-      throw new NodeError(`The output is larger than ${MAX_OUTPUT_BYTES} characters`, {
-        retryable: false,
-        consumption: result,
-      });
-    }
-    return result;
-  } catch (error) {
-    if (!timeout.signal.aborted || attempt.signal.aborted) throw error;
-    throw new NodeError(`Timed out after ${timeout.seconds} s`, {
-      cause: error,
-      consumption: spendingOf(error),
-    });
-  } finally {
-    timeout.clear();
-  }
-}
-
 /** Counts the error against the node's retries. The returned failure says when, if at all, Temporal retries. */
 async function failStep(
   deps: ExecuteNodeDeps,
@@ -429,21 +242,6 @@ async function stopStep(deps: ExecuteNodeDeps, end: StepEnd, cancelled: boolean)
 function amountOf(spending: Consumption): Consumption {
   const sound = Number.isSafeInteger(spending.costMicros) && spending.costMicros >= 0;
   return sound ? spending : { ...spending, costMicros: 0, unpriced: true };
-}
-
-function spendingOf(error: unknown): Consumption {
-  return error instanceof NodeError ? error.consumption : NOTHING_SPENT;
-}
-
-function inputOf({ node }: StepCall, { stored }: Judgement): JsonObject {
-  return node.kind === 'agent' ? { model: node.model, ...stored } : stored;
-}
-
-function timeoutOf(node: ExecutedNode) {
-  const seconds = node.timeout_seconds ?? defaultTimeoutSeconds(node);
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), seconds * 1000);
-  return { seconds, signal: controller.signal, clear: () => clearTimeout(timer) };
 }
 
 /** Judging and computing may wait for a thread; heartbeats keep the attempt alive. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from '../shared/actor.ts';
 import type { Run } from '../shared/contract/run.ts';
-import type { RunRequest } from '../shared/db/runs/admission.ts';
+import type { RunRequest } from '../shared/db/runs/run-request.ts';
 import { newRunRecord, readRun } from '../shared/db/runs/runs.ts';
 import type { Override } from '../shared/db/runs/resumes.ts';
 import { notFound } from '../shared/errors.ts';

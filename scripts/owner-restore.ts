@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { restoreOwner } from '../shared/db/people/membership.ts';
+import { restoreOwner } from '../shared/db/people/succession.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
 import { messageOf } from '../shared/errors.ts';
 import { findDatabase } from './running-service.ts';

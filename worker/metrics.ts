@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { StepMetrics } from '../activities/execute-node.ts';
+import type { StepMetrics } from '../activities/step-context.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import { countOpenRuns } from '../shared/db/runs/open-runs.ts';
 import { isRebound } from '../shared/platform/egress/known-host.ts';

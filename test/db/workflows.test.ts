@@ -11,7 +11,7 @@ import {
   updateWorkflow,
 } from '../../shared/db/workflows/workflows.ts';
 import { ensureDefaultWorkspace, readDefaultOwner } from '../../shared/db/people/workspaces.ts';
-import type { RunRequest } from '../../shared/db/runs/admission.ts';
+import type { RunRequest } from '../../shared/db/runs/run-request.ts';
 import { findRunnable } from '../../shared/operations/runs/find-runnable.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

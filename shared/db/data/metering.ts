@@ -92,6 +92,11 @@ export async function admitRequests(
     return null;
   });
   if (row === null) return [];
+  return Array.from({ length: count }, (_, index) => admittedKey(row, count - 1 - index));
+}
+
+/** The key as its request found it, with so many counted after it in the same statement. */
+function admittedKey(row: z.infer<typeof admittedRow>, after: number): AdmittedKey {
   const { dataRequestsPerMonth, dataCreditsPerMonth } = plans[row.plan];
   const caller = {
     keyId: row.id,
@@ -100,25 +105,22 @@ export async function admitRequests(
     isDemo: row.is_demo,
     scopes: row.scopes,
   };
-  return Array.from({ length: count }, (_, index) => {
-    const after = count - 1 - index;
-    return {
-      caller,
-      ipAllowlist: row.ip_allowlist,
-      account: {
-        month: row.month,
-        plan: row.plan,
-        requests: {
-          plan: { used: row.plan_requests - after, limit: dataRequestsPerMonth },
-          key: { used: row.key_requests - after, limit: row.key_request_limit },
-        },
-        credits: {
-          plan: { used: row.plan_credits, limit: dataCreditsPerMonth },
-          key: { used: row.key_credits, limit: row.key_credit_limit },
-        },
+  return {
+    caller,
+    ipAllowlist: row.ip_allowlist,
+    account: {
+      month: row.month,
+      plan: row.plan,
+      requests: {
+        plan: { used: row.plan_requests - after, limit: dataRequestsPerMonth },
+        key: { used: row.key_requests - after, limit: row.key_request_limit },
       },
-    };
-  });
+      credits: {
+        plan: { used: row.plan_credits, limit: dataCreditsPerMonth },
+        key: { used: row.key_credits, limit: row.key_credit_limit },
+      },
+    },
+  };
 }
 
 /** The payer, in the month in which their request was admitted. */

@@ -1,36 +1,24 @@
-import { z } from 'zod';
 import type { Actor } from '../../actor.ts';
-import {
-  capabilities,
-  type Capability,
-  type CapabilityOverrides,
-  firstLacking,
-  gainedCapabilities,
-  heldCapabilities,
-  holds,
-  type Role,
-  roles,
-} from '../../capabilities.ts';
+import type { Capability, CapabilityOverrides } from '../../capabilities.ts';
 import type {
   InviteInput,
   Member,
   MemberDetail,
-  MemberStatus,
   OverridesChange,
   PermissionsChange,
   RoleChange,
 } from '../../contract/member.ts';
-import { AppError, emailTaken, notFound } from '../../errors.ts';
-import type { JsonObject } from '../../json.ts';
+import { AppError, emailTaken } from '../../errors.ts';
 import { newId } from '../../crypto/ids.ts';
-import { recordAudit } from '../audit/audit.ts';
 import { type InviteRules, newInviteCode, replaceInviteCode } from './invite-codes.ts';
-import { memberColumns, memberRow, type MemberRow, readMember, toMember } from './members.ts';
-import { type Pool, sql, type Tx } from '../pool.ts';
+import { memberColumns, memberRow, readMember, toMember } from './members.ts';
+import { type Pool, sql } from '../pool.ts';
 import { dropSignUp } from './sign-ins.ts';
-import { requireAtLeast, lockMembership } from './standing.ts';
-import { lockWorkspace } from './workspaces.ts';
+import { lockMembership, requireAtLeast } from './standing.ts';
 import { requireRoom } from './limits.ts';
+import { lostCapabilities, passOwnership, requireSuccessor } from './succession.ts';
+import { guardGain, revokeKeysOf } from './member-keys.ts';
+import { audit, holdMember, nothing } from './held-member.ts';
 
 /**
  * Membership. Every change locks the workspace's row first, so that changes of one workspace are serialized, and
@@ -38,8 +26,6 @@ import { requireRoom } from './limits.ts';
  * changed member, before and after. Two invariants hold after each change: some active admin holds everything that any
  * admin held before, and the owner is an active admin.
  */
-
-const nothing = z.object({});
 
 /**
  * Adds an invited member with an invitation code, which is emailed where email is configured. A pending sign-up in
@@ -225,101 +211,6 @@ export async function removeMember(db: Pool, actor: Actor, memberId: string): Pr
   });
 }
 
-/** Locks the member, so that an invitation is not accepted during the change. */
-async function holdMember(tx: Tx, manager: Operator, memberId: string): Promise<MemberRow> {
-  const row = await tx.maybeOne(sql.prepared('membership_hold', memberRow)`
-    SELECT ${memberColumns} FROM members m
-    WHERE m.id = ${memberId} AND m.workspace_id = ${manager.workspaceId} FOR UPDATE
-  `);
-  if (row === null) throw notFound('Member');
-  return row;
-}
-
-/**
- * Keeps gained capabilities from other people. An invitation gets a new code, because the previous code was issued for
- * less. Keys whose makers lack the gained capabilities are revoked, unless `keep_keys`. Returns the new code, and the
- * details for the audit entry.
- */
-async function guardGain(
-  tx: Tx,
-  manager: Operator,
-  change: {
-    before: MemberRow;
-    after: Pick<MemberRow, 'role' | 'overrides'>;
-    keep_keys: boolean;
-    rules: InviteRules;
-  },
-): Promise<{ issued?: string; renewed?: JsonObject }> {
-  const { before, after } = change;
-  if (before.status === 'invited' && isGain(gainOf(before, after))) {
-    const issued = await replaceInviteCode(tx, before.id, change.rules);
-    return { issued, renewed: { invite_code: 'renewed' } };
-  }
-  if (!change.keep_keys) await revokeOutgrownKeys(tx, manager, before, after);
-  return {};
-}
-
-type Held = Pick<MemberRow, 'role' | 'overrides'>;
-
-const gainOf = (before: Held, after: Held) =>
-  gainedCapabilities(
-    heldCapabilities(before.role, before.overrides),
-    heldCapabilities(after.role, after.overrides),
-  );
-const isGain = (gained: ReturnType<typeof gainOf>): boolean => Object.values(gained).includes(true);
-
-/**
- * The maker of a key knows its secret. When a member gains capabilities, this revokes their linked keys, except those
- * that the member made and those whose makers hold everything that was gained.
- */
-async function revokeOutgrownKeys(
-  tx: Tx,
-  manager: Operator,
-  before: MemberRow,
-  after: Held,
-): Promise<void> {
-  const gained = gainOf(before, after);
-  if (!isGain(gained)) return;
-  const keys = await lockKeysOfOthers(tx, before);
-  const outgrown = keys.filter(
-    ({ maker }) => maker === null || firstLacking(maker, gained) !== undefined,
-  );
-  await revokeKeys(tx, manager, {
-    ids: outgrown.map(({ id }) => id),
-    role: after.role,
-    reason: 'its member gained permissions that its maker lacks',
-  });
-}
-
-const keyOfOtherRow = z.object({
-  id: z.string(),
-  maker: z
-    .object({
-      role: z.enum(roles),
-      overrides: z.record(z.string(), z.boolean().nullable()),
-    })
-    .nullable(),
-});
-
-/**
- * Keys linked to the member that another member made, with the current role and overrides of their makers; null for a
- * removed maker.
- */
-const lockKeysOfOthers = async (
-  tx: Tx,
-  { id, workspace_id }: MemberRow,
-): Promise<readonly z.infer<typeof keyOfOtherRow>[]> =>
-  tx.any(sql.prepared('membership_keys_of_others', keyOfOtherRow)`
-    SELECT k.id, CASE WHEN maker.id IS NOT NULL
-      THEN json_build_object('role', maker.role, 'overrides', maker.overrides) END AS maker
-    FROM api_keys k
-    LEFT JOIN members maker
-      ON maker.id = k.created_by AND maker.workspace_id = k.workspace_id AND maker.status = 'active'
-    WHERE k.member_id = ${id} AND k.workspace_id = ${workspace_id} AND k.revoked_at IS NULL
-      AND k.created_by IS DISTINCT FROM ${id}
-    ORDER BY k.id FOR NO KEY UPDATE OF k
-  `);
-
 function changedOverrides(
   before: CapabilityOverrides,
   change: OverridesChange,
@@ -335,174 +226,3 @@ const merged = (before: CapabilityOverrides, change: OverridesChange): Capabilit
   Object.fromEntries(
     Object.entries({ ...before, ...change }).filter(([, value]) => typeof value === 'boolean'),
   );
-
-/** A new owner must hold these, so that the workspace is not locked out. */
-const adminNeeds = ['manage_members', 'manage_workspace'] as const satisfies Capability[];
-
-interface Standing {
-  role: Role;
-  status: MemberStatus;
-  overrides: CapabilityOverrides;
-}
-
-const isActiveAdmin = ({ role, status }: Standing): boolean =>
-  role === 'admin' && status === 'active';
-
-const namesHeldBy = (member: Standing): Capability[] => {
-  const names = Object.keys(capabilities) as Capability[];
-  return names.filter((name) => holds(member.role, member.overrides, name));
-};
-
-/** The capabilities that an active admin would lose; empty for other members. */
-const lostCapabilities = (before: Standing, after: Standing | undefined): Capability[] =>
-  isActiveAdmin(before)
-    ? namesHeldBy(before).filter(
-        (name) =>
-          after === undefined || !isActiveAdmin(after) || !holds(after.role, after.overrides, name),
-      )
-    : [];
-
-/**
- * An active admin can lose capabilities only while another admin holds all of them and can restore them: nobody can
- * grant more than they hold, so a capability that no admin holds would be lost. Returns the new owner when the owner
- * stops being an admin: the admin who has been a member longest. Undefined when ownership stays. Throws AppError
- * `invalid` when there is no such admin.
- */
-async function requireSuccessor(
-  tx: Tx,
-  change: { before: MemberRow; after: Standing | undefined; refusal: string },
-): Promise<string | undefined> {
-  const { before, after } = change;
-  const ownerLeaves = before.is_owner && after?.role !== 'admin';
-  if (!ownerLeaves && lostCapabilities(before, after).length === 0) return undefined;
-  const needed = new Set([...adminNeeds, ...namesHeldBy(before)]);
-  const successor = await tx.maybeOneFirst(sql.prepared(
-    'membership_successor',
-    z.object({ id: z.string() }),
-  )`
-    SELECT id FROM members
-    WHERE workspace_id = ${before.workspace_id} AND id <> ${before.id} AND status = 'active' AND role = 'admin'
-      AND NOT EXISTS (
-        SELECT FROM jsonb_each(overrides) AS o (name, value)
-        WHERE o.value = 'false' AND o.name = ANY(${sql.array([...needed], 'text')}))
-    ORDER BY created_at, id LIMIT 1
-  `);
-  if (successor === null) {
-    throw new AppError('invalid', `The last active admin cannot ${change.refusal}`);
-  }
-  return ownerLeaves ? successor : undefined;
-}
-
-/**
- * Makes an active member the owner on the operator's behalf: an admin without overrides. For a workspace in which no
- * admin can restore a capability. Without `email`: the owner of the default workspace. Returns the new owner, or
- * undefined when no active member has the email address.
- */
-export async function restoreOwner(
-  db: Pool,
-  email: string | undefined,
-): Promise<{ id: string; email: string; workspaceId: string } | undefined> {
-  return db.transaction(async (tx) => {
-    const chosen = await tx.maybeOne(sql.prepared('membership_find_for_restore', chosenRow)`
-      SELECT id, workspace_id FROM members
-      WHERE status = 'active' AND CASE WHEN ${email ?? null}::text IS NULL
-        THEN is_owner AND workspace_id = (SELECT id FROM workspaces ORDER BY created_at, id LIMIT 1)
-        ELSE lower(email) = lower(${email ?? null}) END
-    `);
-    if (chosen === null) return undefined;
-    const { id: memberId, workspace_id: workspaceId } = chosen;
-    await lockWorkspace(tx, workspaceId);
-    const operator: Operator = { workspaceId, id: null, name: 'operator' };
-    const before = await holdMember(tx, operator, memberId);
-    const from = await tx.maybeOneFirst(sql.prepared(
-      'membership_drop_owner',
-      z.object({ id: z.string() }),
-    )`
-      UPDATE members SET is_owner = false WHERE workspace_id = ${workspaceId} AND is_owner RETURNING id
-    `);
-    await tx.query(sql.prepared('membership_restore_owner', nothing)`
-      UPDATE members SET role = 'admin', overrides = '{}', is_owner = true
-      WHERE id = ${memberId} AND workspace_id = ${workspaceId}
-    `);
-    await revokeOutgrownKeys(tx, operator, before, { role: 'admin', overrides: {} });
-    await audit(tx, operator, 'owner_restore', memberId, {
-      role: before.role,
-      overrides: before.overrides as JsonObject,
-      owner_before: from,
-    });
-    return { id: memberId, email: before.email, workspaceId };
-  });
-}
-
-const chosenRow = z.object({ id: z.string(), workspace_id: z.string() });
-
-/** Someone with access to the database and the command line. */
-type Operator = Pick<Actor, 'workspaceId' | 'id' | 'name'>;
-
-/** Expects that the previous owner's row is deleted or no longer the owner's. */
-async function passOwnership(
-  tx: Tx,
-  manager: Actor,
-  ids: { from: string; to: string },
-): Promise<void> {
-  await tx.query(sql.prepared('membership_pass_ownership', nothing)`
-    UPDATE members SET is_owner = true WHERE id = ${ids.to} AND workspace_id = ${manager.workspaceId}
-  `);
-  await audit(tx, manager, 'owner_change', ids.to, ids);
-}
-
-const revokedKey = z.object({
-  id: z.string(),
-  name: z.string(),
-  prefix: z.string(),
-  member_id: z.string(),
-});
-
-/** Runs after the member is deleted: a key that is being created for them is in the table by then, or is refused. */
-async function revokeKeysOf(tx: Tx, manager: Operator, member: MemberRow): Promise<void> {
-  // In the same order as other statements that lock several keys.
-  const ids = await tx.anyFirst(sql.prepared('membership_keys_of', z.object({ id: z.string() }))`
-    SELECT id FROM api_keys
-    WHERE member_id = ${member.id} AND workspace_id = ${manager.workspaceId} AND revoked_at IS NULL
-    ORDER BY id FOR NO KEY UPDATE
-  `);
-  await revokeKeys(tx, manager, { ids, role: member.role });
-}
-
-/** Revokes locked keys, with an audit entry each. `role` is the role of the member they are linked to. */
-async function revokeKeys(
-  tx: Tx,
-  manager: Operator,
-  { ids, role, reason }: { ids: readonly string[]; role: Role; reason?: string },
-): Promise<void> {
-  if (ids.length === 0) return;
-  const keys = await tx.any(sql.prepared('membership_revoke_keys', revokedKey)`
-    UPDATE api_keys SET revoked_at = now()
-    WHERE id = ANY(${sql.array([...ids], 'text')}) AND workspace_id = ${manager.workspaceId}
-    RETURNING id, name, prefix, member_id
-  `);
-  for (const { id, ...details } of keys) {
-    await recordAudit(tx, manager, {
-      action: 'revoke',
-      targetType: 'api_key',
-      targetId: id,
-      details: { ...details, role, ...(reason === undefined ? {} : { reason }) },
-    });
-  }
-}
-
-const audit = (
-  tx: Tx,
-  manager: Operator,
-  action:
-    | 'invite'
-    | 'invite_renew'
-    | 'approve_member'
-    | 'role_change'
-    | 'permissions_change'
-    | 'remove'
-    | 'owner_change'
-    | 'owner_restore',
-  targetId: string,
-  details: JsonObject,
-): Promise<void> => recordAudit(tx, manager, { action, targetType: 'member', targetId, details });

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../graph/diff.ts';
 import type { JsonObject } from '../../json.ts';
 import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 import type { SignatureMark } from '../workflows/webhooks.ts';
-import type { RunRequest } from './admission.ts';
+import type { RunRequest } from './run-request.ts';
 
 const fingerprintOf = (input: JsonObject): string =>
   createHash('sha256').update(canonicalJson(input)).digest('hex');

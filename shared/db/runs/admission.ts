@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Actor } from '../../actor.ts';
 import type { Graph } from '../../contract/graph.ts';
 import type { RunSummary, Trigger } from '../../contract/run.ts';
 import { AppError, conflict, notFound } from '../../errors.ts';
@@ -12,28 +11,18 @@ import { asBudgetError, blockedVerdict, BudgetExceeded } from '../money/blocked.
 import { thisMonth } from '../month.ts';
 import { LEASE_MS, type OutboxRow } from './outbox.ts';
 import { withCertainty } from '../commit-outcome.ts';
-import { type Db, type Pool, type QuerySqlToken, refusalOf, sql } from '../pool.ts';
+import {
+  type Db,
+  type Pool,
+  type QuerySqlToken,
+  refusalOf,
+  sql,
+  type FragmentSqlToken,
+} from '../pool.ts';
 import { requireSchedule } from '../workflows/schedules.ts';
-import type { SignatureMark } from '../workflows/webhooks.ts';
 import { summaryColumns, summaryRow, toSummary } from './summary.ts';
 import { claimOf, findReplay } from './admission-claims.ts';
-
-export interface RunRequest {
-  actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>;
-  workflowId: string;
-  trigger: Trigger;
-  input: JsonObject;
-  /** At most 255 characters; the same key with the same input returns the same run while the key is kept. */
-  idempotencyKey?: string;
-  /** Instead of a key: the event that starts the run. It starts no second run within this window. */
-  event?: { id: string; windowSeconds: number };
-  /** For a signed event: the same signature starts no second run, even with another event id. */
-  signature?: SignatureMark;
-  /** Defaults to `run` on the workflow. Other triggers name their own action (`schedule_run`, `webhook_run`). */
-  audit?: { action: string; details: JsonObject };
-  /** The schedule that starts the run; `dueAt` is null when a member started it by hand. */
-  schedule?: { id: string; dueAt: string | null };
-}
+import type { RunRequest } from './run-request.ts';
 
 export interface AdmittedRun {
   runId: string;
@@ -152,40 +141,9 @@ function asRefusal(error: unknown, runnable: Runnable): unknown {
   }
 }
 
-/**
- * Undefined, with nothing written, when the version is no longer current, the workflow was deleted, its custom tools
- * may have changed, the workflow or its workspace changed or a budget was created during the statement, the idempotency
- * key, event or signature is taken, or another run of the schedule was admitted.
- *
- * A statement that waits for a new budget has an outdated snapshot afterwards, so a series of new budgets could delay
- * the run forever. With `afterBudgetLock`, the wait comes before the statement.
- */
-async function insertRun(
-  db: Pool,
-  request: RunRequest,
-  runnable: Runnable,
-  afterBudgetLock: boolean,
-): Promise<Admission | undefined> {
-  const { actor, trigger, input } = request;
-  const { version, graph, toolRevision } = runnable;
-  const runId = newId('run');
-  const { name, claim, refused } = claimOf(request, runId);
-  const details = { run_id: runId, trigger, ...request.audit?.details };
-  const statement = sql.prepared(name, admittedRow)`
-    WITH workflow AS (
-      SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan,
-             (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
-      FROM share_budgets(${actor.workspaceId}) AS budgets(revision)
-      CROSS JOIN workflows w JOIN workspaces s ON s.id = w.workspace_id
-      WHERE w.id = ${request.workflowId} AND w.workspace_id = ${actor.workspaceId} AND w.version = ${version}
-        AND (${toolRevision ?? null}::int IS NULL OR s.tool_revision = ${toolRevision ?? null}::int)
-        -- They differ when a budget was created after this statement began.
-        AND s.budget_revision = budgets.revision
-      -- Waits for a deletion in progress.
-      FOR KEY SHARE OF w
-    ), ${claim}, claimed AS (
-      SELECT * FROM workflow WHERE EXISTS (SELECT FROM claim)
-    ), spread AS (
+/** Counts the run against the monthly quota: a row of `quota`, and of `subject` for the budgets, when there is room. */
+const countedRun = (runId: string) => sql.fragment`
+    spread AS (
       -- Counted while the plan was unlimited, and all runs that are visible without waiting for a lock.
       SELECT coalesce(sum(c.runs) FILTER (WHERE c.shard > 0), 0) AS runs, coalesce(sum(c.runs), 0) AS seen
       FROM claimed w JOIN run_counters c ON c.workspace_id = w.workspace_id AND c.month = ${thisMonth}
@@ -200,9 +158,15 @@ async function insertRun(
     ), subject AS (
       SELECT ${runId} AS run_id, 0 AS n, 0::bigint AS base_micros, workspace_id, id AS workflow_id, false AS exempt
       FROM claimed WHERE EXISTS (SELECT FROM quota)
-    ), ${placeHolds}, refused AS MATERIALIZED (
-      -- In the order of the checks: the first refusal ends the statement.
-      ${refused}
+    )`;
+
+/** Every reason to refuse, in the order of the checks: the first one ends the statement. */
+const refusedRun = (
+  claimRefused: FragmentSqlToken,
+  { graph, toolRevision }: Runnable,
+) => sql.fragment`
+    refused AS MATERIALIZED (
+      ${claimRefused}
       SELECT refuse('quota', json_build_object('limit', run_limit, 'plan', plan, 'used', greatest(run_limit, seen)))
       FROM claimed, spread WHERE NOT EXISTS (SELECT FROM quota)
       UNION ALL ${refusedBudget}
@@ -213,7 +177,14 @@ async function insertRun(
         WHERE n.version = c.version AND n.run_cap_micros IS NOT DISTINCT FROM c.run_cap_micros AND n.plan = c.plan
           AND (${toolRevision ?? null}::int IS NULL OR n.tool_revision = ${toolRevision ?? null}::int))
       UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
-    ), run AS (
+    )`;
+
+/** What an admitted run writes: itself, its count in the usage, its audit entry and the outbox entry to start it. */
+function admittedRows(request: RunRequest, runId: string): FragmentSqlToken {
+  const { actor, trigger, input } = request;
+  const details = { run_id: runId, trigger, ...request.audit?.details };
+  return sql.fragment`
+    run AS (
       INSERT INTO runs (id, workspace_id, workflow_id, workflow_version, trigger, input, cost_cap_micros, created_by,
                         created_by_name, schedule_id, due_at)
       SELECT ${runId}, workspace_id, id, version, ${trigger}, ${JSON.stringify(input)}::json, run_cap_micros,
@@ -232,16 +203,56 @@ async function insertRun(
       INSERT INTO outbox (run_id, kind, leased_until)
       SELECT id, 'start', now() + ${LEASE_MS}::int * interval '1 ms' FROM run
       RETURNING id
-    )
+    )`;
+}
+
+/** The one statement of an admission; no row when something it relies on has changed. */
+function admission(request: RunRequest, runnable: Runnable, runId: string) {
+  const { actor } = request;
+  const { version, toolRevision } = runnable;
+  const { name, claim, refused } = claimOf(request, runId);
+  return sql.prepared(name, admittedRow)`
+    WITH workflow AS (
+      SELECT w.id, w.workspace_id, w.version, w.run_cap_micros, s.plan,
+             (${runsPerMonth}::json ->> s.plan)::bigint AS run_limit
+      FROM share_budgets(${actor.workspaceId}) AS budgets(revision)
+      CROSS JOIN workflows w JOIN workspaces s ON s.id = w.workspace_id
+      WHERE w.id = ${request.workflowId} AND w.workspace_id = ${actor.workspaceId} AND w.version = ${version}
+        AND (${toolRevision ?? null}::int IS NULL OR s.tool_revision = ${toolRevision ?? null}::int)
+        -- They differ when a budget was created after this statement began.
+        AND s.budget_revision = budgets.revision
+      -- Waits for a deletion in progress.
+      FOR KEY SHARE OF w
+    ), ${claim}, claimed AS (
+      SELECT * FROM workflow WHERE EXISTS (SELECT FROM claim)
+    ), ${countedRun(runId)}, ${placeHolds}, ${refusedRun(refused, runnable)}, ${admittedRows(request, runId)}
     SELECT ${summaryColumns}, (SELECT id FROM promise) AS outbox_id
     FROM run r JOIN workflows w ON w.id = r.workflow_id
     WHERE (SELECT count(*) FROM refused) = 0
   `;
+}
+
+/**
+ * Undefined, with nothing written, when the version is no longer current, the workflow was deleted, its custom tools
+ * may have changed, the workflow or its workspace changed or a budget was created during the statement, the idempotency
+ * key, event or signature is taken, or another run of the schedule was admitted.
+ *
+ * A statement that waits for a new budget has an outdated snapshot afterwards, so a series of new budgets could delay
+ * the run forever. With `afterBudgetLock`, the wait comes before the statement.
+ */
+async function insertRun(
+  db: Pool,
+  request: RunRequest,
+  runnable: Runnable,
+  afterBudgetLock: boolean,
+): Promise<Admission | undefined> {
+  const { workspaceId } = request.actor;
+  const runId = newId('run');
+  const statement = admission(request, runnable, runId);
   let row;
   try {
     row = await withCertainty(
-      () =>
-        afterBudgetLock ? afterBudgets(db, actor.workspaceId, statement) : db.maybeOne(statement),
+      () => (afterBudgetLock ? afterBudgets(db, workspaceId, statement) : db.maybeOne(statement)),
       () => findAdmitted(db, runId),
     );
   } catch (error) {
@@ -251,15 +262,24 @@ async function insertRun(
     if (refusal instanceof BudgetExceeded) {
       await recordGovernanceEvent(db, {
         ...blockedVerdict(refusal.blocked),
-        workspaceId: actor.workspaceId,
+        workspaceId,
         workflowId: request.workflowId,
-        version,
+        version: runnable.version,
       });
     }
     throw refusal;
   }
-  if (row === null || graph === undefined) return undefined;
+  if (row === null || runnable.graph === undefined) return undefined;
+  return admissionOf(request, runnable.graph, row);
+}
+
+function admissionOf(
+  { actor, trigger, input }: RunRequest,
+  graph: Graph,
+  row: z.infer<typeof admittedRow>,
+): Admission {
   const { outbox_id, ...summary } = row;
+  const runId = row.id;
   return {
     outcome: 'admitted',
     summary: toSummary(summary),

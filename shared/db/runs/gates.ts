@@ -237,26 +237,14 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Decided>
   });
 }
 
-/**
- * Decision, step, status, frame, audit entry and the outbox entry for Temporal, in one statement that locks the run's
- * row. The statement's snapshot chooses the gate, which is decided only if it is still open after its row is locked.
- */
-async function decideOpenGate(
-  db: Pool | Tx,
-  decision: Decision,
-  auditId: string,
-): Promise<{ runStatus: string | null; decided?: Decided }> {
-  const { actor, runId, approved } = decision;
+/** The gate that is decided: the one that was named, or the one that has been open longest. */
+function decidedGate(decision: Decision): FragmentSqlToken {
+  const { actor, approved } = decision;
   const nodeId = decision.nodeId ?? null;
   const stepKey = decision.stepKey ?? null;
-  const reason = decision.reason || null;
-  const output = JSON.stringify({ approved, input: decision.input });
   const [before, after] = aroundLabel(decision.reason || undefined);
-  // `first` skips other decisions: each names its gate and round, so their order does not matter.
-  const answer = await db.one(sql.prepared('gates_decide', decided)`
-    WITH run AS (
-      SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
-    ), gate AS (
+  return sql.fragment`
+    gate AS (
       UPDATE gates SET
         ${answerAssignments(decision)}, decided_at = clock_timestamp(), decided_by = ${actor.id},
         decided_by_name = ${actor.name}
@@ -270,7 +258,47 @@ async function decideOpenGate(
       RETURNING run_id, step_key, round, node_id, ${approved} OR NOT fails_on_reject AS continues,
                 CASE WHEN NOT ${approved} AND fails_on_reject
                      THEN ${before}::text || label || ${after}::text END AS error
-    ), step AS (
+    )`;
+}
+
+const decisionFrame = sql.fragment`
+    frame AS (
+      INSERT INTO run_frames (run_id, seq, frame)
+      SELECT moved.id, moved.frame_seq,
+             CASE WHEN gate.continues
+                  THEN json_build_object('run_id', moved.id, 'type', 'step_completed', 'node_id', gate.node_id)
+                  ELSE json_build_object('run_id', moved.id, 'type', 'step_failed', 'node_id', gate.node_id,
+                                         'error', gate.error) END
+      FROM moved, gate
+    )`;
+
+/** The audit entry, with the id by which `findDecided` knows it. */
+const decisionAudit = ({ actor, approved, reason = '' }: Decision, auditId: string) => sql.fragment`
+    audit AS (
+      INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
+      SELECT ${auditId}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},
+             'run', gate.run_id, jsonb_strip_nulls(jsonb_build_object(
+               'node_id', gate.node_id, 'step_key', gate.step_key, 'reason', ${reason || null}::text))
+      FROM gate
+    )`;
+
+/**
+ * Decision, step, status, frame, audit entry and the outbox entry for Temporal, in one statement that locks the run's
+ * row. The statement's snapshot chooses the gate, which is decided only if it is still open after its row is locked.
+ */
+async function decideOpenGate(
+  db: Pool | Tx,
+  decision: Decision,
+  auditId: string,
+): Promise<{ runStatus: string | null; decided?: Decided }> {
+  const { actor, runId, approved } = decision;
+  const reason = decision.reason || null;
+  const output = JSON.stringify({ approved, input: decision.input });
+  // `first` skips other decisions: each names its gate and round, so their order does not matter.
+  const answer = await db.one(sql.prepared('gates_decide', decided)`
+    WITH run AS (
+      SELECT id, status FROM runs WHERE id = ${runId} AND workspace_id = ${actor.workspaceId} FOR UPDATE
+    ), ${decidedGate(decision)}, step AS (
       UPDATE steps SET status = CASE WHEN gate.continues THEN 'success' ELSE 'failed' END, error = gate.error,
         finished_at = clock_timestamp(), output = ${output}::json
       FROM gate WHERE steps.run_id = gate.run_id AND steps.step_key = gate.step_key
@@ -280,21 +308,7 @@ async function decideOpenGate(
         phase_since = CASE WHEN status = 'paused' THEN clock_timestamp() ELSE phase_since END,
         updated_at = now(), frame_seq = frame_seq + 1
       FROM gate WHERE runs.id = gate.run_id RETURNING runs.id, runs.frame_seq
-    ), frame AS (
-      INSERT INTO run_frames (run_id, seq, frame)
-      SELECT moved.id, moved.frame_seq,
-             CASE WHEN gate.continues
-                  THEN json_build_object('run_id', moved.id, 'type', 'step_completed', 'node_id', gate.node_id)
-                  ELSE json_build_object('run_id', moved.id, 'type', 'step_failed', 'node_id', gate.node_id,
-                                         'error', gate.error) END
-      FROM moved, gate
-    ), audit AS (
-      INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
-      SELECT ${auditId}, ${actor.workspaceId}, ${approved ? 'approve' : 'reject'}, ${actor.id}, ${actor.name},
-             'run', gate.run_id, jsonb_strip_nulls(jsonb_build_object(
-               'node_id', gate.node_id, 'step_key', gate.step_key, 'reason', ${reason}::text))
-      FROM gate
-    ), promise AS (
+    ), ${decisionFrame}, ${decisionAudit(decision, auditId)}, promise AS (
       INSERT INTO outbox (run_id, kind, payload, leased_until)
       SELECT gate.run_id, 'decision',
              json_build_object('step_key', gate.step_key, 'round', gate.round,

@@ -11,7 +11,7 @@ import {
   startedFrame,
 } from './pending-writes.ts';
 import { verdictEvents } from '../audit/governance.ts';
-import { type Db, type Pool, sql, syncCommit } from '../pool.ts';
+import { type Db, type Pool, sql, syncCommit, type FragmentSqlToken } from '../pool.ts';
 import { admitStep, blockedRun, limitedRun, recountHolds } from '../money/step-room.ts';
 import type { Blocked } from '../money/blocked.ts';
 import { type StepCost, type Stop, UNKNOWN_COST } from '../../spending.ts';
@@ -148,54 +148,59 @@ const blockedBy = ({ budget, committed, limit }: Stop): Blocked => ({
   limitMicros: limit,
 });
 
-/**
- * One statement. With `counted`, the limits are already checked and this cost is reserved. With `again` (the number of
- * an attempt whose claim a database crash lost), they are checked too, and the step is claimed only if the ledger has
- * no such attempt yet.
- */
-export async function claimStep(
-  db: Db,
+/** How a claim is written; see `claimStep`. */
+interface ClaimOptions {
+  done?: { output: Json } | undefined;
+  counted?: StepCost;
+  again?: number;
+}
+
+/** What a run under a cap or a budget is asked before its step starts, unless that is decided already. */
+function limitsOf(decided: boolean, free: boolean) {
+  if (decided) {
+    return {
+      stops: sql.fragment``,
+      continues: sql.fragment`true`,
+      stopped: sql.fragment`NULL::json AS blocked, false AS limited`,
+    };
+  }
+  return {
+    stops: sql.fragment`blocked AS MATERIALIZED (${blockedRun} LIMIT 1
+    ), limited AS MATERIALIZED (${limitedRun} AND ${!free}
+    ),`,
+    continues: sql.fragment`NOT EXISTS (SELECT FROM blocked) AND NOT EXISTS (SELECT FROM limited)`,
+    stopped: sql.fragment`(SELECT row_to_json(blocked) FROM blocked) AS blocked, EXISTS (SELECT FROM limited) AS limited`,
+  };
+}
+
+/** The frames of the claim, and the position of the step's own among them. */
+function framesOf(
   step: StepBeginning,
-  {
-    done,
-    counted,
-    again,
-  }: { done?: { output: Json } | undefined; counted?: StepCost; again?: number },
-): Promise<z.infer<typeof begun>> {
-  const { control, frames } = controlRows(step.pendingWrites);
-  const ordinal = frames.length + 1;
+  done: boolean,
+  before: ReturnType<typeof controlRows>['frames'],
+) {
+  const frames = [...before];
+  const runId = step.pendingWrites.run_id;
   frames.push({
     step_key: step.stepKey,
     edge: 'opened',
-    frame: startedFrame(step.pendingWrites.run_id, step.nodeId, step.label),
+    frame: startedFrame(runId, step.nodeId, step.label),
   });
-  if (done !== undefined) {
+  if (done) {
     frames.push({
       step_key: step.stepKey,
       edge: 'closed',
-      frame: { run_id: step.pendingWrites.run_id, type: 'step_completed', node_id: step.nodeId },
+      frame: { run_id: runId, type: 'step_completed', node_id: step.nodeId },
     });
   }
-  const free = done !== undefined || (typeof step.cost === 'object' && step.cost.most === 0);
-  const lost = again !== undefined;
-  const decided = counted !== undefined || lost;
-  const stops = decided
-    ? sql.fragment``
-    : sql.fragment`blocked AS MATERIALIZED (${blockedRun} LIMIT 1
-    ), limited AS MATERIALIZED (${limitedRun} AND ${!free}
-    ),`;
-  const continues = decided
-    ? sql.fragment`true`
-    : sql.fragment`NOT EXISTS (SELECT FROM blocked) AND NOT EXISTS (SELECT FROM limited)`;
-  const stopped = decided
-    ? sql.fragment`NULL::json AS blocked, false AS limited`
-    : sql.fragment`(SELECT row_to_json(blocked) FROM blocked) AS blocked, EXISTS (SELECT FROM limited) AS limited`;
-  return db.one(sql.prepared(nameOfClaim(decided, lost), begun)`
-    WITH known_policy AS (
-      SELECT policy_revision AS revision FROM workspaces WHERE id = ${step.judged.workspaceId}
-    ), held AS (
+  return { frames, ordinal: before.length + 1 };
+}
+
+/** The run's row, locked and moved on, when the run still wants this work. */
+const heldRun = (step: StepBeginning, frames: number, lost: boolean) => sql.fragment`
+    held AS (
       UPDATE runs SET
-        frame_seq = frame_seq + ${frames.length}::int,
+        frame_seq = frame_seq + ${frames}::int,
         waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,
         phase_since = CASE WHEN status = 'running' AND phase_since IS NOT NULL
                            THEN phase_since ELSE clock_timestamp() END,
@@ -204,12 +209,18 @@ export async function claimStep(
       WHERE id = ${step.pendingWrites.run_id} AND workspace_id = ${step.judged.workspaceId}
         AND ${acceptsWorkOf(step.execution)}
         AND (${lost} OR (SELECT revision FROM known_policy) = ${step.judged.revision}::int)
-      RETURNING id, resumed_count AS epoch, frame_seq - ${frames.length}::int AS base, workspace_id, workflow_id,
+      RETURNING id, resumed_count AS epoch, frame_seq - ${frames}::int AS base, workspace_id, workflow_id,
                 workflow_version, cost_micros, cost_cap_micros, budget_exempt,
                 ${lost} OR policy_revision_now(workspace_id) = ${step.judged.revision}::int AS current
-    ), run AS (
-      SELECT * FROM held WHERE current
-    ), ${stops} ${pendingWriteCtes(step.pendingWrites, control)}, claimed AS (
+    )`;
+
+/** The step's row: a new one, or that of an earlier attempt that did not end the step. */
+const claimedStep = (
+  step: StepBeginning,
+  { done, counted, again }: ClaimOptions,
+  { ordinal, continues }: { ordinal: number; continues: FragmentSqlToken },
+) => sql.fragment`
+    claimed AS (
       INSERT INTO steps AS s (run_id, step_key, node_id, label, kind, iteration, output_key, ordinal, status, epoch,
                               claim, claim_until, queued_at, input, output, started_at, finished_at, policy,
                               expected_micros, expected_unknown, attempts)
@@ -224,7 +235,7 @@ export async function claimStep(
       ON CONFLICT (run_id, step_key) DO UPDATE SET
         status = excluded.status, claim = excluded.claim, claim_until = excluded.claim_until, epoch = excluded.epoch,
         input = excluded.input, output = excluded.output,
-        attempts = CASE WHEN ${lost} THEN excluded.attempts ELSE s.attempts + 1 END,
+        attempts = CASE WHEN ${again !== undefined} THEN excluded.attempts ELSE s.attempts + 1 END,
         attempt_started_at = excluded.started_at, attempt_ended_at = NULL,
         expected_micros = excluded.expected_micros, expected_unknown = excluded.expected_unknown,
         finished_at = excluded.finished_at, error = NULL, policy = ${verdictsKept},
@@ -233,12 +244,36 @@ export async function claimStep(
         started_at = CASE WHEN s.epoch < excluded.epoch THEN excluded.started_at ELSE s.started_at END
       WHERE s.status NOT IN ('success', 'skipped')
         AND NOT (s.status IN ('failed', 'cancelled') AND s.epoch = excluded.epoch)
-        AND NOT (${lost} AND s.attempts >= excluded.attempts)
+        AND NOT (${again !== undefined} AND s.attempts >= excluded.attempts)
       RETURNING new.step_key, new.errors, new.attempts, new.generation,
                 (new.expected_unknown OR new.expected_micros IS NOT NULL) AS counted,
                 coalesce(old.epoch < new.epoch, true) AS opened, new.status = 'success' AS closed,
                 new.node_id, old.policy::jsonb AS judged
-    ), verdict_events AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}
+    )`;
+
+/**
+ * One statement. With `counted`, the limits are already checked and this cost is reserved. With `again` (the number of
+ * an attempt whose claim a database crash lost), they are checked too, and the step is claimed only if the ledger has
+ * no such attempt yet.
+ */
+export async function claimStep(
+  db: Db,
+  step: StepBeginning,
+  options: ClaimOptions,
+): Promise<z.infer<typeof begun>> {
+  const { done, counted, again } = options;
+  const { control, frames: before } = controlRows(step.pendingWrites);
+  const { frames, ordinal } = framesOf(step, done !== undefined, before);
+  const free = done !== undefined || (typeof step.cost === 'object' && step.cost.most === 0);
+  const lost = again !== undefined;
+  const decided = counted !== undefined || lost;
+  const { stops, continues, stopped } = limitsOf(decided, free);
+  return db.one(sql.prepared(nameOfClaim(decided, lost), begun)`
+    WITH known_policy AS (
+      SELECT policy_revision AS revision FROM workspaces WHERE id = ${step.judged.workspaceId}
+    ), ${heldRun(step, frames.length, lost)}, run AS (
+      SELECT * FROM held WHERE current
+    ), ${stops} ${pendingWriteCtes(step.pendingWrites, control)}, ${claimedStep(step, options, { ordinal, continues })}, verdict_events AS (${verdictEvents(step.judged.verdicts, sql.fragment`claimed`)}
     ), frame_rows AS (
       INSERT INTO run_frames (run_id, seq, frame) ${movedFrames(frames, controlAndClaimed)} ORDER BY 2
     )

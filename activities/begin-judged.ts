@@ -1,0 +1,127 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { lastCost } from '../shared/db/money/step-room.ts';
+import { type BeginOutcome, beginStep, type StepBeginning } from '../shared/db/runs/steps.ts';
+import type { StepCall } from '../shared/execution.ts';
+import { nodeLabel, outputKey } from '../shared/graph/compile.ts';
+import { type Json, type JsonObject, toStorable } from '../shared/json.ts';
+import { judgeUntrusted } from '../shared/platform/threads/untrusted.ts';
+import type { Judgement } from '../shared/policy/judge.ts';
+import { isPureTool } from '../shared/tools.ts';
+import { FREE, type StepCost } from '../shared/spending.ts';
+import type { Attempt } from './attempt.ts';
+import { agentCost } from './nodes/agent-cost.ts';
+import { NodeError } from './nodes/node.ts';
+import { runNode } from './run-node.ts';
+import { CLAIM_MS, type ExecuteNodeDeps } from './step-context.ts';
+
+/** Policies that change this many times in a row, between reading and claiming, are changed by a loop. */
+const MAX_REVISIONS = 20;
+
+/** The step's possible cost. Only agents cost anything. */
+function costOfStep(deps: ExecuteNodeDeps, call: StepCall): StepCost | (() => Promise<StepCost>) {
+  const { node, run_id: runId, workspace_id: workspaceId } = call;
+  switch (node.kind) {
+    case 'tool':
+      return FREE;
+    case 'agent':
+      return () =>
+        agentCost(
+          { ...call, node },
+          {
+            prices: () => deps.priceOverrides(workspaceId),
+            lastCost: () => lastCost(deps.db, { runId, nodeId: node.id }),
+          },
+        );
+    default:
+      return node satisfies never;
+  }
+}
+
+interface Begun {
+  begun: Exclude<BeginOutcome, { outcome: 'stale' }>;
+  step: StepBeginning;
+  computed: { output: Json; seconds: number } | undefined;
+  judgement: Judgement;
+}
+
+/**
+ * Judges the step by the cached policies and claims it with the verdicts. If the policies have changed, the ledger
+ * refuses and the step is judged again. So a change applies to the very next step, and unchanged policies cost no
+ * query.
+ */
+export async function beginJudged(
+  deps: ExecuteNodeDeps,
+  attempt: Attempt,
+  call: StepCall,
+  claimed: { execution: string; claim: string },
+): Promise<Begun> {
+  const { workspace_id: workspaceId, workflow_id: workflowId, node, params, state } = call;
+  let policies = deps.policies.known(workspaceId);
+  for (let round = 0; round < MAX_REVISIONS; round += 1) {
+    const { revision } = policies;
+    const judgement = await judgeUntrusted(
+      workspaceId,
+      policies,
+      { workflowId, node, params, state },
+      { signal: attempt.signal, place: attempt.place },
+    );
+    const computed =
+      judgement.refusal === undefined
+        ? await computePure(deps, attempt, permitted(call, judgement))
+        : undefined;
+    const step: StepBeginning = {
+      pendingWrites: call,
+      ...claimed,
+      claimMs: CLAIM_MS,
+      stepKey: call.step_key,
+      nodeId: node.id,
+      label: nodeLabel(node),
+      kind: node.kind,
+      iteration: call.iteration,
+      outputKey: outputKey(node),
+      input: toStorable(inputOf(call, judgement)),
+      queuedAt: attempt.scheduledAt,
+      cost: costOfStep(deps, permitted(call, judgement)),
+      judged: { workspaceId, revision, verdicts: judgement.verdicts },
+    };
+    const begun = await beginStep(deps.db, step, computed);
+    if (begun.outcome !== 'stale') return { begun, step, computed, judgement };
+    policies = await deps.policies.refresh(workspaceId);
+  }
+  throw ApplicationFailure.retryable("The workspace's policies keep changing");
+}
+
+/** The call, with only the values that the policies permit. */
+export const permitted = (call: StepCall, { params, state }: Judgement): StepCall => ({
+  ...call,
+  params,
+  state,
+});
+
+/**
+ * The output of a tool that only computes, before the step is claimed, so that the step costs one statement. Undefined
+ * for all other nodes, and after an error: the regular attempt then counts the error.
+ */
+async function computePure(
+  deps: ExecuteNodeDeps,
+  attempt: Attempt,
+  call: StepCall,
+): Promise<{ output: Json; seconds: number } | undefined> {
+  if (call.node.kind !== 'tool' || !isPureTool(call.node.tool_name)) return undefined;
+  const began = performance.now();
+  try {
+    const { output } = await runNode(deps, attempt, call, {
+      errors: 0,
+      generation: 0,
+      budgeted: false,
+    });
+    return { output: toStorable(output), seconds: (performance.now() - began) / 1000 };
+  } catch (error) {
+    if (error instanceof NodeError) return undefined;
+    throw error;
+  }
+}
+
+function inputOf({ node }: StepCall, { stored }: Judgement): JsonObject {
+  return node.kind === 'agent' ? { model: node.model, ...stored } : stored;
+}

@@ -1,0 +1,45 @@
+import type { CustomTool } from '../shared/db/workflows/custom-tools.ts';
+import type { Pool } from '../shared/db/pool.ts';
+import type { Beginning } from '../shared/db/runs/step-ends.ts';
+import type { Logger } from '../shared/platform/logger.ts';
+import type { PriceOverrides } from '../shared/prices.ts';
+import type { FrameNotifier } from './frame-notifier.ts';
+import { type Consumption, NodeError, type NodeRunners } from './nodes/node.ts';
+import type { PolicyCache } from './policies.ts';
+
+/** A claim that was not renewed for this long is dead, and a resume stops waiting for it. */
+export const CLAIM_MS = 15_000;
+
+export const NOTHING_SPENT: Consumption = { costMicros: 0 };
+
+export type AttemptOutcome = 'success' | 'failed' | 'retried' | 'cancelled';
+
+export interface StepMetrics {
+  ended(kind: string, outcome: AttemptOutcome, seconds: number): void;
+}
+
+export interface ExecuteNodeDeps {
+  db: Pool;
+  metrics?: StepMetrics;
+  log: Logger;
+  frames: FrameNotifier;
+  policies: PolicyCache;
+  /** The workspace's prices where they differ from the price table. */
+  priceOverrides: (workspaceId: string) => Promise<PriceOverrides>;
+  runners: NodeRunners;
+}
+
+export interface Claim {
+  claim: string;
+  beginning: Beginning;
+  customTool?: CustomTool | undefined;
+  errors: number;
+  generation: number;
+  budgeted: boolean;
+  counted: boolean;
+  attempts: number;
+}
+
+export function spendingOf(error: unknown): Consumption {
+  return error instanceof NodeError ? error.consumption : NOTHING_SPENT;
+}
