@@ -18,13 +18,10 @@ type DeliveryQuery = QueryOf<'GET /api/data/endpoints/{id}/deliveries'>;
 
 /** What is administered of the data API. It is read under `/v1`, with keys of its own. */
 export function dataKeyMethods(send: Send) {
-  const listDeliveries = (
-    endpointId: string,
-    query: DeliveryQuery = {},
-    options?: CallOptions,
-  ): Promise<WebhookDeliveryList> =>
-    send('GET /api/data/endpoints/{id}/deliveries', [endpointId], { query, options });
+  return { ...keysAndUsage(send), ...endpointMethods(send), ...deliveryMethods(send) };
+}
 
+function keysAndUsage(send: Send) {
   return {
     /** Newest first, revoked ones too. */
     listDataKeys: (
@@ -44,7 +41,11 @@ export function dataKeyMethods(send: Send) {
     /** Of this month, UTC. */
     getDataUsage: (options?: CallOptions): Promise<WorkspaceDataUsage> =>
       send('GET /api/data/usage', [], { options }),
+  };
+}
 
+function endpointMethods(send: Send) {
+  return {
     /** Webhook endpoints of the data API, newest first. */
     listEndpoints: (options?: CallOptions): Promise<DataEndpoint[]> =>
       wholeList((query) => send('GET /api/data/endpoints', [], { query, options }), {}),
@@ -69,6 +70,18 @@ export function dataKeyMethods(send: Send) {
     /** The answer holds the new secret, this once; the one before signs for another day. */
     rotateEndpointSecret: (endpointId: string, options?: CallOptions): Promise<RotatedSecret> =>
       send('POST /api/data/endpoints/{id}/rotate-secret', [endpointId], { options }),
+  };
+}
+
+function deliveryMethods(send: Send) {
+  const listDeliveries = (
+    endpointId: string,
+    query: DeliveryQuery = {},
+    options?: CallOptions,
+  ): Promise<WebhookDeliveryList> =>
+    send('GET /api/data/endpoints/{id}/deliveries', [endpointId], { query, options });
+
+  return {
     /** Promises a `ping` to an endpoint. */
     pingEndpoint: (endpointId: string, options?: CallOptions): Promise<WebhookDelivery> =>
       send('POST /api/data/endpoints/{id}/ping', [endpointId], { options }),

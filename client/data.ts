@@ -23,16 +23,12 @@ type EntityQuery = QueryOf<'GET /api/data/entities'>;
 type ChangeQuery = QueryOf<'GET /api/data/changes'>;
 type EventQuery = QueryOf<'GET /api/data/events'>;
 
+/** Feeds, sources and their records, as members see them. */
 export function dataMethods(send: Send) {
-  const listEntities = (query: EntityQuery = {}, options?: CallOptions): Promise<EntityList> =>
-    send('GET /api/data/entities', [], { query, options });
-  const listChanges = (query: ChangeQuery = {}, options?: CallOptions): Promise<ChangeList> =>
-    send('GET /api/data/changes', [], { query, options });
-  const listEvents = (
-    query: EventQuery = {},
-    options?: CallOptions,
-  ): Promise<IntelligenceEventList> => send('GET /api/data/events', [], { query, options });
+  return { ...feedMethods(send), ...sourceMethods(send), ...recordMethods(send) };
+}
 
+function feedMethods(send: Send) {
   return {
     listFeeds: (options?: CallOptions): Promise<Feed[]> =>
       wholeList((query) => send('GET /api/data/feeds', [], { query, options }), {}),
@@ -51,6 +47,11 @@ export function dataMethods(send: Send) {
     /** Deletes its records, too. */
     deleteFeed: (feedId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/data/feeds/{id}', [feedId], { options }),
+  };
+}
+
+function sourceMethods(send: Send) {
+  return {
     listSources: (options?: CallOptions): Promise<Source[]> =>
       wholeList((query) => send('GET /api/data/sources', [], { query, options }), {}),
     createSource: (
@@ -84,7 +85,20 @@ export function dataMethods(send: Send) {
         body: { feed_id: feedId, records: records as IngestBody['records'] },
         options,
       }),
+  };
+}
 
+function recordMethods(send: Send) {
+  const listEntities = (query: EntityQuery = {}, options?: CallOptions): Promise<EntityList> =>
+    send('GET /api/data/entities', [], { query, options });
+  const listChanges = (query: ChangeQuery = {}, options?: CallOptions): Promise<ChangeList> =>
+    send('GET /api/data/changes', [], { query, options });
+  const listEvents = (
+    query: EventQuery = {},
+    options?: CallOptions,
+  ): Promise<IntelligenceEventList> => send('GET /api/data/events', [], { query, options });
+
+  return {
     /** One page of the records, newest first. Unlike reads with keys of the data API, these cost nothing. */
     listEntities,
     /** All records, newest first. */

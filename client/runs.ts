@@ -27,6 +27,11 @@ const idLike = /^[\w-]{1,100}$/;
 const MIN_POLL_SECONDS = 0.01;
 
 export function runMethods(send: Send) {
+  return { ...startMethods(send), ...listMethods(send), ...changeMethods(send) };
+}
+
+/** Starts a run, and waits for it. */
+function startMethods(send: Send) {
   const triggerRun = (
     workflowId: string,
     input: JsonObject = {},
@@ -76,37 +81,49 @@ export function runMethods(send: Send) {
   ): Promise<Run> {
     const trigger = (id: string): Promise<Run> =>
       triggerRun(id, input, { idempotencyKey, signal: waiting.signal });
-    const started = await triggerByIdOrName(workflow, trigger);
+    const started = await triggerByIdOrName(send, workflow, trigger);
     return wait ? waitForRun(started.id, waiting) : started;
   }
 
-  async function triggerByIdOrName(
-    workflow: string,
-    trigger: (id: string) => Promise<Run>,
-  ): Promise<Run> {
-    let unknown: unknown = new ApiError(404, 'Workflow not found');
-    if (idLike.test(workflow)) {
-      try {
-        return await trigger(workflow);
-      } catch (error) {
-        if (!(error instanceof ApiError && error.status === 404)) throw error;
-        unknown = error;
-      }
-    }
-    const [named, ...others] = await workflowsNamed(workflow);
-    if (named === undefined) throw unknown;
-    if (others.length > 0) {
-      const ids = [named, ...others].map(({ id }) => id).join(', ');
-      throw new ApiError(409, `Several workflows are called '${workflow}': ${ids}`);
-    }
-    return trigger(named.id);
-  }
+  return {
+    run,
+    waitForRun,
+    /** Starts a run of the workflow with this id. */
+    triggerRun,
+    getRun,
+  };
+}
 
-  async function workflowsNamed(name: string): Promise<Workflow[]> {
-    const workflows = await send('GET /api/workflows');
-    return workflows.filter((workflow) => workflow.name === name);
+async function triggerByIdOrName(
+  send: Send,
+  workflow: string,
+  trigger: (id: string) => Promise<Run>,
+): Promise<Run> {
+  let unknown: unknown = new ApiError(404, 'Workflow not found');
+  if (idLike.test(workflow)) {
+    try {
+      return await trigger(workflow);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+      unknown = error;
+    }
   }
+  const [named, ...others] = await workflowsNamed(send, workflow);
+  if (named === undefined) throw unknown;
+  if (others.length > 0) {
+    const ids = [named, ...others].map(({ id }) => id).join(', ');
+    throw new ApiError(409, `Several workflows are called '${workflow}': ${ids}`);
+  }
+  return trigger(named.id);
+}
 
+async function workflowsNamed(send: Send, name: string): Promise<Workflow[]> {
+  const workflows = await send('GET /api/workflows');
+  return workflows.filter((workflow) => workflow.name === name);
+}
+
+/** Lists, page by page or as a whole. */
+function listMethods(send: Send) {
   const listRuns = (query: QueryOf<'GET /api/runs'> = {}, options?: CallOptions) =>
     send('GET /api/runs', [], { query, options });
 
@@ -126,11 +143,6 @@ export function runMethods(send: Send) {
   ) => send('GET /api/runs/{id}/events', [runId], { query, options });
 
   return {
-    run,
-    waitForRun,
-    /** Starts a run of the workflow with this id. */
-    triggerRun,
-    getRun,
     /** One page of runs, newest first. */
     listRuns,
     /** One page of a workflow's runs, newest first. */
@@ -177,7 +189,12 @@ export function runMethods(send: Send) {
           }),
         (page) => page.events,
       ),
+  };
+}
 
+/** What is done to a run once it has begun. */
+function changeMethods(send: Send) {
+  return {
     /**
      * Approves or rejects the gate that a run waits at: the oldest open one, or that of `nodeId`. With `stepKey` only in
      * the round of a loop that was shown.

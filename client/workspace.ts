@@ -18,16 +18,10 @@ import type {
 const PAGE = 200;
 
 export function workspaceMethods(send: Send) {
-  const listAudit = (
-    query: QueryOf<'GET /api/audit'> = {},
-    options?: CallOptions,
-  ): Promise<AuditList> => send('GET /api/audit', [], { query, options });
+  return { ...settingMethods(send), ...governanceMethods(send) };
+}
 
-  const listGovernanceEvents = (
-    query: QueryOf<'GET /api/governance/events'> = {},
-    options?: CallOptions,
-  ): Promise<GovernanceEvent[]> => send('GET /api/governance/events', [], { query, options });
-
+function settingMethods(send: Send) {
   return {
     getWorkspace: (options?: CallOptions): Promise<Workspace> =>
       send('GET /api/workspace', [], { options }),
@@ -57,6 +51,35 @@ export function workspaceMethods(send: Send) {
     testAlerts: (options?: CallOptions): Promise<AnswerOf<'POST /api/workspace/alerts/test'>> =>
       send('POST /api/workspace/alerts/test', [], { options }),
 
+    getPrices: (options?: CallOptions): Promise<AnswerOf<'GET /api/workspace/prices'>> =>
+      send('GET /api/workspace/prices', [], { options }),
+    /** Replaces the workspace's own prices of models. */
+    setPrices: (
+      body: BodyOf<'PUT /api/workspace/prices'>,
+      options?: CallOptions,
+    ): Promise<AnswerOf<'PUT /api/workspace/prices'>> =>
+      send('PUT /api/workspace/prices', [], { body, options }),
+
+    /** How the service and what it stands on are. Needs no credential. */
+    getHealth: (options?: CallOptions): Promise<Health> => send('GET /api/health', [], { options }),
+    /** The same as `getHealth`, but throws an `ApiError` of status 503 until runs can be taken. */
+    getReadiness: (options?: CallOptions): Promise<Health> =>
+      send('GET /api/ready', [], { options }),
+  };
+}
+
+function governanceMethods(send: Send) {
+  const listAudit = (
+    query: QueryOf<'GET /api/audit'> = {},
+    options?: CallOptions,
+  ): Promise<AuditList> => send('GET /api/audit', [], { query, options });
+
+  const listGovernanceEvents = (
+    query: QueryOf<'GET /api/governance/events'> = {},
+    options?: CallOptions,
+  ): Promise<GovernanceEvent[]> => send('GET /api/governance/events', [], { query, options });
+
+  return {
     /** One page of the audit log, newest first. */
     listAudit,
     /** The whole audit log, or what of it passes the filters, newest first. */
@@ -82,20 +105,5 @@ export function workspaceMethods(send: Send) {
       query: Omit<QueryOf<'GET /api/governance/events'>, 'limit' | 'offset'> = {},
     ): AsyncGenerator<GovernanceEvent, void> =>
       byOffset((offset) => listGovernanceEvents({ ...query, limit: PAGE, offset })),
-
-    getPrices: (options?: CallOptions): Promise<AnswerOf<'GET /api/workspace/prices'>> =>
-      send('GET /api/workspace/prices', [], { options }),
-    /** Replaces the workspace's own prices of models. */
-    setPrices: (
-      body: BodyOf<'PUT /api/workspace/prices'>,
-      options?: CallOptions,
-    ): Promise<AnswerOf<'PUT /api/workspace/prices'>> =>
-      send('PUT /api/workspace/prices', [], { body, options }),
-
-    /** How the service and what it stands on are. Needs no credential. */
-    getHealth: (options?: CallOptions): Promise<Health> => send('GET /api/health', [], { options }),
-    /** The same as `getHealth`, but throws an `ApiError` of status 503 until runs can be taken. */
-    getReadiness: (options?: CallOptions): Promise<Health> =>
-      send('GET /api/ready', [], { options }),
   };
 }

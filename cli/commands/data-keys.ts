@@ -26,7 +26,12 @@ export function dataKeyCommands(program: Command): void {
   const keys = dataGroup(program)
     .command('keys')
     .description('list and manage keys of the data API');
+  listAndCreate(keys);
+  revoke(keys);
+  usage(program);
+}
 
+function listAndCreate(keys: Command): void {
   keys
     .command('list')
     .description('list keys of the data API, newest first')
@@ -74,7 +79,9 @@ export function dataKeyCommands(program: Command): void {
         );
       }),
     );
+}
 
+function revoke(keys: Command): void {
   keys
     .command('revoke')
     .argument('<key>', 'id or name')
@@ -85,7 +92,9 @@ export function dataKeyCommands(program: Command): void {
         output.note(`Revoked ${key}`);
       }),
     );
+}
 
+function usage(program: Command): void {
   dataGroup(program)
     .command('usage')
     .description('show the usage of the data API this month')

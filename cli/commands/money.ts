@@ -23,7 +23,12 @@ const budgetOf = (client: Client, reference: string) =>
 
 export function moneyCommands(program: Command): void {
   const budgets = program.command('budgets').description('list and manage budgets');
+  readBudgets(budgets);
+  changeBudgets(budgets);
+  usage(program);
+}
 
+function readBudgets(budgets: Command): void {
   budgets
     .command('list')
     .description('list budgets')
@@ -52,7 +57,9 @@ export function moneyCommands(program: Command): void {
         output.record(budget, { ...rest, ...status });
       }),
     );
+}
 
+function changeBudgets(budgets: Command): void {
   budgets
     .command('create')
     .argument('<name>')
@@ -93,7 +100,9 @@ export function moneyCommands(program: Command): void {
         output.note(`Deleted ${budget}`);
       }),
     );
+}
 
+function usage(program: Command): void {
   program
     .command('usage')
     .description("show the runs and the cost of this month, and the plan's limit")

@@ -21,7 +21,13 @@ const keyOf = (client: Client, reference: string) =>
 
 export function peopleCommands(program: Command): void {
   const members = program.command('members').description('list and manage members');
+  listAndAdmit(members);
+  changeAndRemove(members);
+  const keys = program.command('keys').description('list and manage API keys');
+  keyCommands(keys);
+}
 
+function listAndAdmit(members: Command): void {
   members
     .command('list')
     .description('list members')
@@ -72,7 +78,9 @@ export function peopleCommands(program: Command): void {
         output.record(approved, { id, name, status });
       }),
     );
+}
 
+function changeAndRemove(members: Command): void {
   members
     .command('role')
     .argument('<member>', 'id or email')
@@ -95,9 +103,9 @@ export function peopleCommands(program: Command): void {
         output.note(`Removed ${member}`);
       }),
     );
+}
 
-  const keys = program.command('keys').description('list and manage API keys');
-
+function keyCommands(keys: Command): void {
   keys
     .command('list')
     .description('list API keys, newest first')

@@ -26,6 +26,13 @@ const listColumns = {
 };
 
 export function runCommands(program: Command): void {
+  startCommand(program);
+  const runs = program.command('runs').description('list and manage runs');
+  readCommands(runs);
+  changeCommands(program);
+}
+
+function startCommand(program: Command): void {
   program
     .command('run')
     .argument('<workflow>', 'id or name')
@@ -40,9 +47,9 @@ export function runCommands(program: Command): void {
     .option('--wait-timeout <seconds>', 'maximum time to wait; the run continues', positive, 300)
     .option('--idempotency-key <key>', 'used twice with the same input, it starts one run')
     .action(inSession<RunOptions & { waitTimeout: number }>(startRun));
+}
 
-  const runs = program.command('runs').description('list and manage runs');
-
+function readCommands(runs: Command): void {
   runs
     .command('list')
     .description('list runs, newest first')
@@ -82,7 +89,9 @@ export function runCommands(program: Command): void {
         endWith(await watch(session, runId, waitTimeout)),
       ),
     );
+}
 
+function changeCommands(program: Command): void {
   decisionCommand(program, 'approve', true);
   decisionCommand(program, 'reject', false);
 

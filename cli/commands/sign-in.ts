@@ -7,6 +7,12 @@ import { readSecret, readText } from '../secrets.ts';
 import { type GlobalOptions, inSession, openOutput } from '../session.ts';
 
 export function signInCommands(program: Command): void {
+  logInAndOut(program);
+  profileCommands(program);
+  whoami(program);
+}
+
+function logInAndOut(program: Command): void {
   program
     .command('login')
     .description('sign in, store a profile and use it from now on')
@@ -31,7 +37,9 @@ export function signInCommands(program: Command): void {
       await writeProfiles(configFolder, { ...stored, profiles });
       openOutput(this).note(`Deleted profile '${name}'`);
     });
+}
 
+function profileCommands(program: Command): void {
   program
     .command('profiles')
     .description('list the stored profiles')
@@ -65,7 +73,9 @@ export function signInCommands(program: Command): void {
       await writeProfiles(configFolder, { ...stored, current: name });
       openOutput(this).note(`Using profile '${name}'`);
     });
+}
 
+function whoami(program: Command): void {
   program
     .command('whoami')
     .description('show your account and permissions')

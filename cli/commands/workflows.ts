@@ -26,7 +26,13 @@ async function workflowsNamed(client: Client, name: string): Promise<Workflow[]>
 
 export function workflowCommands(program: Command): void {
   const workflows = program.command('workflows').description('list and manage workflows');
+  readCommands(workflows);
+  changeCommands(workflows);
+  checkCommands(workflows);
+  publishAndDelete(workflows);
+}
 
+function readCommands(workflows: Command): void {
   workflows
     .command('list')
     .description('list workflows')
@@ -61,7 +67,9 @@ export function workflowCommands(program: Command): void {
         });
       }),
     );
+}
 
+function changeCommands(workflows: Command): void {
   workflows
     .command('apply')
     .description('create workflows from files, or update those with the same id or name')
@@ -86,7 +94,9 @@ export function workflowCommands(program: Command): void {
         });
       }),
     );
+}
 
+function checkCommands(workflows: Command): void {
   workflows
     .command('validate')
     .argument('<workflow>', 'id or name')
@@ -108,7 +118,9 @@ export function workflowCommands(program: Command): void {
     .option('--from <version>', 'the older version', wholePositive)
     .option('--to <version>', 'the newer version', wholePositive)
     .action(inSession(diff));
+}
 
+function publishAndDelete(workflows: Command): void {
   workflows
     .command('publish')
     .argument('<workflow>', 'id or name')
