@@ -1,5 +1,4 @@
-// Runs before `npm start` and `npm test`: installs the packages, builds the console and finds or makes the Temporal
-// server.
+// Runs before `npm start` and `npm test`: installs packages, builds the console, finds or makes the Temporal server.
 // On any Node from 20 up and without a dependency, since it is what installs them. Says nothing when all is there.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -80,18 +80,11 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   try {
-    await new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
-    });
-  } catch (error) {
+    await spawned(child);
+  } catch (cause) {
     closeSync(log);
-    throw new Error(
-      `${spec.name} could not be started (${spec.command}): ${(error as Error).message}`,
-      {
-        cause: error,
-      },
-    );
+    const { message } = cause as Error;
+    throw new Error(`${spec.name} could not be started (${spec.command}): ${message}`, { cause });
   }
   // Later errors are failed kills or sends to a process that has just gone; its exit tells the story.
   child.on('error', () => undefined);
@@ -128,6 +121,12 @@ export async function startChild(spec: ChildSpec): Promise<Child> {
   };
   return state;
 }
+
+const spawned = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', reject);
+  });
 
 /** Waits for the promise, at most so long; leaves no timer behind. */
 async function within(ms: number, promise: Promise<unknown>): Promise<void> {

@@ -1,0 +1,218 @@
+import { nodeFlags } from '../stack/node-flags.ts';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { migrate } from '../../shared/db/migrate.ts';
+import type { Config } from '../../shared/platform/config.ts';
+import { startChild } from '../stack/children.ts';
+import { messageOf } from '../stack/output.ts';
+import { freePorts } from '../stack/ports.ts';
+import { postgresStopSignals, startPostgres } from '../stack/postgres.ts';
+import { concernsTerminal, readable, readyMessage, type Supervisor } from '../stack/supervisor.ts';
+import { startTemporal, type TemporalOptions } from '../stack/temporal.ts';
+import { watchTemporal } from '../stack/temporal-watch.ts';
+import { startUiProxy } from '../stack/ui-proxy.ts';
+
+export const projectDir = join(import.meta.dirname, '../..');
+
+/** 4.6 s together: everything ends within 5 s, however much of its share each part needs. */
+const stopBudgetMs = { api: 1_200, worker: 1_800, temporal: 700, postgres: 900 } as const;
+
+const readyTimeoutMs = 60_000;
+
+export interface Addresses {
+  api: string;
+  databaseUrl: string;
+  temporal: string;
+  /** Undefined: an external server without a configured UI. */
+  temporalUi: string | undefined;
+  /** `host:port` of servers that only this process calls. */
+  hidden: string[];
+}
+
+export type Seconds = Map<string, number>;
+
+/** Stored secrets survive a restart only if the key that seals them does. An external database brings its own key. */
+function encryptionKey(config: Config): string | undefined {
+  if (config.encryptionKey !== undefined || config.database.url !== undefined) {
+    return config.encryptionKey;
+  }
+  const path = join(config.dataDir, 'encryption-key');
+  if (!existsSync(path)) {
+    writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+  }
+  return readFileSync(path, 'utf8').trim();
+}
+
+/**
+ * Workflows cannot reach loopback by default, but on a developer's own machine the first tool they try is on it. Where
+ * people sign in, others use the machine too. An empty EGRESS_ALLOW means none, here too.
+ */
+export const egressAllow = (config: Config): string =>
+  process.env['EGRESS_ALLOW'] ?? (config.auth.mode === 'open' ? '127.0.0.0/8,::1/128' : '');
+
+/** Replaces the user's own profile file, which describes other servers. The `temporal` command reads it too. */
+function writeTemporalProfile(config: Config, address: string): string {
+  const path = join(config.dataDir, 'temporal.toml');
+  const namespace = process.env['TEMPORAL_NAMESPACE'] || 'default';
+  writeFileSync(path, `[profile.default]\naddress = "${address}"\nnamespace = "${namespace}"\n`);
+  return path;
+}
+
+export function childEnvironment(
+  config: Config,
+  addresses: Addresses,
+  bundle: string,
+  secretKey: string,
+): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([key]) =>
+      // The user's settings for another Temporal (keys, TLS) must not be used for the embedded one.
+      config.temporal.address !== undefined ||
+      !key.startsWith('TEMPORAL_') ||
+      key === 'TEMPORAL_NAMESPACE',
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    ...(config.temporal.address === undefined
+      ? { TEMPORAL_CONFIG_FILE: writeTemporalProfile(config, addresses.temporal) }
+      : {}),
+    DATA_DIR: config.dataDir,
+    API_PORT: String(config.api.port),
+    DATABASE_URL: addresses.databaseUrl,
+    TEMPORAL_ADDRESS: addresses.temporal,
+    TEMPORAL_UI_PORT: String(config.temporal.uiPort),
+    WORKER_METRICS_PORT: String(config.worker.metricsPort),
+    ...(addresses.temporalUi === undefined ? {} : { TEMPORAL_UI_URL: addresses.temporalUi }),
+    WORKFLOW_BUNDLE: bundle,
+    ENCRYPTION_KEY: encryptionKey(config),
+    SECRET_KEY: secretKey,
+    EGRESS_ALLOW: egressAllow(config),
+    // The Temporal UI is behind a proxy; workflows must not reach the UI itself either.
+    EGRESS_DENY: [process.env['EGRESS_DENY'], ...addresses.hidden].filter(Boolean).join(','),
+    // Parsing and compiling imports is most of the start-up time of API and worker.
+    NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
+    // A proxy of the machine must not be used for servers on this machine.
+    no_grpc_proxy: [process.env['no_grpc_proxy'], '127.0.0.1', 'localhost']
+      .filter(Boolean)
+      .join(','),
+  };
+}
+
+/** A Temporal server of our own, started again when it stops answering, and `ui`: `host:port` of its UI behind the proxy. */
+async function startOwnTemporal(
+  config: Config,
+  supervisor: Supervisor,
+): Promise<{ address: string; ui: string }> {
+  const namespace = process.env['TEMPORAL_NAMESPACE'] || 'default';
+  const [uiPort = 0] = await freePorts(1);
+  const options: TemporalOptions = {
+    dataDir: config.dataDir,
+    projectDir,
+    port: config.temporal.port,
+    uiPort,
+    namespace,
+    onSpawn: (child) => supervisor.add('temporal', child, [['SIGTERM', stopBudgetMs.temporal]]),
+  };
+  const server = await startTemporal(options);
+  const { publicUrl } = config.api;
+  await startUiProxy({ port: config.temporal.uiPort, uiPort, publicUrl });
+  watchTemporal({
+    address: server.address,
+    namespace,
+    restart: async (reason) => {
+      console.error(`[temporal] does not answer (${reason}): restarting it`);
+      await supervisor.release('temporal')?.stop([['SIGTERM', stopBudgetMs.temporal]]);
+      await startTemporal(options);
+      console.error('[temporal] answers again');
+    },
+    onFailure: (error) => supervisor.fail(`temporal did not come back: ${messageOf(error)}`),
+  });
+  return { address: server.address, ui: `127.0.0.1:${uiPort}` };
+}
+
+export async function startServers(
+  config: Config,
+  supervisor: Supervisor,
+  time: Timer,
+): Promise<Addresses> {
+  const { dataDir } = config;
+  const hidden: string[] = [];
+  const database = async (): Promise<string> => {
+    if (config.database.url !== undefined) return config.database.url;
+    const server = await startPostgres({
+      dataDir,
+      port: config.database.port,
+      database: 'workflows',
+      onSpawn: (child) =>
+        supervisor.add('postgres', child, postgresStopSignals(stopBudgetMs.postgres)),
+      onNotice: (text) => console.log(text),
+    });
+    return server.url;
+  };
+  const temporal = async (): Promise<string> => {
+    if (config.temporal.address !== undefined) return config.temporal.address;
+    const { address, ui } = await startOwnTemporal(config, supervisor);
+    hidden.push(ui);
+    return address;
+  };
+  const migrated = async (): Promise<string> => {
+    const url = await time('postgres', database());
+    await time('migrations', migrate(url));
+    return url;
+  };
+  const [databaseUrl, address] = await both(migrated(), time('temporal', temporal()));
+  return {
+    api: `http://${reachableHost(config.api.host)}:${config.api.port}`,
+    databaseUrl,
+    temporal: address,
+    temporalUi: config.temporal.uiUrl,
+    hidden,
+  };
+}
+
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/**
+ * Like Promise.all, but settles only when both have settled, so that nothing is still starting when the stop begins.
+ */
+export async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([first, second]);
+  return Promise.all([first, second]);
+}
+
+export async function startProcess(
+  name: 'api' | 'worker',
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  supervisor: Supervisor,
+): Promise<void> {
+  const child = await startChild({
+    name,
+    command: process.execPath,
+    args: [...nodeFlags, join(projectDir, name, 'main.ts')],
+    env,
+    cwd: projectDir,
+    logFile: join(config.dataDir, 'logs', `${name}.log`),
+    ipc: true,
+    onLine: (line) => {
+      if (concernsTerminal(line)) console.error(`[${name}] ${readable(line)}`);
+    },
+  });
+  supervisor.add(name, child, [['SIGTERM', stopBudgetMs[name]]]);
+  await readyMessage(child, readyTimeoutMs);
+}
+
+type Timer = <T>(part: string, work: Promise<T>) => Promise<T>;
+
+export function timer(seconds: Seconds): Timer {
+  return async (part, work) => {
+    const started = performance.now();
+    const result = await work;
+    seconds.set(part, (performance.now() - started) / 1_000);
+    return result;
+  };
+}
