@@ -29,7 +29,7 @@ const noTemporal = ban(
   'Only workflows, activities, worker, api and shared/platform know Temporal.',
 );
 const noNodeHalf = ban(
-  '^\\.{1,2}/(?:.*/)?(?:crypto|db|platform|operations)/',
+  '^\\.{1,2}/(?:.*/)?(?:crypto|db|platform|operations|seed)/',
   'The pure half of shared takes nothing from its Node half.',
 );
 const noProcesses = top(
@@ -46,7 +46,7 @@ const fences = [
   {
     name: 'shared, pure half',
     folder: 'shared',
-    ignores: ['shared/{graph,crypto,db,platform,operations}/**'],
+    ignores: ['shared/{graph,crypto,db,platform,operations,seed}/**'],
     patterns: [
       noNode,
       noTemporal,
@@ -81,7 +81,10 @@ const fences = [
     patterns: [
       noTemporal,
       noProcesses,
-      ban('^\\.{1,2}/(?:.*/)?(?:db|platform|operations)/', 'Ids and secrets know no database.'),
+      ban(
+        '^\\.{1,2}/(?:.*/)?(?:db|platform|operations|seed)/',
+        'Ids and secrets know no database.',
+      ),
     ],
   },
   {
@@ -90,7 +93,7 @@ const fences = [
     patterns: [
       noTemporal,
       noProcesses,
-      ban('^\\.{1,2}/(?:.*/)?operations/', 'SQL modules know no operation.'),
+      ban('^\\.{1,2}/(?:.*/)?(?:operations|seed)/', 'SQL modules know no operation.'),
       ban('^\\.{1,2}/(?:.*/)?platform/', 'SQL modules are given what they need of the platform.'),
     ],
   },
@@ -99,10 +102,15 @@ const fences = [
     folder: 'shared/platform',
     patterns: [
       noProcesses,
-      ban('^\\.{1,2}/(?:.*/)?operations/', 'The platform knows no operation.'),
+      ban('^\\.{1,2}/(?:.*/)?(?:operations|seed)/', 'The platform knows no operation.'),
     ],
   },
-  { name: 'shared/operations', folder: 'shared/operations', patterns: [noProcesses] },
+  {
+    name: 'shared/operations',
+    folder: 'shared/operations',
+    patterns: [noProcesses, ban('^\\.{1,2}/(?:.*/)?seed/', 'No operation depends on demo data.')],
+  },
+  { name: 'shared/seed', folder: 'shared/seed', patterns: [noTemporal, noProcesses] },
   {
     name: 'workflows',
     folder: 'workflows',
@@ -184,7 +192,7 @@ const fences = [
         'The console speaks to the service through the client.',
       ),
       ban(
-        '^\\.{1,2}/(?:.*/)?shared/(?:crypto|db|platform|operations)/',
+        '^\\.{1,2}/(?:.*/)?shared/(?:crypto|db|platform|operations|seed)/',
         'A browser loads the pure half of shared.',
       ),
     ],

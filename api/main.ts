@@ -3,7 +3,7 @@ import { adoptPlainCodes } from '../shared/db/people/invite-codes.ts';
 import { connectDatabase, type Pool } from '../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../shared/db/people/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
-import { createDemoData } from '../shared/operations/data/demo-data.ts';
+import { createDemoData } from '../shared/seed/demo-data.ts';
 import { inviteRules } from '../shared/operations/invitations.ts';
 import { findRunnable } from '../shared/operations/runs/find-runnable.ts';
 import { ensureOwnerPassword } from '../shared/operations/sign-in.ts';

@@ -4,7 +4,7 @@ import { workspaceUpdate } from '../shared/contract/workspace.ts';
 import { connectDatabase } from '../shared/db/pool.ts';
 import { createWorkspace } from '../shared/db/people/workspaces.ts';
 import { messageOf } from '../shared/errors.ts';
-import { createDemoData } from '../shared/operations/data/demo-data.ts';
+import { createDemoData } from '../shared/seed/demo-data.ts';
 import { generatePassword } from '../shared/operations/sign-in.ts';
 import { loadConfig } from '../shared/platform/config.ts';
 import { hashPassword } from '../shared/platform/secrets/passwords.ts';

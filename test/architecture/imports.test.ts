@@ -124,7 +124,7 @@ const trespasses = (files: Source[], forbidden: (target: string) => boolean): st
 const isPackage = (target: string): boolean =>
   folderOf(target, [...productFolders, ...supportFolders]) === undefined;
 const inPureHalf = (path: string): boolean =>
-  /^shared\/(?!(?:crypto|db|platform|operations)\/)/.test(path);
+  /^shared\/(?!(?:crypto|db|platform|operations|seed)\/)/.test(path);
 const below = (folder: string) => product.filter(({ path }) => path.startsWith(`${folder}/`));
 
 describe('the import law', () => {

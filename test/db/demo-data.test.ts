@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { connectDatabase, type Pool, sql } from '../../shared/db/pool.ts';
 import { ensureDefaultWorkspace } from '../../shared/db/people/workspaces.ts';
-import { createDemoData } from '../../shared/operations/data/demo-data.ts';
+import { createDemoData } from '../../shared/seed/demo-data.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

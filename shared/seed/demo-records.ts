@@ -1,8 +1,8 @@
-import type { IngestRecord } from '../../contract/data/ingest.ts';
-import { ingestRecord } from '../../contract/data/ingest.ts';
-import { verificationStatuses } from '../../contract/data/envelope.ts';
-import type { FeedInput } from '../../contract/data/feed.ts';
-import type { SourceInput } from '../../contract/data/source.ts';
+import type { IngestRecord } from '../contract/data/ingest.ts';
+import { ingestRecord } from '../contract/data/ingest.ts';
+import { verificationStatuses } from '../contract/data/envelope.ts';
+import type { FeedInput } from '../contract/data/feed.ts';
+import type { SourceInput } from '../contract/data/source.ts';
 
 /** Generated data, the same each time. */
 
