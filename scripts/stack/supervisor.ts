@@ -3,7 +3,7 @@ import type { Child } from './children.ts';
 import type { Claim } from './claim.ts';
 import { messageOf } from './output.ts';
 
-export type PartName = 'api' | 'worker' | 'temporal' | 'postgres';
+type PartName = 'api' | 'worker' | 'temporal' | 'postgres';
 
 type Signals = ReadonlyArray<readonly [signal: NodeJS.Signals, waitMs: number]>;
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Config } from '../../shared/platform/config.ts';
-import { seed } from '../seed.ts';
+import type { seed } from '../seed.ts';
 import type { Supervisor } from '../stack/supervisor.ts';
 import { type Addresses, egressAllow, type Seconds } from './servers.ts';
 
