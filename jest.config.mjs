@@ -15,7 +15,8 @@ export default {
   watchman: false,
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   testTimeout: 30_000,
-  maxWorkers: 3,
+  // More than processors: most tests wait most of the time.
+  maxWorkers: 4,
   // Modules stay loaded, garbage is collected late: a fresh process costs a second.
   workerIdleMemoryLimit: '450MB',
 };

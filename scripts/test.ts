@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { migrate } from '../shared/db/migrate.ts';
-import { runChecks } from './check/steps.ts';
+import { checkSteps, runChecks } from './check/steps.ts';
 import { keepDurations } from './related/durations.ts';
 import { relatedTests } from './related/index.ts';
 import type { Claim } from './stack/claim.ts';
@@ -57,6 +57,8 @@ async function runJest(args: string[], env: NodeJS.ProcessEnv, folder: string): 
   const child = spawn(
     process.execPath,
     [
+      // Its processes hold small heaps; jest hands the flag on to them.
+      '--max-semi-space-size=8',
       join(projectDir, 'node_modules/jest/bin/jest.js'),
       '--json',
       `--outputFile=${outputFile}`,
@@ -178,7 +180,13 @@ async function main(args: string[]): Promise<void> {
   // One after the other and behind everything else: in what the waiting of the tests leaves of the processors.
   const beside =
     args.length === 0
-      ? runChecks({ atOnce: 1, inBackground: true, running, signal: ending.signal })
+      ? runChecks({
+          steps: checkSteps,
+          atOnce: 1,
+          inBackground: true,
+          running,
+          signal: ending.signal,
+        })
       : undefined;
   try {
     add(await runTests(args, claim));

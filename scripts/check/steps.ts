@@ -24,8 +24,8 @@ const tsc = (name: string, buildInfo: string, ...args: string[]): CheckStep => (
   ],
 });
 
-/** What can be said about the sources without running them. The dearest come first: they decide how long all take. */
-const checkSteps: readonly CheckStep[] = [
+/** What can be said about the sources without running them. The longest come first: they decide how long all take. */
+export const checkSteps: readonly CheckStep[] = [
   // No cache: rules that read types change their verdict when another file changes.
   { name: 'lint', script: 'oxlint/bin/oxlint', args: ['.'] },
   {
@@ -60,7 +60,15 @@ const checkSteps: readonly CheckStep[] = [
   { name: 'format', script: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
 ];
 
+/** Tests of the sources that need no server: rooms, import chains, documents, words. */
+export const sourceTests: CheckStep = {
+  name: 'rooms, documents and words',
+  script: 'jest/bin/jest.js',
+  args: ['--silent', 'test/architecture', 'test/docs'],
+};
+
 interface CheckOptions {
+  steps: readonly CheckStep[];
   /** How many at a time. */
   atOnce: number;
   /** Behind everything else that wants the processor. */
@@ -72,13 +80,14 @@ interface CheckOptions {
 
 /** Runs every step and prints a line for each, with the output of those that fail. */
 export async function runChecks({
+  steps,
   atOnce,
   inBackground = false,
   running = new Set(),
   signal,
 }: CheckOptions): Promise<{ passed: number; failed: number }> {
   const tally = { passed: 0, failed: 0 };
-  const waiting = [...checkSteps];
+  const waiting = [...steps];
   const lane = async (): Promise<void> => {
     for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
       if (signal?.aborted) return;
