@@ -262,6 +262,28 @@ const largeFolders: Record<string, string> = {
   'test/support': 'fixtures of all tests, one file each',
 };
 
+/** Folders whose modules stand in a folder of their kind: what may stand beside those, and where anything else belongs. */
+const families: Record<string, { beside: string[]; belongs: string }> = {
+  api: {
+    beside: ['app', 'console', 'deps', 'main', 'run-actions'],
+    belongs:
+      'HTTP itself in http/, who asks and what they may do in identity/, routes in routes/, the data API in data/, ' +
+      'webhooks in inbound/, batching in load/, models in mcp/, sockets in stream/, the documents in openapi/',
+  },
+  'shared/db': {
+    beside: ['commit-outcome', 'cursor', 'migrate', 'month', 'pool'],
+    belongs:
+      'statements stand by noun: runs/, money/, people/, workflows/, audit/, data/, deliveries/',
+  },
+  'shared/platform': {
+    beside: ['config', 'logger', 'mailer', 'payload-store', 'temporal'],
+    belongs:
+      'outgoing requests in egress/, calls to tools and models in calls/, work threads in threads/, passwords and ' +
+      'sessions in secrets/',
+  },
+  'console/src/pages': { beside: [], belongs: 'a page stands in the folder of its menu entry' },
+};
+
 describe('files and folders', () => {
   const paths = [...sources.keys()];
   const bad = [
@@ -307,6 +329,32 @@ describe('files and folders', () => {
     const large = [...sizes].filter(([, size]) => size > MAX_SIBLINGS).map(([folder]) => folder);
     expect(large.toSorted()).toEqual(Object.keys(largeFolders).toSorted());
     expect([...sizes.values()].filter((size) => size > 40)).toEqual([]);
+  });
+
+  test.each(Object.entries(families))('of %s stand with their kind', (folder, family) => {
+    const strays = product
+      .map(({ path }) => path)
+      .filter((path) => posix.dirname(path) === folder)
+      .filter((path) => !family.beside.includes(posix.basename(path).replace(/\.tsx?$/, '')))
+      .map((path) => `${path}: ${family.belongs}`);
+    expect(strays).toEqual([]);
+  });
+
+  test('of the product stand in folders that ARCHITECTURE.md names', () => {
+    const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+    const whole = new Set(['client', 'console']);
+    const rooms = new Set(
+      product.map(({ path }) => {
+        const [first = '', second] = posix.dirname(path).split('/');
+        return second === undefined || whole.has(first) ? first : `${first}/${second}`;
+      }),
+    );
+    const unnamed = [...rooms].filter(
+      (room) => !text.includes(`${posix.basename(room)}/\``) && !text.includes(`\`${room}/`),
+    );
+    expect(
+      unnamed.map((room) => `${room}/: use a folder of ARCHITECTURE.md, or name it there`),
+    ).toEqual([]);
   });
 
   test('of the product are all reached from a process or a command', () => {
