@@ -261,6 +261,23 @@ export default tseslint.config(
   ...fences.flatMap(fencesOf),
 
   {
+    name: 'sizes of what is written by hand',
+    files: [
+      '{api,worker,workflows,activities,shared,client,cli,console,scripts,docker}/**/*.{ts,tsx,mjs}',
+      '*.{js,mjs,ts}',
+    ],
+    rules: {
+      'max-lines': ['error', { max: 400 }],
+      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
+    name: 'components of the console',
+    files: ['console/src/**/*.tsx'],
+    rules: { 'max-lines-per-function': 'off' },
+  },
+
+  {
     name: 'the graph engine',
     files: ['shared/{graph,values}/**/*.ts'],
     rules: {

@@ -22,6 +22,7 @@ import { postDelivery, type PostOutcome } from '../shared/platform/calls/deliver
 import type { Egress } from '../shared/platform/egress/egress.ts';
 import type { Logger } from '../shared/platform/logger.ts';
 import type { Sealer } from '../shared/crypto/sealing.ts';
+import { untilStored } from './until-stored.ts';
 
 export interface DeliveryDeps {
   db: Pool;
@@ -81,7 +82,7 @@ async function attempt(deps: DeliveryDeps, scope: DeliveryRound, signal: AbortSi
     throw postponed(outcome.error, returnMs(delivery.faults));
   }
   const nextInMs = pauseAfter(delivery.attempts + 1, deps.config.deliveries.backoffMs, outcome);
-  const recorded = await persistently(() =>
+  const result = await recordSurely(() =>
     recordAttempt(deps.db, scope, {
       claim,
       startedAt: delivery.started_at,
@@ -92,10 +93,10 @@ async function attempt(deps: DeliveryDeps, scope: DeliveryRound, signal: AbortSi
     }),
   );
   // Another attempt has counted, or this one with a lost response: the row has the next step.
-  if (recorded === undefined) throw postponed('The delivery was already recorded', FIRST_RETURN_MS);
-  if (recorded.status === 'delivered') return 'delivered';
+  if (result === undefined) throw postponed('The delivery was already recorded', FIRST_RETURN_MS);
+  if (result.status === 'delivered') return 'delivered';
   const message = outcome.error ?? 'Not delivered';
-  if (recorded.status === 'dead') {
+  if (result.status === 'dead') {
     throw ApplicationFailure.nonRetryable(message, FAILURE_DELIVERY_DEAD);
   }
   throw ApplicationFailure.create({
@@ -152,13 +153,7 @@ const postponed = (message: string, delayMs: number): ApplicationFailure =>
   });
 
 /** Retries the write: an unrecorded delivery would be sent again. */
-async function persistently<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (tries === RECORD_TRIES) throw new Error(messageOf(error), { cause: error });
-      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
-    }
-  }
-}
+const recordSurely = <T>(record: () => Promise<T>): Promise<T> =>
+  untilStored(record, { firstMs: 500, longestMs: 4_000 }, (error, tries) => {
+    if (tries === RECORD_TRIES) throw new Error(messageOf(error), { cause: error });
+  });

@@ -38,6 +38,7 @@ import {
   spendingOf,
 } from './step-context.ts';
 import { beginJudged, permitted } from './begin-judged.ts';
+import { untilStored } from './until-stored.ts';
 
 /** How often a step reports that it is alive. Temporal forwards about one report in 0.8 × the heartbeat timeout. */
 const HEARTBEAT_MS = 1_000;
@@ -150,7 +151,7 @@ async function attemptStep(
     const verdict = judgement.fallbackVerdict(model);
     if (verdict === undefined) return true;
     const step = { runId: call.run_id, stepKey: call.step_key, claim: claim.claim };
-    await untilStored(attempt, () => recordStepVerdict(deps.db, step, verdict));
+    await whileAlive(attempt, () => recordStepVerdict(deps.db, step, verdict));
     return false;
   };
   const alive = keepAlive(deps, attempt, call, claim);
@@ -182,7 +183,7 @@ async function attemptStep(
     }
     const output = toStorable(result.output);
     // A result of external work must not be lost because of a short database outage.
-    const kept = await untilStored(attempt, () => finishStep(deps.db, end(result), output));
+    const kept = await whileAlive(attempt, () => finishStep(deps.db, end(result), output));
     outcome = 'success';
     if (kept !== undefined) return kept;
     throw ApplicationFailure.retryable('Another attempt at this step has taken over');
@@ -277,14 +278,8 @@ function keepAlive(
 }
 
 /** Retries during a database outage, until this attempt is stopped. */
-async function untilStored<T>(attempt: Attempt, store: () => Promise<T>): Promise<T> {
-  for (let delay = 100; ; delay = Math.min(delay * 2, 2_000)) {
-    try {
-      return await store();
-    } catch (error) {
-      if (attempt.signal.aborted) throw error;
-      attempt.heartbeat();
-      await new Promise((resolve) => setTimeout(resolve, delay));
-    }
-  }
-}
+const whileAlive = <T>(attempt: Attempt, store: () => Promise<T>): Promise<T> =>
+  untilStored(store, { firstMs: 100, longestMs: 2_000 }, (error) => {
+    if (attempt.signal.aborted) throw error;
+    attempt.heartbeat();
+  });

@@ -3,6 +3,7 @@ import { readPolicies } from '../shared/db/audit/policies.ts';
 import type { Pool } from '../shared/db/pool.ts';
 import type { JudgingPolicies } from '../shared/platform/threads/untrusted.ts';
 import { compilePolicies } from '../shared/policy/judge.ts';
+import { BoundedMap } from '../shared/values/bounded-cache.ts';
 
 /** A workspace's policies as this process last read them. */
 interface KnownPolicies extends JudgingPolicies {
@@ -27,14 +28,12 @@ function ready(policies: Policies): JudgingPolicies {
 }
 
 export function createPolicyCache(db: Pool): PolicyCache {
-  const entries = new Map<string, KnownPolicies>();
+  const entries = new BoundedMap<string, KnownPolicies>(MAX_WORKSPACES);
   const keep = (workspaceId: string, fresh: KnownPolicies): KnownPolicies => {
     const held = entries.get(workspaceId);
     // Concurrent reads may end in any order.
     const newer = held !== undefined && held.revision > fresh.revision ? held : fresh;
-    entries.delete(workspaceId);
     entries.set(workspaceId, newer);
-    if (entries.size > MAX_WORKSPACES) entries.delete(entries.keys().next().value ?? '');
     return newer;
   };
   return {

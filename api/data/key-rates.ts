@@ -1,3 +1,5 @@
+import { BoundedMap } from '../../shared/values/bounded-cache.ts';
+
 const WINDOW_MS = 60_000;
 /** Subjects that are counted at once; above that, the one with the oldest window is dropped. */
 const MAX_SUBJECTS = 10_000;
@@ -10,7 +12,7 @@ export interface MinuteRates {
 
 /** At most `perMinute` per minute and subject; 0: unlimited. */
 export function createMinuteRates(perMinute: number): MinuteRates {
-  const windows = new Map<string, { count: number; ends: number }>();
+  const windows = new BoundedMap<string, { count: number; ends: number }>(MAX_SUBJECTS);
   return {
     take: (subject) => {
       if (perMinute === 0) return undefined;
@@ -18,11 +20,7 @@ export function createMinuteRates(perMinute: number): MinuteRates {
       let window = windows.get(subject);
       if (window === undefined || window.ends <= now) {
         window = { count: 0, ends: now + WINDOW_MS };
-        // Deleted and set again, the subject is last: the oldest entry of a Map is dropped first.
-        windows.delete(subject);
         windows.set(subject, window);
-        const [oldest = subject] = windows.keys();
-        if (windows.size > MAX_SUBJECTS) windows.delete(oldest);
       }
       window.count += 1;
       return window.count > perMinute ? Math.ceil((window.ends - now) / 1000) : undefined;

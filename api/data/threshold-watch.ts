@@ -2,6 +2,7 @@ import type { Allowance } from '../../shared/db/data/metering.ts';
 import { type ReachedThresholds, recordThresholds } from '../../shared/db/data/thresholds.ts';
 import type { Pool } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
+import { BoundedMap } from '../../shared/values/bounded-cache.ts';
 
 /** Shares of a plan's allowance at which its workspace is notified. */
 const PERCENTS = [80, 100];
@@ -20,7 +21,7 @@ export interface ThresholdWatch {
 
 /** The database decides what was sent; this cache avoids a query per request. */
 export function createThresholdWatch({ db, log }: { db: Pool; log: Logger }): ThresholdWatch {
-  const recorded = new Set<string>();
+  const recorded = new BoundedMap<string, true>(MAX_REMEMBERED);
   return {
     look: async (workspaceId, month, meter, { used, limit }) => {
       if (limit === null) return;
@@ -34,9 +35,7 @@ export function createThresholdWatch({ db, log }: { db: Pool; log: Logger }): Th
         log.warn({ err: error, workspaceId, meter }, 'could not record a usage threshold event');
         return;
       }
-      recorded.add(key);
-      const [oldest = key] = recorded;
-      if (recorded.size > MAX_REMEMBERED) recorded.delete(oldest);
+      recorded.set(key, true);
     },
   };
 }

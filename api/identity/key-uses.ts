@@ -1,6 +1,7 @@
-import { recordKeyUses } from '../../shared/db/people/api-keys.ts';
+import { type RecordUses, recordKeyUses } from '../../shared/db/key-uses.ts';
 import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
+import { BoundedMap } from '../../shared/values/bounded-cache.ts';
 
 /** How long a use may wait to be written. */
 const WRITE_EVERY_MS = 2_000;
@@ -22,10 +23,10 @@ export interface KeyUses {
  */
 export function createKeyUses(
   { db, log }: { db: Db; log: Logger },
-  record: typeof recordKeyUses = recordKeyUses,
+  record: RecordUses = recordKeyUses,
 ): KeyUses {
   // In the order of use: a key that is used again is last.
-  const waiting = new Map<string, Date>();
+  const waiting = new BoundedMap<string, Date>(MAX_WAITING);
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
   let stopped = false;
@@ -56,10 +57,7 @@ export function createKeyUses(
 
   return {
     note: (keyId) => {
-      waiting.delete(keyId);
       waiting.set(keyId, new Date());
-      const [oldest = keyId] = waiting.keys();
-      if (waiting.size > MAX_WAITING) waiting.delete(oldest);
       arm();
     },
     latest: (keyId) => waiting.get(keyId),

@@ -11,10 +11,8 @@ import {
 import type { GateAnswer } from '../gate-decision.ts';
 import { evalsSchema } from './graph.ts';
 import { checkpointSchema, stepSchema } from './step.ts';
-
-export const runStatuses = ['pending', 'running', 'paused', 'success', 'failed'] as const;
+import { runStatuses, triggers } from '../run-kinds.ts';
 export const runStatusSchema = z.enum(runStatuses);
-const triggers = ['manual', 'webhook', 'mcp', 'schedule'] as const;
 export const triggerSchema = z.enum(triggers);
 
 const failureKinds = ['node', 'budget', 'cancelled', 'rejected', 'crash'] as const;

@@ -1,4 +1,5 @@
 import type { Span } from './detectors/span.ts';
+import { BoundedMap } from '../values/bounded-cache.ts';
 
 /** A text as detectors can read it, and where its stretches stand in the text as it was written. */
 export interface PlainText {
@@ -10,8 +11,7 @@ const ASCII = /^[\0-\x7f]*$/;
 /** Invisible, and between two digits nothing but a way past a detector. */
 const INVISIBLE = /^[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]$/;
 /** Characters seen before, up to about as many as a text in any language uses. */
-const known = new Map<string, string>();
-const MAX_KNOWN = 10_000;
+const known = new BoundedMap<string, string>(10_000);
 
 /**
  * Full-width and other compatibility forms as the plain ones (NFKC), digits of every script as 0 to 9, every dash as a
@@ -46,7 +46,6 @@ function plainCharacter(character: string): string {
   const before = known.get(character);
   if (before !== undefined) return before;
   const plain = makePlain(character);
-  if (known.size >= MAX_KNOWN) known.clear();
   known.set(character, plain);
   return plain;
 }

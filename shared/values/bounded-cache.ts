@@ -1,3 +1,21 @@
+/** A map of at most `size` entries: what was set last stays, and what was set longest ago is forgotten. */
+export class BoundedMap<Key, Value> extends Map<Key, Value> {
+  readonly #bound: number;
+
+  constructor(size: number) {
+    super();
+    this.#bound = size;
+  }
+
+  override set(key: Key, value: Value): this {
+    // Deleted and set again, the key stands last: a Map keeps the order of insertion.
+    this.delete(key);
+    super.set(key, value);
+    if (this.size > this.#bound) this.delete(this.keys().next().value!);
+    return this;
+  }
+}
+
 /**
  * Remembers what `make` gave for the last `size` keys that were asked for; what throws is not remembered.
  * It changes when something is computed, never what comes out, so determinism does not suffer.
@@ -5,13 +23,10 @@
 export function createBoundedCache<Key, Value extends NonNullable<unknown>>(
   size: number,
 ): (key: Key, make: () => Value) => Value {
-  const entries = new Map<Key, Value>();
+  const entries = new BoundedMap<Key, Value>(size);
   return (key, make) => {
     const value = entries.get(key) ?? make();
-    // Deleted and set again, the key stands last: a Map forgets in the order of insertion.
-    entries.delete(key);
     entries.set(key, value);
-    if (entries.size > size) entries.delete(entries.keys().next().value!);
     return value;
   };
 }

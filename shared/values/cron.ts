@@ -1,4 +1,5 @@
 import { Cron } from 'croner';
+import { createBoundedCache } from './bounded-cache.ts';
 
 /**
  * When a schedule is due: five cron fields (minute, hour, day of month, month, day of week) read as wall-clock times
@@ -184,19 +185,10 @@ export function longestPause(timing: Timing, after: number): number {
 
 const MAX_REMEMBERED = 500;
 
-function remember<T>(known: Map<string, T>, key: string, make: () => T): T {
-  const found = known.get(key) ?? make();
-  known.delete(key);
-  known.set(key, found);
-  const oldest = known.keys().next();
-  if (known.size > MAX_REMEMBERED && oldest.done !== true) known.delete(oldest.value);
-  return found;
-}
-
-const parsed = new Map<string, Cron>();
+const parsed = createBoundedCache<string, Cron>(MAX_REMEMBERED);
 
 function parse(expression: string): Cron {
-  return remember(parsed, expression, () => {
+  return parsed(expression, () => {
     try {
       return new Cron(expression, { mode: '5-part', utcOffset: 0 });
     } catch (error) {
@@ -206,13 +198,12 @@ function parse(expression: string): Cron {
   });
 }
 
-const clocks = new Map<string, Intl.DateTimeFormat>();
+const clocks = createBoundedCache<string, Intl.DateTimeFormat>(MAX_REMEMBERED);
 
 /** How far the zone's clock is ahead of UTC at an instant, in ms. */
 function offsetAt(zone: string, instant: number): number {
   if (zone === 'UTC') return 0;
-  const clock = remember(
-    clocks,
+  const clock = clocks(
     zone,
     () =>
       new Intl.DateTimeFormat('en-US', {

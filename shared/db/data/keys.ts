@@ -94,20 +94,3 @@ const auditKey = (
     targetId: key.id,
     details: { name: key.name, mode: key.mode, prefix: key.prefix, scopes: key.scopes },
   });
-
-/** Writes the last uses of keys, as `recordKeyUses` does for those of the operations API. */
-export async function recordDataKeyUses(
-  db: Db,
-  uses: readonly (readonly [keyId: string, at: Date])[],
-): Promise<void> {
-  const rows = uses.map(([keyId, at]) => [keyId, at.toISOString()]);
-  await db.query(sql.prepared('data_keys_record_uses', z.object({}))`
-    WITH used AS MATERIALIZED (
-      SELECT k.id, u.at FROM ${sql.unnest(rows, ['text', 'timestamptz'])} AS u (id, at)
-      JOIN data_keys k ON k.id = u.id
-      WHERE k.last_used_at IS NULL OR k.last_used_at < u.at
-      ORDER BY k.id FOR NO KEY UPDATE OF k
-    )
-    UPDATE data_keys k SET last_used_at = greatest(k.last_used_at, used.at) FROM used WHERE k.id = used.id
-  `);
-}

@@ -142,23 +142,3 @@ const auditKey = (tx: Tx, actor: Actor, key: ApiKey, action: 'create' | 'revoke'
     targetId: key.id,
     details: { name: key.name, prefix: key.prefix, role: key.role, member_id: key.member_id },
   });
-
-/**
- * Writes the last uses of keys. A time never goes back: of several processes the latest use counts. The rows are locked
- * in one order to avoid deadlocks.
- */
-export async function recordKeyUses(
-  db: Db,
-  uses: readonly (readonly [keyId: string, at: Date])[],
-): Promise<void> {
-  const rows = uses.map(([keyId, at]) => [keyId, at.toISOString()]);
-  await db.query(sql.prepared('api_keys_record_uses', z.object({}))`
-    WITH used AS MATERIALIZED (
-      SELECT k.id, u.at FROM ${sql.unnest(rows, ['text', 'timestamptz'])} AS u (id, at)
-      JOIN api_keys k ON k.id = u.id
-      WHERE k.last_used_at IS NULL OR k.last_used_at < u.at
-      ORDER BY k.id FOR NO KEY UPDATE OF k
-    )
-    UPDATE api_keys k SET last_used_at = greatest(k.last_used_at, used.at) FROM used WHERE k.id = used.id
-  `);
-}

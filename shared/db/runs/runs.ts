@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { storedTime } from '../../time.ts';
-import {
-  type Approval,
-  type PendingGate,
-  type Run,
-  type RunStatus,
-  type RunSummary,
-  runStatuses,
-  type Trigger,
+import type {
+  Approval,
+  PendingGate,
+  Run,
+  RunStatus,
+  RunSummary,
+  Trigger,
 } from '../../contract/run.ts';
+import { runStatuses } from '../../run-kinds.ts';
 import type { Evals } from '../../contract/graph.ts';
 import type { Checkpoint, Step, StepAttempt } from '../../contract/step.ts';
 import type { Json, JsonObject } from '../../json.ts';

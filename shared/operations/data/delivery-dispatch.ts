@@ -1,5 +1,3 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import {
   releaseDeliveries,
   markDispatched,
@@ -7,9 +5,10 @@ import {
   requeueLost,
   takeQueued,
 } from '../../db/deliveries/queue.ts';
-import { DELIVERY_WORKFLOW, type DeliverWebhookInput, searchAttributes } from '../../execution.ts';
+import { DELIVERY_WORKFLOW, type DeliverWebhookInput } from '../../execution.ts';
 import type { DispatchDeps } from '../runs/executions.ts';
 import { type Loop, startLoop } from '../loop.ts';
+import { startOnce } from '../start-once.ts';
 
 /** Executions started per iteration, all at once. */
 const BATCH = 50;
@@ -45,27 +44,20 @@ async function start(deps: DispatchDeps, delivery: QueuedDelivery): Promise<bool
   };
   try {
     await temporal.withTimeout(() =>
-      temporal.client.workflow.start(DELIVERY_WORKFLOW, {
-        workflowId: `delivery-${id}-${round}`,
-        taskQueue: temporal.queues.control,
-        args: [input],
-        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        staticSummary: `${type} → ${new URL(url).host}`.slice(0, 120),
-        typedSearchAttributes: [{ key: workspaceKey, value: workspace_id }],
+      startOnce(temporal, {
+        workflow: DELIVERY_WORKFLOW,
+        id: `delivery-${id}-${round}`,
+        workspaceId: workspace_id,
+        input,
+        summary: `${type} → ${new URL(url).host}`,
       }),
     );
     return true;
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
     log.warn({ err: error, deliveryId: id }, 'could not start a delivery; will try again');
     return false;
   }
 }
-
-const workspaceKey = defineSearchAttributeKey(
-  searchAttributes.workspace,
-  SearchAttributeType.KEYWORD,
-);
 
 /** Starts executions of queued deliveries, and restarts lost ones, until stopped. */
 export function startDeliveryDispatch(deps: DispatchDeps): Loop {

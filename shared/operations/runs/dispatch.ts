@@ -1,8 +1,4 @@
-import {
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowIdReusePolicy,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import { type Alert, alertEvents } from '../../alerts.ts';
 import type { AdmittedRun } from '../../db/runs/admission.ts';
@@ -11,14 +7,10 @@ import { complete, isFirst, type OutboxRow, postpone } from '../../db/runs/outbo
 import { markLost } from '../../db/runs/silent.ts';
 import { messageOf } from '../../errors.ts';
 import { withoutNulls } from '../../gate-decision.ts';
-import {
-  ALERT_WORKFLOW,
-  searchAttributes,
-  type SendAlertInput,
-  SIGNAL_DECISION,
-} from '../../execution.ts';
-import { type DispatchDeps, keyword, type Outcome, startExecution } from './executions.ts';
+import { ALERT_WORKFLOW, type SendAlertInput, SIGNAL_DECISION } from '../../execution.ts';
+import { type DispatchDeps, type Outcome, startExecution } from './executions.ts';
 import { resume } from './resumption.ts';
+import { startOnce } from '../start-once.ts';
 
 const DONE: Outcome = { done: true };
 
@@ -91,12 +83,8 @@ async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Pr
   if (run === undefined) return DONE;
   // Cancelled before it was started: there is nothing to execute.
   if ('status' in run && (run as { status: string }).status === 'failed') return DONE;
-  try {
-    return { done: true, temporalRunId: await startExecution(deps, run, {}) };
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return DONE;
-    throw error;
-  }
+  const temporalRunId = await startExecution(deps, run, {});
+  return temporalRunId === undefined ? DONE : { done: true, temporalRunId };
 }
 
 /**
@@ -152,19 +140,12 @@ async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
     channels,
     task_queue: temporal.queues.background,
   };
-  try {
-    await temporal.client.workflow.start(ALERT_WORKFLOW, {
-      workflowId: `alert-${row.run_id}-${row.id}`,
-      taskQueue: temporal.queues.control,
-      args: [input],
-      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      staticSummary: summaryOf(content).slice(0, 120),
-      typedSearchAttributes: [
-        { key: keyword(searchAttributes.workspace), value: content.workspace_id },
-      ],
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
+  await startOnce(temporal, {
+    workflow: ALERT_WORKFLOW,
+    id: `alert-${row.run_id}-${row.id}`,
+    workspaceId: content.workspace_id,
+    input,
+    summary: summaryOf(content),
+  });
   return DONE;
 }

@@ -14,6 +14,7 @@ import {
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { TemporalLink } from '../../platform/temporal.ts';
+import { keyword, unlessStarted } from '../start-once.ts';
 
 /** The dependencies of dispatching outbox rows. */
 export interface DispatchDeps {
@@ -27,14 +28,14 @@ export interface DispatchDeps {
 export type Outcome = { done: true; temporalRunId?: string } | { done: false; wait: string };
 
 /**
- * Starts the execution of a run and returns its Temporal run id. Throws WorkflowExecutionAlreadyStartedError when there
- * is one: any, or, with `fromLedger`, an open one.
+ * Starts the execution of a run and returns its Temporal run id. Undefined when there is one: any, or, with
+ * `fromLedger`, an open one.
  */
 export async function startExecution(
   deps: DispatchDeps,
   run: AdmittedRun,
   options: { fromLedger?: boolean },
-): Promise<string> {
+): Promise<string | undefined> {
   const { temporal, config } = deps;
   const input: RunGraphInput = {
     engine_version: ENGINE_VERSION,
@@ -51,36 +52,34 @@ export async function startExecution(
     input: run.input,
     ...(options.fromLedger === true ? { from_ledger: true } : {}),
   };
-  const handle = await temporal.client.workflow.start(RUN_WORKFLOW, {
-    workflowId: run.runId,
-    taskQueue: temporal.queues.control,
-    args: [input],
-    workflowTaskTimeout: config.worker.workflowTaskTimeoutMs,
-    // A run's id is used once, so that a repeated start finds the first execution; only a start from the ledger, after
-    // its execution has closed, reuses it.
-    workflowIdReusePolicy:
-      options.fromLedger === true
-        ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
-        : WorkflowIdReusePolicy.REJECT_DUPLICATE,
-    staticSummary: `${run.workflowName} v${run.workflowVersion}`.slice(0, 120),
-    staticDetails: details(run),
-    typedSearchAttributes: [
-      { key: keyword(searchAttributes.workspace), value: run.workspaceId },
-      { key: keyword(searchAttributes.workflow), value: run.workflowName },
-      { key: keyword(searchAttributes.trigger), value: run.trigger },
-      { key: keyword(searchAttributes.status), value: 'running' },
-      {
-        key: defineSearchAttributeKey(searchAttributes.version, SearchAttributeType.INT),
-        value: run.workflowVersion,
-      },
-    ],
-  });
-  return handle.firstExecutionRunId;
+  const start = () =>
+    temporal.client.workflow.start(RUN_WORKFLOW, {
+      workflowId: run.runId,
+      taskQueue: temporal.queues.control,
+      args: [input],
+      workflowTaskTimeout: config.worker.workflowTaskTimeoutMs,
+      // A run's id is used once, so that a repeated start finds the first execution; only a start from the ledger, after
+      // its execution has closed, reuses it.
+      workflowIdReusePolicy:
+        options.fromLedger === true
+          ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+          : WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      staticSummary: `${run.workflowName} v${run.workflowVersion}`.slice(0, 120),
+      staticDetails: details(run),
+      typedSearchAttributes: [
+        { key: keyword(searchAttributes.workspace), value: run.workspaceId },
+        { key: keyword(searchAttributes.workflow), value: run.workflowName },
+        { key: keyword(searchAttributes.trigger), value: run.trigger },
+        { key: keyword(searchAttributes.status), value: 'running' },
+        {
+          key: defineSearchAttributeKey(searchAttributes.version, SearchAttributeType.INT),
+          value: run.workflowVersion,
+        },
+      ],
+    });
+  const handle = await unlessStarted(start);
+  return handle?.firstExecutionRunId;
 }
-
-/** A custom search attribute with one keyword. */
-export const keyword = (name: string) =>
-  defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
 function details(run: AdmittedRun): string {
   return [

@@ -5,13 +5,14 @@ import type { Db } from '../../db/pool.ts';
 import { AppError } from '../../errors.ts';
 import { checkGraphUntrusted } from '../../platform/threads/untrusted.ts';
 import { builtinTools, customToolName } from '../../tools.ts';
+import { BoundedMap } from '../../values/bounded-cache.ts';
 
 /** How many reasons a refusal lists. The response of `validate` has all of them. */
 const MAX_REASONS = 5;
 
 /** The current version of workflows as this process last read them; the oldest is dropped first. */
 const MAX_REMEMBERED = 200;
-const remembered = new Map<string, Runnable>();
+const remembered = new BoundedMap<string, Runnable>(MAX_REMEMBERED);
 
 /**
  * A workflow's current version with its graph as it will run, with defaults, or with the reasons why it cannot run. A
@@ -30,8 +31,6 @@ export async function findRunnable(
   if (current === undefined) return undefined;
   const found: Runnable = { version: current.version, ...(await judge(ids.workspaceId, current)) };
   remembered.set(key, found);
-  const oldest = remembered.keys().next();
-  if (remembered.size > MAX_REMEMBERED && oldest.done !== true) remembered.delete(oldest.value);
   return found;
 }
 

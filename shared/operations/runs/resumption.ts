@@ -1,9 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  isGrpcServiceError,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 import { readStartable, type StartableRun, supersede } from '../../db/runs/restart.ts';
 import { type OutboxRow, remember } from '../../db/runs/outbox.ts';
@@ -209,12 +205,6 @@ async function startFromLedger(
   row: OutboxRow,
   run: StartableRun,
 ): Promise<Outcome> {
-  let execution: string;
-  try {
-    execution = await startExecution(deps, run, { fromLedger: true });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    return TAKEN;
-  }
-  return announce(deps, row.run_id, execution);
+  const execution = await startExecution(deps, run, { fromLedger: true });
+  return execution === undefined ? TAKEN : announce(deps, row.run_id, execution);
 }

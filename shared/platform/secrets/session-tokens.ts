@@ -1,6 +1,7 @@
 import { hkdfSync, randomBytes, webcrypto } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
+import { BoundedMap } from '../../values/bounded-cache.ts';
 
 /** How long a session lasts without signing in again. */
 export const SESSION_SECONDS = 7 * 24 * 60 * 60;
@@ -48,13 +49,7 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
   );
   // A valid signature stays valid, and checking it takes longer than the lookup of its session. The session's expiry
   // and its member can change, and are checked every time.
-  const remembered = new Map<string, Session>();
-  const remember = (token: string, session: Session): Session => {
-    remembered.set(token, session);
-    const [oldest = token] = remembered.keys();
-    if (remembered.size > MAX_REMEMBERED) remembered.delete(oldest);
-    return session;
-  };
+  const remembered = new BoundedMap<string, Session>(MAX_REMEMBERED);
   return {
     issue: async ({ memberId, epoch }) => {
       const issuedAt = Math.floor(Date.now() / 1000);
@@ -85,7 +80,9 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
         const said = claims.safeParse(payload);
         if (!said.success) return undefined;
         const { sub, epoch, exp } = said.data;
-        return remember(token, { memberId: sub, epoch, expiresAt: exp });
+        const session: Session = { memberId: sub, epoch, expiresAt: exp };
+        remembered.set(token, session);
+        return session;
       } catch (error) {
         // Only a forger could use the reason why a token is invalid.
         if (error instanceof errors.JOSEError) return undefined;

@@ -1,73 +1,47 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Agent, request } from 'undici';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { request } from 'undici';
 import { z } from 'zod';
 import { sql } from '../../../shared/db/pool.ts';
-import { echo, type Engine, startEngine } from '../../support/engine.ts';
+import { echo } from '../../support/engine.ts';
 import { expectLedgerToAgree } from '../../support/money.ts';
-import { startApiProcess, type TestApi } from '../../support/processes.ts';
-
-// Three API processes on one database and no worker: runs stay pending, so what they hold stays held.
+import { type Answer, useApiProcesses } from '../api-processes.ts';
 
 const REPETITIONS = 20;
-let engine: Engine;
-let apis: TestApi[];
-let agent: Agent;
+const processes = useApiProcesses();
+const { call, turn } = processes;
 let workflowId: string;
 
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-  apis = await Promise.all(
-    [1, 2, 3].map(() => startApiProcess({ ...engine.env, LOG_LEVEL: 'error' })),
-  );
-  agent = new Agent({ connections: 40, headersTimeout: 60_000 });
-}, 60_000);
-afterAll(async () => {
-  await agent.close();
-  await Promise.all(apis.map((api) => api.stop()));
-  await engine.close();
-});
 beforeEach(async () => {
   await plan('enterprise');
 });
-
-interface Answer {
-  status: number;
-  body: { id?: string; detail?: string };
-}
-
-async function call(api: TestApi, path: string, body: unknown): Promise<Answer> {
-  const response = await request(`${api.url}${path}`, {
-    dispatcher: agent,
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return { status: response.statusCode, body: (await response.body.json()) as Answer['body'] };
-}
 
 /** So many triggers at the same moment, shared out among the processes. */
 const triggers = (n: number, of: (index: number) => string = () => workflowId): Promise<Answer[]> =>
   Promise.all(
     Array.from({ length: n }, (_, index) =>
-      call(apis[index % apis.length]!, `/api/workflows/${of(index)}/runs`, {}),
+      call(turn(index), 'POST', `/api/workflows/${of(index)}/runs`, {}),
     ),
   );
 
-const define = () => engine.define({ nodes: [echo('a')], edges: [] });
+const define = () => processes.engine.define({ nodes: [echo('a')], edges: [] });
 const newBudget = async (input: object): Promise<string> => {
-  const answer = await call(apis[0]!, '/api/budgets', { name: 'B', limit_usd: 1, ...input });
+  const answer = await call(processes.apis[0]!, 'POST', '/api/budgets', {
+    name: 'B',
+    limit_usd: 1,
+    ...input,
+  });
   expect(answer.status).toBe(201);
   return answer.body.id!;
 };
 const run = (statement: ReturnType<typeof sql.fragment>) =>
-  engine.db.query(sql.type(z.object({}))`${statement}`);
+  processes.engine.db.query(sql.type(z.object({}))`${statement}`);
 const plan = (name: string) => run(sql.fragment`UPDATE workspaces SET plan = ${name}`);
 const number = (statement: ReturnType<typeof sql.fragment>) =>
-  engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT (${statement}) AS n`);
+  processes.engine.db.oneFirst(sql.type(z.object({ n: z.number() }))`SELECT (${statement}) AS n`);
 
 /** What is left of the triggers of one workflow. */
 const traces = async (id = workflowId) =>
-  engine.db.one(sql.type(
+  processes.engine.db.one(sql.type(
     z.object({ runs: z.number(), audit: z.number(), holds: z.number(), promises: z.number() }),
   )`
     SELECT (SELECT count(*) FROM runs WHERE workflow_id = ${id}) AS runs,
@@ -106,7 +80,7 @@ describe('with room for one', () => {
         const after = await number(sql.fragment`SELECT sum(runs) FROM run_counters`);
         expect(after - before).toBe(1);
       }
-      await expectLedgerToAgree(engine.db);
+      await expectLedgerToAgree(processes.engine.db);
     },
     240_000,
   );
@@ -165,9 +139,9 @@ describe('the monthly quota', () => {
   }, 60_000);
 
   test('comes before budgets, and both before the validity of the graph', async () => {
-    workflowId = await engine.define({ nodes: [], edges: [] });
+    workflowId = await processes.engine.define({ nodes: [], edges: [] });
     const path = `/api/workflows/${workflowId}/runs`;
-    const detail = async () => (await call(apis[1]!, path, {})).body.detail;
+    const detail = async () => (await call(processes.apis[1]!, 'POST', path, {})).body.detail;
     expect(await detail()).toMatch(/^Workflow graph invalid: /);
     await newBudget({
       scope: 'workflow',
@@ -189,7 +163,7 @@ describe('the monthly quota', () => {
     await plan('free');
     await run(sql.fragment`DELETE FROM run_counters`);
     const trigger = async () =>
-      request(`${apis[2]!.url}/api/workflows/${workflowId}/runs`, {
+      request(`${processes.apis[2]!.url}/api/workflows/${workflowId}/runs`, {
         method: 'POST',
         headers: { 'idempotency-key': 'once' },
       });
@@ -216,6 +190,6 @@ test('two budgets taken by many at once, from all sides: no deadlock and no budg
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201, 402]));
   const admitted = answers.filter((answer) => answer.status === 201);
   expect(admitted).toHaveLength(40);
-  await expectLedgerToAgree(engine.db);
-  await request(`${apis[0]!.url}/api/budgets/${shared}`, { method: 'DELETE' });
+  await expectLedgerToAgree(processes.engine.db);
+  await request(`${processes.apis[0]!.url}/api/budgets/${shared}`, { method: 'DELETE' });
 }, 60_000);

@@ -1,78 +1,49 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Agent, request } from 'undici';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { sql } from '../../../shared/db/pool.ts';
-import { echo, type Engine, startEngine } from '../../support/engine.ts';
+import { echo } from '../../support/engine.ts';
 import { expectLedgerToAgree } from '../../support/money.ts';
-import { startApiProcess, type TestApi } from '../../support/processes.ts';
-
-// Three API processes on one database and no worker: runs stay pending, so what they hold stays held.
+import { type Answer, startOne, useApiProcesses } from '../api-processes.ts';
 
 const COPIES = 100;
 const ROUNDS = 20;
 
-let engine: Engine;
-let apis: TestApi[];
-let agent: Agent;
+const processes = useApiProcesses();
+const { call, turn } = processes;
 let workflowId: string;
 let path: string;
 
-beforeAll(async () => {
-  engine = await startEngine({ worker: false });
-  apis = await Promise.all(
-    [1, 2, 3].map(() => startApiProcess({ ...engine.env, LOG_LEVEL: 'error' })),
-  );
-  agent = new Agent({ connections: 40, headersTimeout: 60_000 });
-}, 60_000);
-afterAll(async () => {
-  await agent.close();
-  await Promise.all(apis.map((api) => api.stop()));
-  await engine.close();
-});
 beforeEach(async () => {
   await run(sql.fragment`UPDATE workspaces SET plan = 'enterprise'`);
-  workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
-  await call(apis[0]!, 'PUT', `/api/workflows/${workflowId}/webhook/config`, {
+  workflowId = await processes.engine.define({ nodes: [echo('a')], edges: [] });
+  await call(processes.apis[0]!, 'PUT', `/api/workflows/${workflowId}/webhook/config`, {
     dedup_window_seconds: 3_600,
   });
   path = await enable();
 });
 
-interface Answer {
-  status: number;
-  body: { run_id?: string; status?: string; detail?: string; url?: string };
-}
-
-async function call(
-  api: TestApi,
-  method: 'POST' | 'PUT',
-  target: string,
-  body: unknown,
-): Promise<Answer> {
-  const response = await request(`${api.url}${target}`, {
-    dispatcher: agent,
-    method,
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return { status: response.statusCode, body: (await response.body.json()) as Answer['body'] };
-}
-
 const enable = async (): Promise<string> => {
-  const { body } = await call(apis[0]!, 'POST', `/api/workflows/${workflowId}/webhook`, {});
+  const { body } = await call(
+    processes.apis[0]!,
+    'POST',
+    `/api/workflows/${workflowId}/webhook`,
+    {},
+  );
   return new URL(body.url!).pathname;
 };
 /** So many events at the same moment, shared out among the processes. */
 const send = (n: number, idOf: (index: number) => string): Promise<Answer[]> =>
   Promise.all(
     Array.from({ length: n }, (_, index) =>
-      call(apis[index % apis.length]!, 'POST', path, { event_id: idOf(index) }),
+      call(turn(index), 'POST', path, { event_id: idOf(index) }),
     ),
   );
 const run = (statement: ReturnType<typeof sql.fragment>) =>
-  engine.db.query(sql.type(z.object({}))`${statement}`);
+  processes.engine.db.query(sql.type(z.object({}))`${statement}`);
 const traces = () =>
-  engine.db.one(sql.type(z.object({ runs: z.number(), audit: z.number(), events: z.number() }))`
+  processes.engine.db.one(sql.type(
+    z.object({ runs: z.number(), audit: z.number(), events: z.number() }),
+  )`
     SELECT (SELECT count(*) FROM runs WHERE workflow_id = ${workflowId}) AS runs,
            (SELECT count(*) FROM audit_log WHERE target_id = ${workflowId} AND action = 'webhook_run') AS audit,
            (SELECT count(*) FROM webhook_events WHERE workflow_id = ${workflowId}) AS events
@@ -129,12 +100,12 @@ describe('copies of one event, at the same moment', () => {
 describe('where there is room for one run', () => {
   test('one event has it, its copies are told so, and of the others nothing is left', async () => {
     for (let round = 1; round <= ROUNDS; round += 1) {
-      workflowId = await engine.define({ nodes: [echo('a')], edges: [] });
+      workflowId = await processes.engine.define({ nodes: [echo('a')], edges: [] });
       path = await enable();
-      await call(apis[0]!, 'PUT', `/api/workflows/${workflowId}/webhook/config`, {
+      await call(processes.apis[0]!, 'PUT', `/api/workflows/${workflowId}/webhook/config`, {
         dedup_window_seconds: 60,
       });
-      await call(apis[0]!, 'POST', '/api/budgets', {
+      await call(processes.apis[0]!, 'POST', '/api/budgets', {
         name: 'B',
         scope: 'workflow',
         workflow_id: workflowId,
@@ -148,7 +119,7 @@ describe('where there is room for one run', () => {
       expect([...new Set(loser!.map((answer) => answer.status))]).toEqual([402]);
       expect(await traces()).toEqual({ runs: 1, audit: 1, events: 1 });
     }
-    await expectLedgerToAgree(engine.db);
+    await expectLedgerToAgree(processes.engine.db);
   }, 120_000);
 });
 
@@ -156,14 +127,14 @@ test('copies sent before and after the crash of a process start one run', async 
   for (let round = 1; round <= 4; round += 1) {
     const first = Promise.allSettled(
       Array.from({ length: 60 }, (_, index) =>
-        call(apis[index % apis.length]!, 'POST', path, { event_id: `evt_${round}` }),
+        call(turn(index), 'POST', path, { event_id: `evt_${round}` }),
       ),
     );
     await new Promise((resolve) => setTimeout(resolve, round * 10));
-    await apis[2]!.kill();
+    await processes.apis[2]!.kill();
     const settled = await first;
     const answers = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    apis[2] = await startApiProcess({ ...engine.env, LOG_LEVEL: 'error' });
+    processes.apis[2] = await startOne(processes.engine);
     const later = await send(30, () => `evt_${round}`);
     // Whoever was cut off may have started the run without being told.
     const all = [...answers, ...later];
@@ -181,14 +152,14 @@ test('a URL from before a rotation is nothing to any process once the new one is
     const sent: Promise<void>[] = [];
     for (let index = 0; index < 30; index += 1) {
       const after = rotated;
-      const answer = call(apis[index % apis.length]!, 'POST', old, {
+      const answer = call(turn(index), 'POST', old, {
         event_id: `${round}.${index}`,
       });
       sent.push(answer.then(({ status }) => expect(after ? [404] : [201, 404]).toContain(status)));
       if (index === 10) path = await enable().finally(() => (rotated = true));
     }
     await Promise.all(sent);
-    const fresh = await Promise.all(apis.map((api) => call(api, 'POST', path, {})));
+    const fresh = await Promise.all(processes.apis.map((api) => call(api, 'POST', path, {})));
     expect(fresh.map(({ status }) => status)).toEqual([201, 201, 201]);
   }
 }, 120_000);

@@ -2,7 +2,7 @@ import { Group, Select, Stack, Table, Text } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import type { RunStatus, RunSummary } from '../../../../client/index.ts';
+import type { RunSummary } from '../../../../client/index.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { ButtonLink, TextLink } from '../../parts/links.tsx';
@@ -16,17 +16,15 @@ import { When } from '../../parts/text/time.tsx';
 import { runsQuery } from '../../queries/runs.ts';
 import { workflowsQuery } from '../../queries/workflows.ts';
 import { sentenceCase } from '../../parts/text/sentence-case.ts';
+import { runStatuses, triggers } from '../../../../shared/run-kinds.ts';
 
 const route = getRouteApi('/inside/runs');
-
-const states: readonly RunStatus[] = ['pending', 'running', 'paused', 'success', 'failed'];
-const triggers: readonly RunSummary['trigger'][] = ['manual', 'webhook', 'mcp', 'schedule'];
 
 /** All runs, newest first. The address contains the filters. */
 export function RunListPage() {
   const { status, trigger, workflow_id } = route.useSearch();
   const filter = {
-    status: states.find((each) => each === status),
+    status: runStatuses.find((each) => each === status),
     trigger: triggers.find((each) => each === trigger),
     workflow_id,
   };
@@ -71,7 +69,7 @@ function Filters() {
         label="Status"
         placeholder="Any"
         clearable
-        data={states.map((value) => ({ value, label: sentenceCase(value) }))}
+        data={runStatuses.map((value) => ({ value, label: sentenceCase(value) }))}
         value={search.status ?? null}
         onChange={set('status')}
         w={150}
