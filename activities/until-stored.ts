@@ -1,6 +1,6 @@
 /**
- * Repeats a write while the database is away, after pauses that double from `firstMs` to `longestMs`. `beforeAgain` is
- * told how often it was tried and with what error; what it throws ends the attempts.
+ * Repeats a write while the database is away, after pauses that double from `firstMs` to `longestMs`. `beforeAgain`
+ * gets the error and how often the write was tried; what it throws ends the attempts.
  */
 export async function untilStored<T>(
   store: () => Promise<T>,

@@ -7,7 +7,7 @@ import {
   type ZodTypeProvider,
 } from 'fastify-type-provider-zod';
 import { withCommitsNoted } from '../shared/db/commit-outcome.ts';
-import { recordDataKeyUses } from '../shared/db/key-uses.ts';
+import { recordDataKeyUses } from '../shared/db/people/key-uses.ts';
 import { createDataCursors } from '../shared/crypto/data-cursors.ts';
 import { createEgress } from '../shared/platform/egress/egress.ts';
 import { ownServices } from '../shared/platform/egress/own-services.ts';

@@ -1,4 +1,4 @@
-import { type RecordUses, recordKeyUses } from '../../shared/db/key-uses.ts';
+import { type RecordUses, recordKeyUses } from '../../shared/db/people/key-uses.ts';
 import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { BoundedMap } from '../../shared/values/bounded-cache.ts';

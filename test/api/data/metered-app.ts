@@ -13,7 +13,7 @@ import { acceptJson } from '../../../api/http/body.ts';
 import { createKeyUses } from '../../../api/identity/key-uses.ts';
 import { createMeter } from '../../../api/data/meter.ts';
 import { envelopeOf } from '../../../shared/contract/data/envelope.ts';
-import { recordDataKeyUses } from '../../../shared/db/key-uses.ts';
+import { recordDataKeyUses } from '../../../shared/db/people/key-uses.ts';
 import { connectDatabase, sql } from '../../../shared/db/pool.ts';
 import type { Logger } from '../../../shared/platform/logger.ts';
 import type { TestApi } from '../test-api.ts';

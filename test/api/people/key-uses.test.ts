@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createKeyUses } from '../../../api/identity/key-uses.ts';
-import { recordKeyUses } from '../../../shared/db/key-uses.ts';
+import { recordKeyUses } from '../../../shared/db/people/key-uses.ts';
 import { connectDatabase, sql } from '../../../shared/db/pool.ts';
 import { newId } from '../../../shared/crypto/ids.ts';
 import { createLogger } from '../../../shared/platform/logger.ts';

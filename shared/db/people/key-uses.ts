@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Db, sql } from './pool.ts';
+import { type Db, sql } from '../pool.ts';
 
 /**
  * Writes the last uses of keys. A time never goes back: of several processes the latest use counts. The rows are locked
