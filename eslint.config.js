@@ -271,11 +271,6 @@ export default tseslint.config(
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
     },
   },
-  {
-    name: 'components of the console',
-    files: ['console/src/**/*.tsx'],
-    rules: { 'max-lines-per-function': 'off' },
-  },
 
   {
     name: 'the graph engine',

@@ -40,48 +40,16 @@ const measured = { ...nodeSize };
 /** What is known of a node beside the graph. The same object means that nothing has changed. */
 export type CardOf = (nodeId: string) => Partial<NodeCardData> | undefined;
 
-/**
- * A picture of a graph to look at. Nodes without a place of their own are laid out in a worker. `cardOf` adds what is
- * known of a node, `takenEdge` what is known of a connection. Nodes are selected by a click, or by Tab and Enter.
- */
-export function GraphView({
-  graph,
-  cardOf,
-  takenEdge,
+/** Keeps what matters in view: the whole graph until a person moves it, and the selected card. */
+function useFraming({
   selected,
+  places,
   onSelect,
-  height = 420,
 }: {
-  graph: Graph;
-  cardOf?: CardOf;
-  /** Whether the run went this way; undefined while that is open. */
-  takenEdge?: (
-    source: string,
-    target: string,
-    conditionValue: 'true' | 'false' | undefined,
-  ) => boolean | undefined;
   selected?: string | undefined;
-  onSelect?: (nodeId: string | undefined) => void;
-  height?: number | string;
+  places: Places | undefined;
+  onSelect: ((nodeId: string | undefined) => void) | undefined;
 }) {
-  const drawing = useMemo(() => drawingOf(graph), [graph]);
-  const places = usePlaces(drawing);
-  const colorMode = useComputedColorScheme('light');
-  const nodes = useNodes(drawing, places, cardOf, selected);
-  const routes = useMemo(
-    () => routesOf(drawing.edges, places ?? new Map(), nodeSize),
-    [drawing, places],
-  );
-  const edges = useMemo(
-    () =>
-      drawing.edges.flatMap((edge) => {
-        const route = routes.get(edge.id);
-        const taken = takenEdge?.(edge.source, edge.target, edge.conditionValue);
-        return route === undefined ? [] : [edgeOf(edge, route, taken)];
-      }),
-    [drawing, routes, takenEdge],
-  );
-  const drawnEdges = useGradually(edges, places !== undefined);
   const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
   const frame = useRef<HTMLDivElement>(null);
   const moved = useRef(false);
@@ -104,6 +72,79 @@ export function GraphView({
     if (flow === undefined || place === undefined || frame.current === null) return;
     bringIntoView(flow, place, frame.current);
   }, [flow, places, selected]);
+  return { frame, setFlow, moved, follow };
+}
+
+/** Cards and connections as they are drawn; nothing has a place until the layout is there. */
+function useDrawn({
+  graph,
+  cardOf,
+  selected,
+  takenEdge,
+}: {
+  graph: Graph;
+  cardOf?: CardOf;
+  selected?: string | undefined;
+  takenEdge?: (
+    source: string,
+    target: string,
+    conditionValue: 'true' | 'false' | undefined,
+  ) => boolean | undefined;
+}) {
+  const drawing = useMemo(() => drawingOf(graph), [graph]);
+  const places = usePlaces(drawing);
+  const colorMode = useComputedColorScheme('light');
+  const nodes = useNodes(drawing, places, cardOf, selected);
+  const routes = useMemo(
+    () => routesOf(drawing.edges, places ?? new Map(), nodeSize),
+    [drawing, places],
+  );
+  const edges = useMemo(
+    () =>
+      drawing.edges.flatMap((edge) => {
+        const route = routes.get(edge.id);
+        const taken = takenEdge?.(edge.source, edge.target, edge.conditionValue);
+        return route === undefined ? [] : [edgeOf(edge, route, taken)];
+      }),
+    [drawing, routes, takenEdge],
+  );
+  const drawnEdges = useGradually(edges, places !== undefined);
+  return { places, nodes, drawnEdges, colorMode, edges };
+}
+
+interface GraphViewProps {
+  graph: Graph;
+  cardOf?: CardOf;
+  /** Whether the run went this way; undefined while that is open. */
+  takenEdge?: (
+    source: string,
+    target: string,
+    conditionValue: 'true' | 'false' | undefined,
+  ) => boolean | undefined;
+  selected?: string | undefined;
+  onSelect?: (nodeId: string | undefined) => void;
+  height?: number | string;
+}
+
+/**
+ * A picture of a graph to look at. Nodes without a place of their own are laid out in a worker. `cardOf` adds what is
+ * known of a node, `takenEdge` what is known of a connection. Nodes are selected by a click, or by Tab and Enter.
+ */
+export function GraphView({
+  graph,
+  cardOf,
+  takenEdge,
+  selected,
+  onSelect,
+  height = 420,
+}: GraphViewProps) {
+  const { places, nodes, drawnEdges, colorMode, edges } = useDrawn({
+    graph,
+    cardOf,
+    selected,
+    takenEdge,
+  });
+  const { frame, setFlow, moved, follow } = useFraming({ selected, places, onSelect });
 
   if (places === undefined) {
     return (

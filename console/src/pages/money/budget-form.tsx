@@ -12,14 +12,7 @@ type NewBudget = BodyOf<'POST /api/budgets'>;
 
 const LEAST = 0.000001;
 
-/** Makes a budget, or changes one. What its counters are about (scope, window) cannot be changed. */
-export function BudgetForm({
-  budget,
-  onClose,
-}: {
-  budget: Budget | undefined;
-  onClose: () => void;
-}) {
+function useBudgetForm({ budget, onClose }: { budget: Budget | undefined; onClose: () => void }) {
   const [name, setName] = useState(budget?.name ?? '');
   const [limit, setLimit] = useState<number | string>(budget?.limit_usd ?? '');
   const [estimate, setEstimate] = useState<number | string>(budget?.reservation_estimate_usd ?? '');
@@ -48,6 +41,49 @@ export function BudgetForm({
       scope: workflowId === null ? 'workspace' : 'workflow',
       workflow_id: workflowId,
     });
+  return {
+    save,
+    send,
+    ready,
+    name,
+    setName,
+    window,
+    setWindow,
+    workflowId,
+    setWorkflowId,
+    limit,
+    setLimit,
+    holds,
+    setHolds,
+    estimate,
+    setEstimate,
+  };
+}
+
+type BudgetFormState = ReturnType<typeof useBudgetForm>;
+
+/** Makes a budget, or changes one. What its counters are about (scope, window) cannot be changed. */
+export function BudgetForm({
+  budget,
+  onClose,
+}: {
+  budget: Budget | undefined;
+  onClose: () => void;
+}) {
+  const state = useBudgetForm({ budget, onClose });
+  const {
+    save,
+    send,
+    ready,
+    name,
+    setName,
+    window,
+    setWindow,
+    workflowId,
+    setWorkflowId,
+    limit,
+    setLimit,
+  } = state;
 
   return (
     <Form
@@ -79,6 +115,15 @@ export function BudgetForm({
         hideControls
         required
       />
+      <Reservation {...state} />
+    </Form>
+  );
+}
+
+/** Whether runs reserve an estimate, and how much. */
+function Reservation({ holds, setHolds, estimate, setEstimate }: BudgetFormState) {
+  return (
+    <>
       <Switch
         label="Reserve an estimate for active runs"
         description="Each run reserves an estimate until it ends, so concurrent runs cannot exceed the limit together."
@@ -96,7 +141,7 @@ export function BudgetForm({
           required
         />
       )}
-    </Form>
+    </>
   );
 }
 

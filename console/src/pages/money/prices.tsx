@@ -20,7 +20,6 @@ export function Prices() {
   const prices = useQuery(pricesQuery);
   const mayManage = useMay('manage_workspace');
   const [edited, setEdited] = useState<{ price: Price | undefined }>();
-  const [builtIn, setBuiltIn] = useState(false);
   return (
     <Section
       title="Model prices"
@@ -62,27 +61,34 @@ export function Prices() {
           </>
         )}
       </Loaded>
-      <Stack gap="xs" align="flex-start">
-        <Button
-          variant="subtle"
-          size="compact-sm"
-          aria-expanded={builtIn}
-          onClick={() => setBuiltIn(!builtIn)}
-        >
-          {builtIn ? 'Hide built-in prices' : 'Show built-in prices'}
-        </Button>
-        <Collapse expanded={builtIn} w="100%">
-          {builtIn && (
-            <Stack gap="xs">
-              <Text size="xs" c="dimmed">
-                List prices as of {priceTable.date}. Custom prices override them.
-              </Text>
-              <PriceTable label="Built-in prices" prices={builtInPrices()} />
-            </Stack>
-          )}
-        </Collapse>
-      </Stack>
+      <BuiltInPrices />
     </Section>
+  );
+}
+
+function BuiltInPrices() {
+  const [builtIn, setBuiltIn] = useState(false);
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        aria-expanded={builtIn}
+        onClick={() => setBuiltIn(!builtIn)}
+      >
+        {builtIn ? 'Hide built-in prices' : 'Show built-in prices'}
+      </Button>
+      <Collapse expanded={builtIn} w="100%">
+        {builtIn && (
+          <Stack gap="xs">
+            <Text size="xs" c="dimmed">
+              List prices as of {priceTable.date}. Custom prices override them.
+            </Text>
+            <PriceTable label="Built-in prices" prices={builtInPrices()} />
+          </Stack>
+        )}
+      </Collapse>
+    </Stack>
   );
 }
 

@@ -9,9 +9,7 @@ import { signIn } from '../../session.ts';
 const LEAST_CHARACTERS = 10;
 const MOST_CHARACTERS = 256;
 
-/** Changes the own password. All other sessions end; this one goes on with a new token. */
-export function PasswordForm() {
-  const { email } = useIdentity();
+function usePasswordForm() {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
@@ -31,6 +29,16 @@ export function PasswordForm() {
   );
   const short = next !== '' && next.length < LEAST_CHARACTERS;
   const differs = again !== '' && again !== next;
+  return { change, current, next, again, setCurrent, setNext, short, setAgain, differs };
+}
+
+type PasswordFormState = ReturnType<typeof usePasswordForm>;
+
+/** Changes the own password. All other sessions end; this one goes on with a new token. */
+export function PasswordForm() {
+  const { email } = useIdentity();
+  const state = usePasswordForm();
+  const { change, current, next, again } = state;
   return (
     <Box maw={420}>
       <Form
@@ -44,34 +52,51 @@ export function PasswordForm() {
         </Text>
         {/* Password managers ask whose password this is. */}
         <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
-        <PasswordInput
-          label="Current password"
-          autoComplete="current-password"
-          value={current}
-          onChange={(event) => setCurrent(event.currentTarget.value)}
-          maxLength={MOST_CHARACTERS}
-          required
-        />
-        <PasswordInput
-          label="New password"
-          description={`At least ${LEAST_CHARACTERS} characters`}
-          autoComplete="new-password"
-          value={next}
-          onChange={(event) => setNext(event.currentTarget.value)}
-          error={short ? `At least ${LEAST_CHARACTERS} characters` : undefined}
-          maxLength={MOST_CHARACTERS}
-          required
-        />
-        <PasswordInput
-          label="Confirm new password"
-          autoComplete="new-password"
-          value={again}
-          onChange={(event) => setAgain(event.currentTarget.value)}
-          error={differs ? 'The passwords do not match' : undefined}
-          maxLength={MOST_CHARACTERS}
-          required
-        />
+        <PasswordFields {...state} />
       </Form>
     </Box>
+  );
+}
+
+function PasswordFields({
+  current,
+  setCurrent,
+  next,
+  setNext,
+  short,
+  again,
+  setAgain,
+  differs,
+}: PasswordFormState) {
+  return (
+    <>
+      <PasswordInput
+        label="Current password"
+        autoComplete="current-password"
+        value={current}
+        onChange={(event) => setCurrent(event.currentTarget.value)}
+        maxLength={MOST_CHARACTERS}
+        required
+      />
+      <PasswordInput
+        label="New password"
+        description={`At least ${LEAST_CHARACTERS} characters`}
+        autoComplete="new-password"
+        value={next}
+        onChange={(event) => setNext(event.currentTarget.value)}
+        error={short ? `At least ${LEAST_CHARACTERS} characters` : undefined}
+        maxLength={MOST_CHARACTERS}
+        required
+      />
+      <PasswordInput
+        label="Confirm new password"
+        autoComplete="new-password"
+        value={again}
+        onChange={(event) => setAgain(event.currentTarget.value)}
+        error={differs ? 'The passwords do not match' : undefined}
+        maxLength={MOST_CHARACTERS}
+        required
+      />
+    </>
   );
 }

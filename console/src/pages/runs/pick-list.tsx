@@ -1,38 +1,24 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { useWindowed } from '../../parts/data/windowed.ts';
 
-/**
- * A list, possibly long, with one selected row: by mouse, or with the arrow keys when it has the focus. Screen readers
- * read each row's text, or its `spoken` text.
- */
-export function PickList({
-  label,
+/** The rows in view, and the one that the arrow keys stand on. */
+function usePicking({
   count,
   rowHeight,
-  maxHeight,
+  keepAtEnd,
   picked,
-  onPick,
   isPicked,
-  spoken,
-  row,
-  keepAtEnd = false,
+  onPick,
+  maxHeight,
 }: {
-  label: string;
   count: number;
   rowHeight: number;
-  maxHeight: number;
-  /** The row to be brought into view when it changes. */
+  keepAtEnd: boolean;
   picked: number | undefined;
-  onPick: (row: number) => void;
-  /** Several rows may belong to the selection. */
   isPicked: (row: number) => boolean;
-  /** Where the row's own text does not say it all. */
-  spoken?: (row: number) => string;
-  row: (row: number) => ReactNode;
-  /** Stays at the last row while rows are added, unless somebody scrolled away from it. */
-  keepAtEnd?: boolean;
+  onPick: (row: number) => void;
+  maxHeight: number;
 }) {
-  const id = useId();
   const { frame, rows, before, after, scrollTo } = useWindowed(count, rowHeight);
   const [active, setActive] = useState<number>();
   const atEnd = useRef(keepAtEnd);
@@ -63,6 +49,52 @@ export function PickList({
     scrollTo(next);
     pick(next);
   };
+  return { frame, shown, rows, onKeyDown, atEnd, before, pick, after };
+}
+
+interface PickListProps {
+  label: string;
+  count: number;
+  rowHeight: number;
+  maxHeight: number;
+  /** The row to be brought into view when it changes. */
+  picked: number | undefined;
+  onPick: (row: number) => void;
+  /** Several rows may belong to the selection. */
+  isPicked: (row: number) => boolean;
+  /** Where the row's own text does not say it all. */
+  spoken?: (row: number) => string;
+  row: (row: number) => ReactNode;
+  /** Stays at the last row while rows are added, unless somebody scrolled away from it. */
+  keepAtEnd?: boolean;
+}
+
+/**
+ * A list, possibly long, with one selected row: by mouse, or with the arrow keys when it has the focus. Screen readers
+ * read each row's text, or its `spoken` text.
+ */
+export function PickList({
+  label,
+  count,
+  rowHeight,
+  maxHeight,
+  picked,
+  onPick,
+  isPicked,
+  spoken,
+  row,
+  keepAtEnd = false,
+}: PickListProps) {
+  const id = useId();
+  const { frame, shown, rows, onKeyDown, atEnd, before, pick, after } = usePicking({
+    count,
+    rowHeight,
+    keepAtEnd,
+    picked,
+    isPicked,
+    onPick,
+    maxHeight,
+  });
   return (
     <div
       ref={frame}
@@ -81,23 +113,59 @@ export function PickList({
     >
       <div style={{ height: before }} />
       {rows.map((index) => (
-        <div
+        <PickRow
           key={index}
-          id={`${id}-${index}`}
-          role="option"
-          className="pick-row"
-          style={{ height: rowHeight }}
-          aria-selected={isPicked(index)}
-          aria-label={spoken?.(index)}
-          aria-setsize={count}
-          aria-posinset={index + 1}
-          data-active={index === shown || undefined}
-          onClick={() => pick(index)}
-        >
-          {row(index)}
-        </div>
+          index={index}
+          id={id}
+          rowHeight={rowHeight}
+          isPicked={isPicked}
+          spoken={spoken}
+          count={count}
+          shown={shown}
+          pick={pick}
+          row={row}
+        />
       ))}
       <div style={{ height: after }} />
+    </div>
+  );
+}
+
+function PickRow({
+  index,
+  id,
+  rowHeight,
+  isPicked,
+  spoken,
+  count,
+  shown,
+  pick,
+  row,
+}: {
+  index: number;
+  id: string;
+  rowHeight: number;
+  isPicked: (row: number) => boolean;
+  spoken?: (row: number) => string;
+  count: number;
+  shown: number | undefined;
+  pick: (chosen: number) => void;
+  row: (row: number) => ReactNode;
+}) {
+  return (
+    <div
+      id={`${id}-${index}`}
+      role="option"
+      className="pick-row"
+      style={{ height: rowHeight }}
+      aria-selected={isPicked(index)}
+      aria-label={spoken?.(index)}
+      aria-setsize={count}
+      aria-posinset={index + 1}
+      data-active={index === shown || undefined}
+      onClick={() => pick(index)}
+    >
+      {row(index)}
     </div>
   );
 }

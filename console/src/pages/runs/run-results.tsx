@@ -129,47 +129,63 @@ export function RunCheckpoints({ run, select }: { run: Run; select: Selection['s
         role="region"
         aria-label="Checkpoints, scrollable"
       >
-        <Table
-          className="steps-table"
-          aria-label="Checkpoints"
-          aria-rowcount={checkpoints.length + 1}
-        >
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Step</Table.Th>
-              <Table.Th className="numbers">Event</Table.Th>
-              <Table.Th>When</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {before > 0 && <Gap height={before} />}
-            {rows.map((index) => {
-              const checkpoint = checkpoints[index];
-              return (
-                checkpoint !== undefined && (
-                  <Table.Tr key={checkpoint.step_key} aria-rowindex={index + 2}>
-                    <Table.Td className="cut">
-                      <Anchor
-                        component="button"
-                        size="sm"
-                        onClick={() => select(checkpoint.step_key)}
-                      >
-                        <UserText>{checkpoint.step_key}</UserText>
-                      </Anchor>
-                    </Table.Td>
-                    <Table.Td className="numbers">{checkpoint.event_id ?? 'Not recorded'}</Table.Td>
-                    <Table.Td>
-                      <When at={checkpoint.at} />
-                    </Table.Td>
-                  </Table.Tr>
-                )
-              );
-            })}
-            {after > 0 && <Gap height={after} />}
-          </Table.Tbody>
-        </Table>
+        <CheckpointTable
+          checkpoints={checkpoints}
+          before={before}
+          rows={rows}
+          select={select}
+          after={after}
+        />
       </Box>
     </Stack>
+  );
+}
+
+function CheckpointTable({
+  checkpoints,
+  before,
+  rows,
+  select,
+  after,
+}: {
+  checkpoints: Run['checkpoints'];
+  before: number;
+  rows: readonly number[];
+  select: Selection['select'];
+  after: number;
+}) {
+  return (
+    <Table className="steps-table" aria-label="Checkpoints" aria-rowcount={checkpoints.length + 1}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Step</Table.Th>
+          <Table.Th className="numbers">Event</Table.Th>
+          <Table.Th>When</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {before > 0 && <Gap height={before} />}
+        {rows.map((index) => {
+          const checkpoint = checkpoints[index];
+          return (
+            checkpoint !== undefined && (
+              <Table.Tr key={checkpoint.step_key} aria-rowindex={index + 2}>
+                <Table.Td className="cut">
+                  <Anchor component="button" size="sm" onClick={() => select(checkpoint.step_key)}>
+                    <UserText>{checkpoint.step_key}</UserText>
+                  </Anchor>
+                </Table.Td>
+                <Table.Td className="numbers">{checkpoint.event_id ?? 'Not recorded'}</Table.Td>
+                <Table.Td>
+                  <When at={checkpoint.at} />
+                </Table.Td>
+              </Table.Tr>
+            )
+          );
+        })}
+        {after > 0 && <Gap height={after} />}
+      </Table.Tbody>
+    </Table>
   );
 }
 

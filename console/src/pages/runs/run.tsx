@@ -2,7 +2,7 @@ import './runs.css';
 import { Alert, Box, CloseButton, Drawer, Stack, Tabs, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { lazy, Suspense, useMemo } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo } from 'react';
 import type { Run, Step } from '../../../../client/index.ts';
 import { UserText } from '../../parts/text/user-text.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
@@ -66,18 +66,7 @@ function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness
       wide
     >
       <RunFigures run={run} readAt={readAt} />
-      {run.error !== null && (
-        <Alert
-          color="red"
-          icon={<IconAlertTriangle size={18} aria-hidden />}
-          title={run.failure?.kind === 'cancelled' ? 'Cancelled' : 'Failed'}
-        >
-          <Text size="sm" className="pre">
-            <UserText>{run.error}</UserText>
-          </Text>
-          <ActionHints run={run} />
-        </Alert>
-      )}
+      <RunError run={run} />
       <WaitingGates run={run} />
       <div className="run-columns" data-two={(wide && detail !== false) || undefined}>
         <Stack gap="lg" miw={0}>
@@ -98,23 +87,57 @@ function RunView({ run, readAt, liveness }: { run: Run; readAt: number; liveness
           </Box>
         )}
       </div>
-      {!wide && (
-        <Drawer.Root
-          opened={detail !== false}
-          onClose={() => select(undefined)}
-          position="bottom"
-          size="75%"
-        >
-          <Drawer.Overlay />
-          <Drawer.Content aria-label="Selected step">
-            <Drawer.Body>
-              {close}
-              {detail}
-            </Drawer.Body>
-          </Drawer.Content>
-        </Drawer.Root>
-      )}
+      <StepDrawer wide={wide} detail={detail} select={select} close={close} />
     </Page>
+  );
+}
+
+function RunError({ run }: { run: Run }) {
+  return (
+    run.error !== null && (
+      <Alert
+        color="red"
+        icon={<IconAlertTriangle size={18} aria-hidden />}
+        title={run.failure?.kind === 'cancelled' ? 'Cancelled' : 'Failed'}
+      >
+        <Text size="sm" className="pre">
+          <UserText>{run.error}</UserText>
+        </Text>
+        <ActionHints run={run} />
+      </Alert>
+    )
+  );
+}
+
+/** The selected step, where the window has no room for it beside the run. */
+function StepDrawer({
+  wide,
+  detail,
+  select,
+  close,
+}: {
+  wide: boolean;
+  detail: ReactNode;
+  select: (step: string | undefined) => void;
+  close: ReactNode;
+}) {
+  return (
+    !wide && (
+      <Drawer.Root
+        opened={detail !== false}
+        onClose={() => select(undefined)}
+        position="bottom"
+        size="75%"
+      >
+        <Drawer.Overlay />
+        <Drawer.Content aria-label="Selected step">
+          <Drawer.Body>
+            {close}
+            {detail}
+          </Drawer.Body>
+        </Drawer.Content>
+      </Drawer.Root>
+    )
   );
 }
 

@@ -9,7 +9,7 @@ import { signIn } from '../../session.ts';
 import { NewPassword } from './new-password.tsx';
 import { SignInFrame } from './sign-in-frame.tsx';
 
-export function InvitePage() {
+function useInviteForm() {
   const given = useSearch({ from: '/invite' }).code;
   const navigate = useNavigate();
   const [code, setCode] = useState(given ?? '');
@@ -32,6 +32,14 @@ export function InvitePage() {
       },
     },
   );
+  return { join, code, setCode, name, setName, password, setPassword };
+}
+
+type InviteFormState = ReturnType<typeof useInviteForm>;
+
+export function InvitePage() {
+  const state = useInviteForm();
+  const { join, password, setPassword } = state;
   return (
     <SignInFrame
       title="Join the workspace"
@@ -45,22 +53,7 @@ export function InvitePage() {
         }}
       >
         <Stack gap="md">
-          <TextInput
-            label="Invite code"
-            autoComplete="off"
-            required
-            maxLength={200}
-            value={code}
-            onChange={(event) => setCode(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Name"
-            description="Leave empty to keep the name from your invitation."
-            autoComplete="name"
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
+          <InviteFields {...state} />
           <NewPassword value={password} onChange={setPassword} />
           {join.error !== null && <Failure error={join.error} />}
           <Button type="submit" loading={join.isPending}>
@@ -76,5 +69,28 @@ export function InvitePage() {
         .
       </Text>
     </SignInFrame>
+  );
+}
+
+function InviteFields({ code, setCode, name, setName }: InviteFormState) {
+  return (
+    <>
+      <TextInput
+        label="Invite code"
+        autoComplete="off"
+        required
+        maxLength={200}
+        value={code}
+        onChange={(event) => setCode(event.currentTarget.value)}
+      />
+      <TextInput
+        label="Name"
+        description="Leave empty to keep the name from your invitation."
+        autoComplete="name"
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </>
   );
 }

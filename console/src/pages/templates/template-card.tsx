@@ -51,26 +51,38 @@ export function TemplateCard({ template }: { template: Template }) {
           <Button size="xs" variant="subtle" onClick={open}>
             Preview
           </Button>
-          {remove !== undefined && (
-            <Button
-              size="xs"
-              variant="subtle"
-              loading={remove.isPending}
-              onClick={() =>
-                confirm({
-                  title: `Delete “${template.name}”?`,
-                  consequence: 'Workflows created from it are not affected.',
-                  confirmLabel: 'Delete template',
-                  onConfirm: () => remove.mutate(undefined),
-                })
-              }
-            >
-              Delete
-            </Button>
-          )}
+          <RemoveButton remove={remove} template={template} />
         </Group>
       </Stack>
       <TemplatePreview template={template} opened={previewed} onClose={close} />
     </Card>
+  );
+}
+
+function RemoveButton({
+  remove,
+  template,
+}: {
+  remove: ReturnType<typeof useTemplateActions>['remove'];
+  template: Template;
+}) {
+  return (
+    remove !== undefined && (
+      <Button
+        size="xs"
+        variant="subtle"
+        loading={remove.isPending}
+        onClick={() =>
+          confirm({
+            title: `Delete “${template.name}”?`,
+            consequence: 'Workflows created from it are not affected.',
+            confirmLabel: 'Delete template',
+            onConfirm: () => remove.mutate(undefined),
+          })
+        }
+      >
+        Delete
+      </Button>
+    )
   );
 }

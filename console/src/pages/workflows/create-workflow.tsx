@@ -21,7 +21,7 @@ export function CreateWorkflow({ opened, onClose }: { opened: boolean; onClose: 
   );
 }
 
-function CreateForm({ onClose }: { onClose: () => void }) {
+function useCreateForm() {
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
@@ -42,6 +42,35 @@ function CreateForm({ onClose }: { onClose: () => void }) {
         void navigate({ to: '/workflows/$workflowId/edit', params: { workflowId: id } }),
     },
   );
+  return {
+    create,
+    name,
+    from,
+    graph,
+    broken,
+    setName,
+    description,
+    setDescription,
+    setFrom,
+    setBroken,
+    setGraph,
+  };
+}
+
+function CreateForm({ onClose }: { onClose: () => void }) {
+  const {
+    create,
+    name,
+    from,
+    graph,
+    broken,
+    setName,
+    description,
+    setDescription,
+    setFrom,
+    setBroken,
+    setGraph,
+  } = useCreateForm();
   return (
     <Form
       action={create}

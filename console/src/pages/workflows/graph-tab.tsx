@@ -12,9 +12,8 @@ import { MistakeList } from './mistakes/mistake-list.tsx';
 import { countByNode, countWords } from './mistakes/mistakes.ts';
 import { useMistakes } from './mistakes/use-mistakes.ts';
 
-/** The graph to look at, what is wrong with it, and the node that is chosen. */
-export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
-  const [selected, setSelected] = useState<string>();
+/** What is wrong with the graph, and as marks on its cards. */
+function useMistakeCards(graph: Workflow['graph']) {
   const { mistakes } = useMistakes(graph);
   const counts = useMemo(() => countByNode(mistakes ?? []), [mistakes]);
   const cards = useMemo(
@@ -28,6 +27,13 @@ export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
     [counts],
   );
   const cardOf = useCallback((nodeId: string) => cards.get(nodeId) ?? NOTHING, [cards]);
+  return { mistakes, cardOf };
+}
+
+/** The graph to look at, what is wrong with it, and the node that is chosen. */
+export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
+  const [selected, setSelected] = useState<string>();
+  const { mistakes, cardOf } = useMistakeCards(graph);
   const mayEdit = useMay('create_edit_workflows');
   if (graph.nodes.length === 0) {
     return (

@@ -29,35 +29,13 @@ export function HeaderFields({
           Use headers for credentials. Values are encrypted and never shown again.
         </Text>
         {headers.map((header) => (
-          <Group key={header.key} align="flex-end" gap="xs">
-            <TextInput
-              label="Header"
-              placeholder="Authorization"
-              value={header.name}
-              onChange={(event) => replace(header.key, { name: event.currentTarget.value })}
-              maxLength={200}
-              flex={1}
-              miw={140}
-            />
-            <PasswordInput
-              label="Value"
-              placeholder={header.value === undefined ? 'Unchanged' : ''}
-              autoComplete="off"
-              value={header.value ?? ''}
-              onChange={(event) => replace(header.key, { value: event.currentTarget.value })}
-              maxLength={8_000}
-              flex={1}
-              miw={140}
-            />
-            <Button
-              variant="light"
-              color="red"
-              onClick={() => onChange(headers.filter(({ key }) => key !== header.key))}
-              aria-label={`Remove header ${header.name}`}
-            >
-              Remove
-            </Button>
-          </Group>
+          <HeaderRow
+            key={header.key}
+            header={header}
+            replace={replace}
+            onChange={onChange}
+            headers={headers}
+          />
         ))}
         {problem !== undefined && <Input.Error>{problem}</Input.Error>}
         <Group>
@@ -71,5 +49,49 @@ export function HeaderFields({
         </Group>
       </Stack>
     </Fieldset>
+  );
+}
+
+function HeaderRow({
+  header,
+  replace,
+  onChange,
+  headers,
+}: {
+  header: HeaderDraft;
+  replace: (key: number, part: Partial<HeaderDraft>) => void;
+  onChange: (headers: HeaderDraft[]) => void;
+  headers: HeaderDraft[];
+}) {
+  return (
+    <Group align="flex-end" gap="xs">
+      <TextInput
+        label="Header"
+        placeholder="Authorization"
+        value={header.name}
+        onChange={(event) => replace(header.key, { name: event.currentTarget.value })}
+        maxLength={200}
+        flex={1}
+        miw={140}
+      />
+      <PasswordInput
+        label="Value"
+        placeholder={header.value === undefined ? 'Unchanged' : ''}
+        autoComplete="off"
+        value={header.value ?? ''}
+        onChange={(event) => replace(header.key, { value: event.currentTarget.value })}
+        maxLength={8_000}
+        flex={1}
+        miw={140}
+      />
+      <Button
+        variant="light"
+        color="red"
+        onClick={() => onChange(headers.filter(({ key }) => key !== header.key))}
+        aria-label={`Remove header ${header.name}`}
+      >
+        Remove
+      </Button>
+    </Group>
   );
 }

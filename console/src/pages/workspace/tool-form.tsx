@@ -9,8 +9,7 @@ import { toolsKey } from '../../queries/tools.ts';
 import { HeaderFields } from './header-fields.tsx';
 import { draftOf, methods, toolOf, type ToolDraft, toolProblems } from './tool-draft.ts';
 
-/** Registers a tool, or changes one. Its name stays: graphs call the tool by it. */
-export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onClose: () => void }) {
+function useToolForm({ tool, onClose }: { tool: CustomTool | undefined; onClose: () => void }) {
   const [draft, setDraft] = useState(() => draftOf(tool));
   const change = (part: Partial<ToolDraft>): void => setDraft({ ...draft, ...part });
   const problems = toolProblems(draft);
@@ -24,6 +23,15 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
       quiet: true,
     },
   );
+  return { save, draft, problems, change };
+}
+
+type ToolFormState = ReturnType<typeof useToolForm>;
+
+/** Registers a tool, or changes one. Its name stays: graphs call the tool by it. */
+export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onClose: () => void }) {
+  const state = useToolForm({ tool, onClose });
+  const { save, draft, problems, change } = state;
   return (
     <Form
       action={save}
@@ -32,26 +40,7 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
       onCancel={onClose}
       ready={Object.keys(problems).length === 0 && draft.name !== '' && draft.url !== ''}
     >
-      <Group grow align="flex-start">
-        <TextInput
-          label="Name"
-          description="Workflows call it as custom:name"
-          value={draft.name}
-          onChange={(event) => change({ name: event.currentTarget.value })}
-          error={problems.name}
-          disabled={tool !== undefined}
-          maxLength={64}
-          required
-          data-autofocus
-        />
-        <TextInput
-          label="Label"
-          description="Display name"
-          value={draft.label}
-          onChange={(event) => change({ label: event.currentTarget.value })}
-          maxLength={200}
-        />
-      </Group>
+      <Naming {...state} tool={tool} />
       <Textarea
         label="Description"
         value={draft.description}
@@ -75,25 +64,61 @@ export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onCl
         maxHeight={240}
         error={problems.schema}
       />
-      <Group grow align="flex-start">
-        <NumberInput
-          label="Timeout (seconds)"
-          value={draft.timeout}
-          onChange={(value) => change({ timeout: Number(value) })}
-          min={1}
-          max={3_600}
-          allowDecimal={false}
-        />
-        <NumberInput
-          label="Retries"
-          value={draft.retries}
-          onChange={(value) => change({ retries: Number(value) })}
-          min={0}
-          max={10}
-          allowDecimal={false}
-        />
-      </Group>
+      <Limits {...state} />
     </Form>
+  );
+}
+
+function Naming({
+  draft,
+  change,
+  problems,
+  tool,
+}: ToolFormState & { tool: CustomTool | undefined }) {
+  return (
+    <Group grow align="flex-start">
+      <TextInput
+        label="Name"
+        description="Workflows call it as custom:name"
+        value={draft.name}
+        onChange={(event) => change({ name: event.currentTarget.value })}
+        error={problems.name}
+        disabled={tool !== undefined}
+        maxLength={64}
+        required
+        data-autofocus
+      />
+      <TextInput
+        label="Label"
+        description="Display name"
+        value={draft.label}
+        onChange={(event) => change({ label: event.currentTarget.value })}
+        maxLength={200}
+      />
+    </Group>
+  );
+}
+
+function Limits({ draft, change }: ToolFormState) {
+  return (
+    <Group grow align="flex-start">
+      <NumberInput
+        label="Timeout (seconds)"
+        value={draft.timeout}
+        onChange={(value) => change({ timeout: Number(value) })}
+        min={1}
+        max={3_600}
+        allowDecimal={false}
+      />
+      <NumberInput
+        label="Retries"
+        value={draft.retries}
+        onChange={(value) => change({ retries: Number(value) })}
+        min={0}
+        max={10}
+        allowDecimal={false}
+      />
+    </Group>
   );
 }
 

@@ -96,14 +96,19 @@ function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolea
   );
 }
 
-function Decision({
+function useDecision({
+  choice,
   runId,
   gate,
-  rejection,
   onDecided,
-  choice,
   onCancel,
-}: DecisionProps & { choice: Choice; onCancel: () => void }) {
+}: {
+  choice: Choice;
+  runId: DecisionProps['runId'];
+  gate: DecisionProps['gate'];
+  onDecided: DecisionProps['onDecided'];
+  onCancel: () => void;
+}) {
   const approved = choice === 'approve';
   const [reason, setReason] = useState('');
   const [input, setInput] = useState<string>();
@@ -135,6 +140,21 @@ function Decision({
     event.stopPropagation();
     decide();
   };
+  return { approved, press, decide, reason, setReason, input, setInput, mistake, send };
+}
+
+type DecisionState = ReturnType<typeof useDecision>;
+
+function Decision({
+  runId,
+  gate,
+  rejection,
+  onDecided,
+  choice,
+  onCancel,
+}: DecisionProps & { choice: Choice; onCancel: () => void }) {
+  const state = useDecision({ choice, runId, gate, onDecided, onCancel });
+  const { approved, press, decide, send } = state;
   return (
     <Paper withBorder p="md">
       <form
@@ -151,38 +171,8 @@ function Decision({
               ? 'The run continues from here.'
               : (rejection ?? 'Takes the "rejected" path, or fails if the workflow has none.')}
           </Text>
-          <Textarea
-            label="Reason"
-            description={`Optional. Saved with the decision${approved ? '' : ' and shown in the error if the run fails'}.`}
-            maxLength={MAX_REASON_LENGTH}
-            autosize
-            minRows={2}
-            maxRows={6}
-            autoFocus
-            value={reason}
-            onChange={(event) => setReason(event.currentTarget.value)}
-          />
-          {input === undefined ? (
-            <Button
-              variant="subtle"
-              size="compact-sm"
-              w="fit-content"
-              onClick={() => setInput('{}')}
-            >
-              Add input
-            </Button>
-          ) : (
-            <CodeEditor
-              label="Input"
-              description="A JSON object. Its keys are added to the run state."
-              language="json"
-              minHeight={60}
-              maxHeight={240}
-              value={input}
-              onChange={setInput}
-              error={mistake}
-            />
-          )}
+          <ReasonField {...state} />
+          <InputField {...state} />
           {send.error !== null && <Failure error={send.error} />}
           <Group gap="sm">
             <Button type="submit" color={approved ? 'teal.9' : 'red.9'} loading={send.isPending}>
@@ -198,6 +188,41 @@ function Decision({
         </Stack>
       </form>
     </Paper>
+  );
+}
+
+function ReasonField({ approved, reason, setReason }: DecisionState) {
+  return (
+    <Textarea
+      label="Reason"
+      description={`Optional. Saved with the decision${approved ? '' : ' and shown in the error if the run fails'}.`}
+      maxLength={MAX_REASON_LENGTH}
+      autosize
+      minRows={2}
+      maxRows={6}
+      autoFocus
+      value={reason}
+      onChange={(event) => setReason(event.currentTarget.value)}
+    />
+  );
+}
+
+function InputField({ input, setInput, mistake }: DecisionState) {
+  return input === undefined ? (
+    <Button variant="subtle" size="compact-sm" w="fit-content" onClick={() => setInput('{}')}>
+      Add input
+    </Button>
+  ) : (
+    <CodeEditor
+      label="Input"
+      description="A JSON object. Its keys are added to the run state."
+      language="json"
+      minHeight={60}
+      maxHeight={240}
+      value={input}
+      onChange={setInput}
+      error={mistake}
+    />
   );
 }
 

@@ -10,14 +10,7 @@ import { FormModal } from '../form-modal.tsx';
 
 type Events = DataEndpoint['events'];
 
-/** Registers an endpoint and shows its secret, this once; or changes the one that is given. */
-export function EndpointForm({
-  endpoint,
-  onClose,
-}: {
-  endpoint?: DataEndpoint;
-  onClose: () => void;
-}) {
+function useEndpointForm({ endpoint, onClose }: { endpoint?: DataEndpoint; onClose: () => void }) {
   const [url, setUrl] = useState(endpoint?.url ?? '');
   const [events, setEvents] = useState<Events>(
     endpoint?.events ?? ['entity.created', 'entity.updated'],
@@ -38,6 +31,21 @@ export function EndpointForm({
       },
     },
   );
+  return { save, url, setUrl, events, setEvents, isDemo, setIsDemo };
+}
+
+type EndpointFormState = ReturnType<typeof useEndpointForm>;
+
+/** Registers an endpoint and shows its secret, this once; or changes the one that is given. */
+export function EndpointForm({
+  endpoint,
+  onClose,
+}: {
+  endpoint?: DataEndpoint;
+  onClose: () => void;
+}) {
+  const state = useEndpointForm({ endpoint, onClose });
+  const { save, url, setUrl, isDemo, setIsDemo } = state;
   return (
     <FormModal
       title={endpoint === undefined ? 'New endpoint' : 'Edit endpoint'}
@@ -57,18 +65,7 @@ export function EndpointForm({
         value={url}
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
-      <Checkbox.Group
-        label="Subscribed events"
-        description="Select the events to send."
-        value={events}
-        onChange={(value) => setEvents(value as Events)}
-      >
-        <Stack gap="xs" mt="xs">
-          {Object.entries(endpointEvents).map(([event, about]) => (
-            <Checkbox key={event} value={event} label={event} description={about} />
-          ))}
-        </Stack>
-      </Checkbox.Group>
+      <SubscribedEvents {...state} />
       {endpoint === undefined && (
         <Checkbox
           label="Demo mode: send events of demo records instead of live records"
@@ -78,6 +75,23 @@ export function EndpointForm({
         />
       )}
     </FormModal>
+  );
+}
+
+function SubscribedEvents({ events, setEvents }: EndpointFormState) {
+  return (
+    <Checkbox.Group
+      label="Subscribed events"
+      description="Select the events to send."
+      value={events}
+      onChange={(value) => setEvents(value as Events)}
+    >
+      <Stack gap="xs" mt="xs">
+        {Object.entries(endpointEvents).map(([event, about]) => (
+          <Checkbox key={event} value={event} label={event} description={about} />
+        ))}
+      </Stack>
+    </Checkbox.Group>
   );
 }
 

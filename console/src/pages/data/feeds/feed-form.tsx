@@ -26,8 +26,7 @@ const objects = {
 type ObjectField = keyof typeof objects;
 const objectFields = Object.keys(objects) as ObjectField[];
 
-/** Makes a feed, or changes the one that is given. */
-export function FeedForm({
+function useFeedForm({
   feed,
   onClose,
   onSaved,
@@ -70,6 +69,39 @@ export function FeedForm({
     },
   );
   const sound = objectFields.every((field) => 'value' in parsed[field]);
+  return {
+    save,
+    sound,
+    name,
+    setName,
+    description,
+    setDescription,
+    types,
+    setTypes,
+    status,
+    setStatus,
+    isDemo,
+    setIsDemo,
+    parsed,
+    drafts,
+    setDrafts,
+  };
+}
+
+type FeedFormState = ReturnType<typeof useFeedForm>;
+
+/** Makes a feed, or changes the one that is given. */
+export function FeedForm({
+  feed,
+  onClose,
+  onSaved,
+}: {
+  feed?: FeedDetail;
+  onClose: () => void;
+  onSaved?: (feed: FeedDetail) => void;
+}) {
+  const state = useFeedForm({ feed, onClose, onSaved });
+  const { save, sound } = state;
   return (
     <FormModal
       title={feed === undefined ? 'New feed' : 'Edit feed'}
@@ -79,6 +111,27 @@ export function FeedForm({
       onSubmit={() => save.mutate(undefined)}
       onClose={onClose}
     >
+      <FeedFields {...state} feed={feed} />
+      <FeedObjects {...state} />
+    </FormModal>
+  );
+}
+
+function FeedFields({
+  name,
+  setName,
+  description,
+  setDescription,
+  types,
+  setTypes,
+  status,
+  setStatus,
+  isDemo,
+  setIsDemo,
+  feed,
+}: FeedFormState & { feed?: FeedDetail }) {
+  return (
+    <>
       <TextInput
         label="Name"
         required
@@ -117,31 +170,36 @@ export function FeedForm({
           onChange={(event) => setIsDemo(event.currentTarget.checked)}
         />
       )}
-      <Accordion variant="contained" defaultValue={sound ? null : 'more'}>
-        <Accordion.Item value="more">
-          <Accordion.Control>Specification (JSON)</Accordion.Control>
-          <Accordion.Panel>
-            <Stack gap="sm">
-              {objectFields.map((field) => {
-                const result = parsed[field];
-                return (
-                  <CodeEditor
-                    key={field}
-                    {...objects[field]}
-                    language="json"
-                    minHeight={80}
-                    maxHeight={240}
-                    value={drafts[field]}
-                    onChange={(text) => setDrafts((before) => ({ ...before, [field]: text }))}
-                    error={'problem' in result ? result.problem : undefined}
-                  />
-                );
-              })}
-            </Stack>
-          </Accordion.Panel>
-        </Accordion.Item>
-      </Accordion>
-    </FormModal>
+    </>
+  );
+}
+
+function FeedObjects({ sound, parsed, drafts, setDrafts }: FeedFormState) {
+  return (
+    <Accordion variant="contained" defaultValue={sound ? null : 'more'}>
+      <Accordion.Item value="more">
+        <Accordion.Control>Specification (JSON)</Accordion.Control>
+        <Accordion.Panel>
+          <Stack gap="sm">
+            {objectFields.map((field) => {
+              const result = parsed[field];
+              return (
+                <CodeEditor
+                  key={field}
+                  {...objects[field]}
+                  language="json"
+                  minHeight={80}
+                  maxHeight={240}
+                  value={drafts[field]}
+                  onChange={(text) => setDrafts((before) => ({ ...before, [field]: text }))}
+                  error={'problem' in result ? result.problem : undefined}
+                />
+              );
+            })}
+          </Stack>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </Accordion>
   );
 }
 

@@ -45,8 +45,7 @@ const firstCalls: Record<Scope, string> = {
 const allowanceOf = (typed: string | number): number | null =>
   typeof typed === 'number' ? typed : null;
 
-/** Makes a data key and shows its secret, this once. */
-export function DataKeyForm({ onClose }: { onClose: () => void }) {
+function useDataKeyForm({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [mode, setMode] = useState<DataKey['mode']>('live');
   const [chosen, setChosen] = useState<Scope[]>(['feeds:read', 'entities:read']);
@@ -74,6 +73,31 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
       },
     },
   );
+  return {
+    create,
+    name,
+    setName,
+    mode,
+    setMode,
+    chosen,
+    setChosen,
+    requests,
+    setRequests,
+    credits,
+    setCredits,
+    expires,
+    setExpires,
+    addresses,
+    setAddresses,
+  };
+}
+
+type DataKeyFormState = ReturnType<typeof useDataKeyForm>;
+
+/** Makes a data key and shows its secret, this once. */
+export function DataKeyForm({ onClose }: { onClose: () => void }) {
+  const state = useDataKeyForm({ onClose });
+  const { create, name, setName } = state;
   return (
     <FormModal
       title="New data key"
@@ -91,6 +115,16 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
+      <Permissions {...state} />
+      <Limits {...state} />
+    </FormModal>
+  );
+}
+
+/** Whose data the key reads, and what it may do. */
+function Permissions({ mode, setMode, chosen, setChosen }: DataKeyFormState) {
+  return (
+    <>
       <Radio.Group
         label="Mode"
         value={mode}
@@ -113,6 +147,23 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
           ))}
         </Stack>
       </Checkbox.Group>
+    </>
+  );
+}
+
+/** How much, until when and from where the key may be used. */
+function Limits({
+  requests,
+  setRequests,
+  credits,
+  setCredits,
+  expires,
+  setExpires,
+  addresses,
+  setAddresses,
+}: DataKeyFormState) {
+  return (
+    <>
       <SimpleGrid cols={{ base: 1, xs: 2 }}>
         <NumberInput
           label="Requests per month"
@@ -147,7 +198,7 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
         value={addresses}
         onChange={setAddresses}
       />
-    </FormModal>
+    </>
   );
 }
 

@@ -15,8 +15,7 @@ const optional = {
 type Optional = keyof typeof optional;
 const optionalFields = Object.keys(optional) as Optional[];
 
-/** Names a source, or changes the one that is given. */
-export function SourceForm({ source, onClose }: { source?: Source; onClose: () => void }) {
+function useSourceForm({ source, onClose }: { source?: Source; onClose: () => void }) {
   const [name, setName] = useState(source?.name ?? '');
   const [type, setType] = useState(source?.type ?? '');
   const [texts, setTexts] = useState<Record<Optional, string>>({
@@ -50,6 +49,27 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
       onDone: onClose,
     },
   );
+  return {
+    save,
+    name,
+    setName,
+    type,
+    setType,
+    texts,
+    setTexts,
+    reliability,
+    setReliability,
+    isDemo,
+    setIsDemo,
+  };
+}
+
+type SourceFormState = ReturnType<typeof useSourceForm>;
+
+/** Names a source, or changes the one that is given. */
+export function SourceForm({ source, onClose }: { source?: Source; onClose: () => void }) {
+  const state = useSourceForm({ source, onClose });
+  const { save, name, setName, type, setType, isDemo, setIsDemo } = state;
   return (
     <FormModal
       title={source === undefined ? 'New source' : 'Edit source'}
@@ -74,29 +94,7 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
         value={type}
         onChange={(event) => setType(event.currentTarget.value)}
       />
-      <SimpleGrid cols={{ base: 1, xs: 2 }}>
-        {optionalFields.map((field) => (
-          <TextInput
-            key={field}
-            label={optional[field][0]}
-            description={optional[field][1]}
-            maxLength={200}
-            value={texts[field]}
-            onChange={({ currentTarget: { value } }) =>
-              setTexts((before) => ({ ...before, [field]: value }))
-            }
-          />
-        ))}
-        <NumberInput
-          label="Reliability"
-          description="From 0 to 1. Leave empty if unknown."
-          min={0}
-          max={1}
-          step={0.05}
-          value={reliability}
-          onChange={setReliability}
-        />
-      </SimpleGrid>
+      <OptionalFields {...state} />
       {source === undefined && (
         <Checkbox
           label="Demo source"
@@ -106,5 +104,33 @@ export function SourceForm({ source, onClose }: { source?: Source; onClose: () =
         />
       )}
     </FormModal>
+  );
+}
+
+function OptionalFields({ texts, setTexts, reliability, setReliability }: SourceFormState) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }}>
+      {optionalFields.map((field) => (
+        <TextInput
+          key={field}
+          label={optional[field][0]}
+          description={optional[field][1]}
+          maxLength={200}
+          value={texts[field]}
+          onChange={({ currentTarget: { value } }) =>
+            setTexts((before) => ({ ...before, [field]: value }))
+          }
+        />
+      ))}
+      <NumberInput
+        label="Reliability"
+        description="From 0 to 1. Leave empty if unknown."
+        min={0}
+        max={1}
+        step={0.05}
+        value={reliability}
+        onChange={setReliability}
+      />
+    </SimpleGrid>
   );
 }

@@ -43,26 +43,37 @@ export function ArgumentRule({
           Remove
         </Button>
       </Group>
-      {rule.by === 'values' ? (
-        <Textarea
-          label="Values"
-          description="One per line. Numbers, true, false, null, lists and objects are read as JSON. Put quotes around them to match text."
-          value={rule.values}
-          onChange={(event) => onChange({ values: event.currentTarget.value })}
-          autosize
-          minRows={2}
-          required
-        />
-      ) : (
-        <TextInput
-          label="Pattern"
-          description="RE2. Matches anywhere in the value. Start with (?i) to ignore case."
-          value={rule.pattern}
-          onChange={(event) => onChange({ pattern: event.currentTarget.value })}
-          maxLength={500}
-          required
-        />
-      )}
+      <BlockedContent rule={rule} onChange={onChange} />
     </Stack>
+  );
+}
+
+/** The values or the pattern that the rule blocks. */
+function BlockedContent({
+  rule,
+  onChange,
+}: {
+  rule: RuleDraft;
+  onChange: (part: Partial<RuleDraft>) => void;
+}) {
+  return rule.by === 'values' ? (
+    <Textarea
+      label="Values"
+      description="One per line. Numbers, true, false, null, lists and objects are read as JSON. Put quotes around them to match text."
+      value={rule.values}
+      onChange={(event) => onChange({ values: event.currentTarget.value })}
+      autosize
+      minRows={2}
+      required
+    />
+  ) : (
+    <TextInput
+      label="Pattern"
+      description="RE2. Matches anywhere in the value. Start with (?i) to ignore case."
+      value={rule.pattern}
+      onChange={(event) => onChange({ pattern: event.currentTarget.value })}
+      maxLength={500}
+      required
+    />
   );
 }

@@ -83,27 +83,14 @@ function ToolCard({
   return (
     <Card withBorder role="group" aria-label={`Rules for ${name}`}>
       <Stack gap="sm">
-        <Group align="flex-end" gap="xs">
-          <Autocomplete
-            label="Tool"
-            value={tool.tool}
-            onChange={(value) => onChange({ tool: value })}
-            data={known}
-            error={taken ? 'This tool already has rules' : undefined}
-            flex={1}
-            miw={200}
-            maxLength={200}
-            required
-          />
-          <Button
-            variant="light"
-            color="red"
-            onClick={onRemove}
-            aria-label={`Remove rules for ${name}`}
-          >
-            Remove
-          </Button>
-        </Group>
+        <ToolName
+          tool={tool}
+          onChange={onChange}
+          known={known}
+          taken={taken}
+          onRemove={onRemove}
+          name={name}
+        />
         <AllowedWorkflows
           workflowIds={tool.workflowIds}
           onChange={(workflowIds) => onChange({ workflowIds })}
@@ -127,6 +114,46 @@ function ToolCard({
         </Group>
       </Stack>
     </Card>
+  );
+}
+
+function ToolName({
+  tool,
+  onChange,
+  known,
+  taken,
+  onRemove,
+  name,
+}: {
+  tool: ToolDraft;
+  onChange: (part: Partial<ToolDraft>) => void;
+  known: string[];
+  taken: boolean;
+  onRemove: () => void;
+  name: string;
+}) {
+  return (
+    <Group align="flex-end" gap="xs">
+      <Autocomplete
+        label="Tool"
+        value={tool.tool}
+        onChange={(value) => onChange({ tool: value })}
+        data={known}
+        error={taken ? 'This tool already has rules' : undefined}
+        flex={1}
+        miw={200}
+        maxLength={200}
+        required
+      />
+      <Button
+        variant="light"
+        color="red"
+        onClick={onRemove}
+        aria-label={`Remove rules for ${name}`}
+      >
+        Remove
+      </Button>
+    </Group>
   );
 }
 

@@ -63,27 +63,7 @@ export function StepTable({
   }, [chosen]);
   return (
     <>
-      <Group gap="sm" align="flex-end">
-        <TextInput
-          label="Search"
-          placeholder="Name, model or error"
-          value={choice.text}
-          onChange={({ currentTarget }) => setChoice({ ...choice, text: currentTarget.value })}
-        />
-        <Select
-          label="Status"
-          placeholder="Any"
-          clearable
-          data={[...states]}
-          value={choice.state ?? null}
-          onChange={(value) =>
-            setChoice({ ...choice, state: states.find((each) => each === value) })
-          }
-        />
-        <Text size="sm" c="dimmed" pb={8} role="status">
-          {countText(rows.length)} of {countText(steps.length)} steps
-        </Text>
-      </Group>
+      <StepFilters choice={choice} setChoice={setChoice} rows={rows} steps={steps} />
       <Box
         ref={windowed.frame}
         mah={480}
@@ -100,27 +80,77 @@ export function StepTable({
               ))}
             </Table.Tr>
           </Table.Thead>
-          <Table.Tbody>
-            <LeftOut height={windowed.before} />
-            {windowed.rows.map((index) => {
-              const step = rows[index];
-              return (
-                step !== undefined && (
-                  <StepRow
-                    key={step.step_key}
-                    step={step}
-                    index={index}
-                    chosen={step.step_key === chosen}
-                    select={select}
-                  />
-                )
-              );
-            })}
-            <LeftOut height={windowed.after} />
-          </Table.Tbody>
+          <StepRows windowed={windowed} rows={rows} chosen={chosen} select={select} />
         </Table>
       </Box>
     </>
+  );
+}
+
+function StepFilters({
+  choice,
+  setChoice,
+  rows,
+  steps,
+}: {
+  choice: StepChoice;
+  setChoice: (choice: StepChoice) => void;
+  rows: readonly Step[];
+  steps: readonly Step[];
+}) {
+  return (
+    <Group gap="sm" align="flex-end">
+      <TextInput
+        label="Search"
+        placeholder="Name, model or error"
+        value={choice.text}
+        onChange={({ currentTarget }) => setChoice({ ...choice, text: currentTarget.value })}
+      />
+      <Select
+        label="Status"
+        placeholder="Any"
+        clearable
+        data={[...states]}
+        value={choice.state ?? null}
+        onChange={(value) => setChoice({ ...choice, state: states.find((each) => each === value) })}
+      />
+      <Text size="sm" c="dimmed" pb={8} role="status">
+        {countText(rows.length)} of {countText(steps.length)} steps
+      </Text>
+    </Group>
+  );
+}
+
+function StepRows({
+  windowed,
+  rows,
+  chosen,
+  select,
+}: {
+  windowed: ReturnType<typeof useWindowed>;
+  rows: readonly Step[];
+  chosen: string | undefined;
+  select: Selection['select'];
+}) {
+  return (
+    <Table.Tbody>
+      <LeftOut height={windowed.before} />
+      {windowed.rows.map((index) => {
+        const step = rows[index];
+        return (
+          step !== undefined && (
+            <StepRow
+              key={step.step_key}
+              step={step}
+              index={index}
+              chosen={step.step_key === chosen}
+              select={select}
+            />
+          )
+        );
+      })}
+      <LeftOut height={windowed.after} />
+    </Table.Tbody>
   );
 }
 

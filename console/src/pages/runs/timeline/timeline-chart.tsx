@@ -86,17 +86,23 @@ export function TimelineChart({
           <UserText>{describeBar(shown)}</UserText>
         )}
       </Text>
-      <Group gap="md" aria-label="Legend" role="group">
-        {(['working', 'retrying', 'queued', 'waiting', 'iterations'] as const).map((phase) => (
-          <Group key={phase} gap={6} wrap="nowrap">
-            <span className={`phase-swatch phase-${phase}`} aria-hidden />
-            <Text size="xs" c="dimmed">
-              {phaseNames[phase]}
-            </Text>
-          </Group>
-        ))}
-      </Group>
+      <Legend />
     </Stack>
+  );
+}
+
+function Legend() {
+  return (
+    <Group gap="md" aria-label="Legend" role="group">
+      {(['working', 'retrying', 'queued', 'waiting', 'iterations'] as const).map((phase) => (
+        <Group key={phase} gap={6} wrap="nowrap">
+          <span className={`phase-swatch phase-${phase}`} aria-hidden />
+          <Text size="xs" c="dimmed">
+            {phaseNames[phase]}
+          </Text>
+        </Group>
+      ))}
+    </Group>
   );
 }
 

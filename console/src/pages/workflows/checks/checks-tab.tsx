@@ -37,7 +37,7 @@ export function ChecksTab({ workflow }: { workflow: Workflow }) {
   );
 }
 
-function ChecksForm({ workflow }: { workflow: Workflow }) {
+function useChecksForm(workflow: Workflow) {
   const [saved, setSaved] = useState(workflow.checks);
   const [checks, setChecks] = useState<readonly Check[]>(() => workflow.checks.map(checkFrom));
   const [touched, setTouched] = useState(false);
@@ -55,6 +55,14 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
     setTouched(true);
   };
   const elsewhere = JSON.stringify(saved) !== JSON.stringify(workflow.checks);
+  return { save, touched, checks, elsewhere, setSaved, setChecks, setTouched, set };
+}
+
+type ChecksFormState = ReturnType<typeof useChecksForm>;
+
+function ChecksForm({ workflow }: { workflow: Workflow }) {
+  const state = useChecksForm(workflow);
+  const { save, touched, checks, set } = state;
   return (
     <Form
       action={save}
@@ -62,21 +70,7 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
       ready={touched && checks.every((check) => checkProblem(check) === undefined)}
       onSubmit={() => save.mutate(undefined)}
     >
-      {elsewhere && !save.isPending && (
-        <Alert color="yellow" role="status" title="Someone else changed the checks">
-          <Button
-            size="compact-sm"
-            variant="default"
-            onClick={() => {
-              setSaved(workflow.checks);
-              setChecks(workflow.checks.map(checkFrom));
-              setTouched(false);
-            }}
-          >
-            Load their version
-          </Button>
-        </Alert>
-      )}
+      <ChangedElsewhere {...state} workflow={workflow} />
       {checks.length === 0 && <Empty title="No checks yet" />}
       <Stack gap="sm">
         {checks.map((check, at) => (
@@ -101,5 +95,33 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
         </Button>
       </Group>
     </Form>
+  );
+}
+
+function ChangedElsewhere({
+  elsewhere,
+  save,
+  setSaved,
+  setChecks,
+  setTouched,
+  workflow,
+}: ChecksFormState & { workflow: Workflow }) {
+  return (
+    elsewhere &&
+    !save.isPending && (
+      <Alert color="yellow" role="status" title="Someone else changed the checks">
+        <Button
+          size="compact-sm"
+          variant="default"
+          onClick={() => {
+            setSaved(workflow.checks);
+            setChecks(workflow.checks.map(checkFrom));
+            setTouched(false);
+          }}
+        >
+          Load their version
+        </Button>
+      </Alert>
+    )
   );
 }

@@ -23,8 +23,8 @@ import { useUndoKeys } from './use-undo-keys.ts';
 const NOTHING: Selection = { nodes: [], edges: [] };
 const NO_MISTAKES: readonly Mistake[] = [];
 
-/** The editor of one workflow: the drawing, and beside it what is chosen, what is wrong, and the JSON. */
-export function EditorBench({ workflow }: { workflow: Workflow }) {
+/** The draft with what is selected and shown of it, and what people do to it. */
+function useEditor(workflow: Workflow) {
   const [draft, change] = useReducer(changeDraft, workflow.graph, draftOf);
   const { graph } = draft;
   const [selection, setSelection] = useState(NOTHING);
@@ -50,6 +50,33 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
     drawing.edges.filter(({ id }) => ids.includes(id)).map(({ at }) => at);
   const connect = (source: string, target: string): void =>
     change({ type: 'connect', source, target, branch: freeBranch(graph, source) });
+  return {
+    saving,
+    draft,
+    drawing,
+    places,
+    selection,
+    change,
+    choose,
+    mistakes,
+    setSelection,
+    setPanel,
+    connect,
+    edgeIndexes,
+    graph,
+    side,
+    panel,
+    tools,
+    focused,
+  };
+}
+
+type EditorState = ReturnType<typeof useEditor>;
+
+/** The editor of one workflow: the drawing, and beside it what is chosen, what is wrong, and the JSON. */
+export function EditorBench({ workflow }: { workflow: Workflow }) {
+  const state = useEditor(workflow);
+  const { saving, draft, drawing, places, selection, change, choose, side } = state;
 
   return (
     <Page
@@ -72,73 +99,107 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
         saving={saving}
       />
       <Group align="flex-start" gap="md" wrap="wrap">
-        <Box
-          flex="3 1 420px"
-          miw={0}
-          w="100%"
-          // Long forms are scrolled beside the drawing where there is room for both.
-          pos={{ base: 'static', lg: 'sticky' }}
-          top={72}
-        >
-          {places === undefined ? (
-            <LoadingRows />
-          ) : (
-            <EditorCanvas
-              drawing={drawing}
-              places={places}
-              mistakes={mistakes ?? NO_MISTAKES}
-              selection={selection}
-              onSelect={(next) => {
-                setSelection(next);
-                setPanel('chosen');
-              }}
-              onPlace={(moved) => change({ type: 'place', places: new Map([...places, ...moved]) })}
-              onConnect={connect}
-              onRemove={({ nodes, edges }) =>
-                change({ type: 'remove', nodes, edges: edgeIndexes(edges) })
-              }
-              height="min(68vh, 760px)"
-            />
-          )}
-          <HiddenParts hidden={graph.nodes.length - drawing.nodes.length} />
-        </Box>
+        <EditorDrawing {...state} />
         {/* The drawing's delete key is not meant for what has the focus here. */}
         <Box flex="2 1 320px" miw={0} maw="100%" ref={side} className="nokey">
-          <Tabs value={panel} onChange={setPanel} keepMounted={false}>
-            <Tabs.List mb="sm">
-              <Tabs.Tab value="chosen">Selection</Tabs.Tab>
-              <Tabs.Tab value="mistakes">{tabWords(mistakes)}</Tabs.Tab>
-              <Tabs.Tab value="json">JSON</Tabs.Tab>
-            </Tabs.List>
-            <Tabs.Panel value="chosen">
-              <SelectionPanel
-                graph={graph}
-                drawing={drawing}
-                selection={selection}
-                mistakes={mistakes ?? NO_MISTAKES}
-                tools={tools}
-                focused={focused}
-                change={change}
-                onChoose={choose}
-              />
-            </Tabs.Panel>
-            <Tabs.Panel value="mistakes">
-              <MistakeList
-                mistakes={mistakes}
-                onChoose={(mistake) => {
-                  const target = targetOf(mistake, drawing);
-                  if (target === undefined) setPanel('json');
-                  else choose(target.selection, target.field);
-                }}
-              />
-            </Tabs.Panel>
-            <Tabs.Panel value="json">
-              <JsonPanel graph={graph} change={change} />
-            </Tabs.Panel>
-          </Tabs>
+          <EditorPanels {...state} />
         </Box>
       </Group>
     </Page>
+  );
+}
+
+function EditorPanels({
+  panel,
+  setPanel,
+  mistakes,
+  graph,
+  drawing,
+  selection,
+  tools,
+  focused,
+  change,
+  choose,
+}: EditorState) {
+  return (
+    <Tabs value={panel} onChange={setPanel} keepMounted={false}>
+      <Tabs.List mb="sm">
+        <Tabs.Tab value="chosen">Selection</Tabs.Tab>
+        <Tabs.Tab value="mistakes">{tabWords(mistakes)}</Tabs.Tab>
+        <Tabs.Tab value="json">JSON</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="chosen">
+        <SelectionPanel
+          graph={graph}
+          drawing={drawing}
+          selection={selection}
+          mistakes={mistakes ?? NO_MISTAKES}
+          tools={tools}
+          focused={focused}
+          change={change}
+          onChoose={choose}
+        />
+      </Tabs.Panel>
+      <Tabs.Panel value="mistakes">
+        <MistakeList
+          mistakes={mistakes}
+          onChoose={(mistake) => {
+            const target = targetOf(mistake, drawing);
+            if (target === undefined) setPanel('json');
+            else choose(target.selection, target.field);
+          }}
+        />
+      </Tabs.Panel>
+      <Tabs.Panel value="json">
+        <JsonPanel graph={graph} change={change} />
+      </Tabs.Panel>
+    </Tabs>
+  );
+}
+
+function EditorDrawing({
+  places,
+  drawing,
+  mistakes,
+  selection,
+  setSelection,
+  setPanel,
+  change,
+  connect,
+  edgeIndexes,
+  graph,
+}: EditorState) {
+  return (
+    <Box
+      flex="3 1 420px"
+      miw={0}
+      w="100%"
+      // Long forms are scrolled beside the drawing where there is room for both.
+      pos={{ base: 'static', lg: 'sticky' }}
+      top={72}
+    >
+      {places === undefined ? (
+        <LoadingRows />
+      ) : (
+        <EditorCanvas
+          drawing={drawing}
+          places={places}
+          mistakes={mistakes ?? NO_MISTAKES}
+          selection={selection}
+          onSelect={(next) => {
+            setSelection(next);
+            setPanel('chosen');
+          }}
+          onPlace={(moved) => change({ type: 'place', places: new Map([...places, ...moved]) })}
+          onConnect={connect}
+          onRemove={({ nodes, edges }) =>
+            change({ type: 'remove', nodes, edges: edgeIndexes(edges) })
+          }
+          height="min(68vh, 760px)"
+        />
+      )}
+      <HiddenParts hidden={graph.nodes.length - drawing.nodes.length} />
+    </Box>
   );
 }
 

@@ -33,35 +33,18 @@ export interface Selection {
   edges: readonly string[];
 }
 
-/**
- * The drawing, to be changed: nodes are dragged, connected by their handles and removed by a key. All of it can be
- * done without a mouse beside it.
- */
-export function EditorCanvas({
+/** The cards where the draft has them. */
+function useCards({
+  mistakes,
   drawing,
   places,
-  mistakes,
   selection,
-  onSelect,
-  onPlace,
-  onConnect,
-  onRemove,
-  height,
 }: {
+  mistakes: readonly Mistake[];
   drawing: Drawing;
   places: Places;
-  mistakes: readonly Mistake[];
   selection: Selection;
-  onSelect: (next: (current: Selection) => Selection) => void;
-  /** Where nodes have been put. */
-  onPlace: (moved: ReadonlyMap<string, Place>) => void;
-  onConnect: (source: string, target: string) => void;
-  onRemove: (selection: Selection) => void;
-  height: number | string;
 }) {
-  const colorMode = useComputedColorScheme('light');
-  // While they are dragged, nodes stand where the hand is; the draft learns of it when they are let go.
-  const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
   const counts = useMemo(() => countByNode(mistakes), [mistakes]);
   const standing = useMemo(
     () =>
@@ -86,6 +69,24 @@ export function EditorCanvas({
       }),
     [drawing, places, counts, selection.nodes],
   );
+  return { standing };
+}
+
+/** Cards and connections to be drawn, also while cards are dragged. */
+function useCanvas({
+  mistakes,
+  drawing,
+  places,
+  selection,
+}: {
+  mistakes: readonly Mistake[];
+  drawing: Drawing;
+  places: Places;
+  selection: Selection;
+}) {
+  // While they are dragged, nodes stand where the hand is; the draft learns of it when they are let go.
+  const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
+  const { standing } = useCards({ mistakes, drawing, places, selection });
   const nodes = useMemo(
     () =>
       dragged.size === 0
@@ -113,11 +114,34 @@ export function EditorCanvas({
       }),
     [drawing, routes, selection.edges],
   );
-  const frame = useRef<HTMLDivElement>(null);
-  const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
-  const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
-  useBroughtIntoView(flow, frame, only === undefined ? undefined : places.get(only));
+  return { setDragged, dragged, nodes, edges };
+}
 
+interface EditorCanvasProps {
+  drawing: Drawing;
+  places: Places;
+  mistakes: readonly Mistake[];
+  selection: Selection;
+  onSelect: (next: (current: Selection) => Selection) => void;
+  /** Where nodes have been put. */
+  onPlace: (moved: ReadonlyMap<string, Place>) => void;
+  onConnect: (source: string, target: string) => void;
+  onRemove: (selection: Selection) => void;
+  height: number | string;
+}
+
+/** What the drawing says has been moved or chosen in it. */
+function canvasChanges({
+  setDragged,
+  dragged,
+  onPlace,
+  onSelect,
+}: {
+  setDragged: (dragged: ReadonlyMap<string, Place>) => void;
+  dragged: ReadonlyMap<string, Place>;
+  onPlace: EditorCanvasProps['onPlace'];
+  onSelect: EditorCanvasProps['onSelect'];
+}) {
   const onNodesChange = (changes: NodeChange<CardNode>[]): void => {
     const moves = changes.filter((change) => change.type === 'position');
     const moved = new Map(
@@ -139,6 +163,36 @@ export function EditorCanvas({
     if (!changes.some(({ type }) => type === 'select')) return;
     onSelect((current) => ({ ...current, edges: chosenBy(changes, current.edges) }));
   };
+  return { onNodesChange, onEdgesChange };
+}
+
+/**
+ * The drawing, to be changed: nodes are dragged, connected by their handles and removed by a key. All of it can be
+ * done without a mouse beside it.
+ */
+export function EditorCanvas({
+  drawing,
+  places,
+  mistakes,
+  selection,
+  onSelect,
+  onPlace,
+  onConnect,
+  onRemove,
+  height,
+}: EditorCanvasProps) {
+  const colorMode = useComputedColorScheme('light');
+  const { setDragged, dragged, nodes, edges } = useCanvas({ mistakes, drawing, places, selection });
+  const frame = useRef<HTMLDivElement>(null);
+  const [flow, setFlow] = useState<ReactFlowInstance<CardNode>>();
+  const only = selection.nodes.length === 1 ? selection.nodes[0] : undefined;
+  useBroughtIntoView(flow, frame, only === undefined ? undefined : places.get(only));
+  const { onNodesChange, onEdgesChange } = canvasChanges({
+    setDragged,
+    dragged,
+    onPlace,
+    onSelect,
+  });
   return (
     <Box h={height} className="graph-frame" aria-label="Graph editor" role="region" ref={frame}>
       <ReactFlow

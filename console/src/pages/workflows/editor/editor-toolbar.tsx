@@ -72,16 +72,22 @@ export function EditorToolbar({
       >
         Save
       </Button>
-      <Badge
-        role="status"
-        variant="light"
-        c="bright"
-        tt="none"
-        color={saving.unsaved ? 'yellow' : 'gray'}
-      >
-        {saving.unsaved ? 'Unsaved changes' : 'Saved'}
-      </Badge>
+      <SavingState saving={saving} />
     </Group>
+  );
+}
+
+function SavingState({ saving }: { saving: Saving }) {
+  return (
+    <Badge
+      role="status"
+      variant="light"
+      c="bright"
+      tt="none"
+      color={saving.unsaved ? 'yellow' : 'gray'}
+    >
+      {saving.unsaved ? 'Unsaved changes' : 'Saved'}
+    </Badge>
   );
 }
 

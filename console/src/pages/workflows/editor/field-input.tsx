@@ -40,17 +40,7 @@ export function FieldInput({
         />
       );
     case 'template':
-      return (
-        <Textarea
-          {...common}
-          autosize
-          minRows={2}
-          maxRows={12}
-          dir="auto"
-          value={textOf(value)}
-          onChange={(event) => onText(event.currentTarget.value)}
-        />
-      );
+      return <TemplateInput common={common} value={value} onText={onText} />;
     case 'expression':
       return <ExpressionInput {...{ field, value, onChange, marks, error }} />;
     case 'number':
@@ -66,35 +56,97 @@ export function FieldInput({
       );
     case 'object':
     case 'json':
-      return (
-        <JsonField
-          label={field.label}
-          description={field.hint}
-          error={error}
-          value={value}
-          onChange={onChange}
-          {...(field.input === 'object' && { judge: anObject })}
-        />
-      );
+      return <JsonInput field={field} error={error} value={value} onChange={onChange} />;
     case 'names':
-      return (
-        <TagsInput
-          {...common}
-          value={Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []}
-          onChange={(names) => onChange(names.length === 0 ? undefined : names)}
-        />
-      );
+      return <NamesInput common={common} value={value} onChange={onChange} />;
     case 'tool':
-      return (
-        <Autocomplete
-          {...common}
-          data={[...tools]}
-          value={textOf(value)}
-          onChange={onText}
-          limit={50}
-        />
-      );
+      return <ToolInput common={common} tools={tools} value={value} onText={onText} />;
   }
+}
+
+function TemplateInput({
+  common,
+  value,
+  onText,
+}: {
+  common: { label: string; description: string | undefined; error: string | undefined };
+  value: unknown;
+  onText: (text: string) => void;
+}) {
+  return (
+    <Textarea
+      {...common}
+      autosize
+      minRows={2}
+      maxRows={12}
+      dir="auto"
+      value={textOf(value)}
+      onChange={(event) => onText(event.currentTarget.value)}
+    />
+  );
+}
+
+function ToolInput({
+  common,
+  tools,
+  value,
+  onText,
+}: {
+  common: { label: string; description: string | undefined; error: string | undefined };
+  tools: readonly string[];
+  value: unknown;
+  onText: (text: string) => void;
+}) {
+  return (
+    <Autocomplete
+      {...common}
+      data={[...tools]}
+      value={textOf(value)}
+      onChange={onText}
+      limit={50}
+    />
+  );
+}
+
+function NamesInput({
+  common,
+  value,
+  onChange,
+}: {
+  common: { label: string; description: string | undefined; error: string | undefined };
+  value: unknown;
+  onChange: (value: unknown) => void;
+}) {
+  return (
+    <TagsInput
+      {...common}
+      value={Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []}
+      onChange={(names) => onChange(names.length === 0 ? undefined : names)}
+    />
+  );
+}
+
+function JsonInput({
+  field,
+  error,
+  value,
+  onChange,
+}: {
+  field: NodeField;
+  error: string | undefined;
+  value: unknown;
+  onChange: (value: unknown) => void;
+}) {
+  return (
+    <JsonField
+      label={field.label}
+      description={field.hint}
+      error={error}
+      value={value}
+      onChange={onChange}
+      {...(field.input === 'object' && { judge: anObject })}
+    />
+  );
 }
 
 /** How much of an expression a mark underlines: the service tells where it begins to go wrong. */

@@ -12,6 +12,17 @@ import { type JsonRecord, valueAt } from '../record.ts';
 
 const NO_MARKS: readonly FieldMark[] = [];
 
+interface NodeFormProps {
+  graph: Graph;
+  id: string;
+  mistakes: readonly Mistake[];
+  tools: readonly string[];
+  /** The field that a mistake has led to. */
+  focused: string | undefined;
+  change: (action: DraftAction) => void;
+  onRenamed: (to: string) => void;
+}
+
 /** Everything that can be set of one node, and what it is connected with. */
 export function NodeForm({
   graph,
@@ -21,16 +32,7 @@ export function NodeForm({
   focused,
   change,
   onRenamed,
-}: {
-  graph: Graph;
-  id: string;
-  mistakes: readonly Mistake[];
-  tools: readonly string[];
-  /** The field that a mistake has led to. */
-  focused: string | undefined;
-  change: (action: DraftAction) => void;
-  onRenamed: (to: string) => void;
-}) {
+}: NodeFormProps) {
   const node = nodeOf(graph, id);
   const drawn = drawingOf(graph).nodes.find((each) => each.id === id);
   const marks = marksOf(mistakes, id, drawn?.kind);
@@ -62,35 +64,9 @@ export function NodeForm({
           onRenamed(to);
         }}
       />
-      <TextInput
-        label="Label"
-        description="Display name. Default: the node ID."
-        data-field="label"
-        value={labelOf(node)}
-        error={textOf(marks.get('label'))}
-        onChange={(event) => {
-          const value = event.currentTarget.value;
-          change({ type: 'set', id, field: 'label', value: value === '' ? undefined : value });
-        }}
-      />
+      <LabelInput node={node} marks={marks} change={change} id={id} />
       {mainFields[drawn.kind].map(input)}
-      <Accordion
-        multiple
-        variant="contained"
-        value={[...new Set([...open, ...holding])]}
-        onChange={setOpen}
-        keepMounted={false}
-        order={3}
-      >
-        {more.map(({ label, fields }) => (
-          <Accordion.Item key={label} value={label}>
-            <Accordion.Control>{label}</Accordion.Control>
-            <Accordion.Panel>
-              <Stack gap="sm">{fields.map(input)}</Stack>
-            </Accordion.Panel>
-          </Accordion.Item>
-        ))}
-      </Accordion>
+      <MoreFields open={open} holding={holding} setOpen={setOpen} more={more} input={input} />
       <EdgeFields graph={graph} id={id} change={change} />
       <Button
         variant="light"
@@ -101,6 +77,66 @@ export function NodeForm({
         Delete node
       </Button>
     </Stack>
+  );
+}
+
+function LabelInput({
+  node,
+  marks,
+  change,
+  id,
+}: {
+  node: NonNullable<ReturnType<typeof nodeOf>>;
+  marks: ReadonlyMap<string, readonly FieldMark[]>;
+  change: NodeFormProps['change'];
+  id: string;
+}) {
+  return (
+    <TextInput
+      label="Label"
+      description="Display name. Default: the node ID."
+      data-field="label"
+      value={labelOf(node)}
+      error={textOf(marks.get('label'))}
+      onChange={(event) => {
+        const value = event.currentTarget.value;
+        change({ type: 'set', id, field: 'label', value: value === '' ? undefined : value });
+      }}
+    />
+  );
+}
+
+function MoreFields({
+  open,
+  holding,
+  setOpen,
+  more,
+  input,
+}: {
+  open: string[];
+  holding: string[];
+  setOpen: (open: string[]) => void;
+  more: (typeof moreFields)[keyof typeof moreFields];
+  input: (field: NodeField) => ReactNode;
+}) {
+  return (
+    <Accordion
+      multiple
+      variant="contained"
+      value={[...new Set([...open, ...holding])]}
+      onChange={setOpen}
+      keepMounted={false}
+      order={3}
+    >
+      {more.map(({ label, fields }) => (
+        <Accordion.Item key={label} value={label}>
+          <Accordion.Control>{label}</Accordion.Control>
+          <Accordion.Panel>
+            <Stack gap="sm">{fields.map(input)}</Stack>
+          </Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
   );
 }
 

@@ -37,30 +37,8 @@ export function SelectionPanel({
   const edge = edges.length === 1 && nodes.length === 0 ? edges[0] : undefined;
   return (
     <Stack gap="sm">
-      <Title order={2} size="h6">
-        {node !== undefined
-          ? kindNames[node.kind]
-          : edge !== undefined
-            ? 'Edge'
-            : nodes.length > 1
-              ? 'Multiple selection'
-              : 'No selection'}
-      </Title>
-      <NativeSelect
-        label="Node"
-        data={[
-          { value: '', label: 'None' },
-          ...drawing.nodes.map(({ id, label }) => ({
-            value: id,
-            label: label === id ? id : `${label} (${id})`,
-          })),
-        ]}
-        value={node?.id ?? ''}
-        onChange={(event) => {
-          const id = event.currentTarget.value;
-          onChoose({ nodes: id === '' ? [] : [id], edges: [] });
-        }}
-      />
+      <PanelTitle node={node} edge={edge} nodes={nodes} />
+      <NodeChoice drawing={drawing} node={node} onChoose={onChoose} />
       {node !== undefined && (
         <NodeForm
           key={placeOf(graph, node.id)}
@@ -78,27 +56,7 @@ export function SelectionPanel({
           <EdgeRow graph={graph} edge={edge} change={change} />
         </div>
       )}
-      {nodes.length > 1 && (
-        <>
-          <Text size="sm">
-            {nodes.length} nodes and {edges.length} edges selected.
-          </Text>
-          <Button
-            variant="light"
-            color="red"
-            leftSection={<IconTrash size={16} aria-hidden />}
-            onClick={() =>
-              change({
-                type: 'remove',
-                nodes: nodes.map(({ id }) => id),
-                edges: edges.map(({ at }) => at),
-              })
-            }
-          >
-            Delete selection
-          </Button>
-        </>
-      )}
+      <SeveralSelected nodes={nodes} edges={edges} change={change} />
       {nodes.length + edges.length === 0 && (
         <Text size="sm" c="dimmed">
           Select a node or an edge in the graph, or add a node. To connect two nodes, drag from the
@@ -106,6 +64,90 @@ export function SelectionPanel({
         </Text>
       )}
     </Stack>
+  );
+}
+
+function PanelTitle({
+  node,
+  edge,
+  nodes,
+}: {
+  node: Drawing['nodes'][number] | undefined;
+  edge: Drawing['edges'][number] | undefined;
+  nodes: Drawing['nodes'];
+}) {
+  return (
+    <Title order={2} size="h6">
+      {node !== undefined
+        ? kindNames[node.kind]
+        : edge !== undefined
+          ? 'Edge'
+          : nodes.length > 1
+            ? 'Multiple selection'
+            : 'No selection'}
+    </Title>
+  );
+}
+
+function NodeChoice({
+  drawing,
+  node,
+  onChoose,
+}: {
+  drawing: Drawing;
+  node: Drawing['nodes'][number] | undefined;
+  onChoose: (selection: Selection) => void;
+}) {
+  return (
+    <NativeSelect
+      label="Node"
+      data={[
+        { value: '', label: 'None' },
+        ...drawing.nodes.map(({ id, label }) => ({
+          value: id,
+          label: label === id ? id : `${label} (${id})`,
+        })),
+      ]}
+      value={node?.id ?? ''}
+      onChange={(event) => {
+        const id = event.currentTarget.value;
+        onChoose({ nodes: id === '' ? [] : [id], edges: [] });
+      }}
+    />
+  );
+}
+
+function SeveralSelected({
+  nodes,
+  edges,
+  change,
+}: {
+  nodes: Drawing['nodes'];
+  edges: Drawing['edges'];
+  change: (action: DraftAction) => void;
+}) {
+  return (
+    nodes.length > 1 && (
+      <>
+        <Text size="sm">
+          {nodes.length} nodes and {edges.length} edges selected.
+        </Text>
+        <Button
+          variant="light"
+          color="red"
+          leftSection={<IconTrash size={16} aria-hidden />}
+          onClick={() =>
+            change({
+              type: 'remove',
+              nodes: nodes.map(({ id }) => id),
+              edges: edges.map(({ at }) => at),
+            })
+          }
+        >
+          Delete selection
+        </Button>
+      </>
+    )
   );
 }
 

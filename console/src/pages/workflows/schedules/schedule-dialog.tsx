@@ -48,7 +48,7 @@ export function ScheduleDialog({
 const zones = (): string[] => ['UTC', ...Intl.supportedValuesOf('timeZone')];
 const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: () => void }) {
+function useScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: () => void }) {
   const given = 'schedule' in target ? target.schedule : undefined;
   const [chosen, setChosen] = useState('');
   const [name, setName] = useState(given?.name ?? '');
@@ -73,6 +73,46 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
       quiet: true,
     },
   );
+  return {
+    save,
+    given,
+    cron,
+    broken,
+    workflowId,
+    chosen,
+    setChosen,
+    name,
+    setName,
+    setCron,
+    timezone,
+    setTimezone,
+    overlap,
+    setOverlap,
+    input,
+    setBroken,
+    setInput,
+  };
+}
+
+type ScheduleFormState = ReturnType<typeof useScheduleForm>;
+
+function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: () => void }) {
+  const state = useScheduleForm({ target, onClose });
+  const {
+    save,
+    given,
+    cron,
+    broken,
+    workflowId,
+    name,
+    setName,
+    setCron,
+    timezone,
+    setTimezone,
+    input,
+    setBroken,
+    setInput,
+  } = state;
   return (
     <Form
       action={save}
@@ -81,18 +121,7 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
       onSubmit={() => save.mutate(undefined)}
       onCancel={onClose}
     >
-      {'workflows' in target && (
-        <NativeSelect
-          label="Workflow"
-          required
-          data={[
-            { value: '', label: 'Select a workflow' },
-            ...target.workflows.map((each) => ({ value: each.id, label: each.name })),
-          ]}
-          value={chosen}
-          onChange={(event) => setChosen(event.currentTarget.value)}
-        />
-      )}
+      <WorkflowChoice {...state} target={target} />
       <TextInput
         label="Name"
         maxLength={200}
@@ -108,30 +137,9 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
         value={cron}
         onChange={(event) => setCron(event.currentTarget.value)}
       />
-      <Autocomplete
-        label="Time zone"
-        description="The schedule runs in this time zone"
-        required
-        data={zones()}
-        limit={30}
-        value={timezone}
-        onChange={setTimezone}
-      />
+      <TimeZone timezone={timezone} setTimezone={setTimezone} />
       <NextTimes cron={cron} timezone={timezone} />
-      <div>
-        <Text size="sm" fw={500} id="overlap-label">
-          If the previous run is still active
-        </Text>
-        <SegmentedControl
-          aria-labelledby="overlap-label"
-          data={[
-            { value: 'skip', label: 'Skip the new run' },
-            { value: 'allow', label: 'Start a new run' },
-          ]}
-          value={overlap}
-          onChange={(value) => setOverlap(value === 'allow' ? 'allow' : 'skip')}
-        />
-      </div>
+      <OverlapChoice {...state} />
       <JsonField
         label="Input"
         description="A JSON object passed to each run"
@@ -141,5 +149,65 @@ function ScheduleForm({ target, onClose }: { target: ScheduleTarget; onClose: ()
         onChange={(value) => setInput(isRecord(value) ? value : {})}
       />
     </Form>
+  );
+}
+
+function TimeZone({
+  timezone,
+  setTimezone,
+}: {
+  timezone: string;
+  setTimezone: React.Dispatch<React.SetStateAction<string>>;
+}) {
+  return (
+    <Autocomplete
+      label="Time zone"
+      description="The schedule runs in this time zone"
+      required
+      data={zones()}
+      limit={30}
+      value={timezone}
+      onChange={setTimezone}
+    />
+  );
+}
+
+function WorkflowChoice({
+  chosen,
+  setChosen,
+  target,
+}: ScheduleFormState & { target: ScheduleTarget }) {
+  return (
+    'workflows' in target && (
+      <NativeSelect
+        label="Workflow"
+        required
+        data={[
+          { value: '', label: 'Select a workflow' },
+          ...target.workflows.map((each) => ({ value: each.id, label: each.name })),
+        ]}
+        value={chosen}
+        onChange={(event) => setChosen(event.currentTarget.value)}
+      />
+    )
+  );
+}
+
+function OverlapChoice({ overlap, setOverlap }: ScheduleFormState) {
+  return (
+    <div>
+      <Text size="sm" fw={500} id="overlap-label">
+        If the previous run is still active
+      </Text>
+      <SegmentedControl
+        aria-labelledby="overlap-label"
+        data={[
+          { value: 'skip', label: 'Skip the new run' },
+          { value: 'allow', label: 'Start a new run' },
+        ]}
+        value={overlap}
+        onChange={(value) => setOverlap(value === 'allow' ? 'allow' : 'skip')}
+      />
+    </div>
   );
 }

@@ -50,40 +50,59 @@ export function ScheduleTable({
           </Table.Thead>
           <Table.Tbody>
             {schedules.map((schedule) => (
-              <Table.Tr key={schedule.id}>
-                <Table.Td>
-                  <UserText>{nameOf(schedule)}</UserText>
-                </Table.Td>
-                {workflowNames !== undefined && (
-                  <Table.Td>
-                    <WorkflowLink schedule={schedule} names={workflowNames} />
-                  </Table.Td>
-                )}
-                <Table.Td>
-                  <Code>{schedule.cron}</Code>
-                  <Text size="xs" c="dimmed">
-                    {schedule.timezone}
-                    {schedule.overlap === 'allow' && ', allows overlapping runs'}
-                  </Text>
-                </Table.Td>
-                <Table.Td>
-                  {schedule.next_run_at === null ? '–' : <When at={schedule.next_run_at} />}
-                </Table.Td>
-                <Table.Td>
-                  <LastTick schedule={schedule} />
-                </Table.Td>
-                <Table.Td>
-                  <EnabledSwitch schedule={schedule} />
-                </Table.Td>
-                <Table.Td>
-                  <ScheduleMenu schedule={schedule} onEdit={() => setEdited(schedule)} />
-                </Table.Td>
-              </Table.Tr>
+              <ScheduleRow
+                key={schedule.id}
+                schedule={schedule}
+                workflowNames={workflowNames}
+                setEdited={setEdited}
+              />
             ))}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
     </>
+  );
+}
+
+function ScheduleRow({
+  schedule,
+  workflowNames,
+  setEdited,
+}: {
+  schedule: Schedule;
+  workflowNames?: ReadonlyMap<string, string>;
+  setEdited: (schedule: Schedule) => void;
+}) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <UserText>{nameOf(schedule)}</UserText>
+      </Table.Td>
+      {workflowNames !== undefined && (
+        <Table.Td>
+          <WorkflowLink schedule={schedule} names={workflowNames} />
+        </Table.Td>
+      )}
+      <Table.Td>
+        <Code>{schedule.cron}</Code>
+        <Text size="xs" c="dimmed">
+          {schedule.timezone}
+          {schedule.overlap === 'allow' && ', allows overlapping runs'}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        {schedule.next_run_at === null ? '–' : <When at={schedule.next_run_at} />}
+      </Table.Td>
+      <Table.Td>
+        <LastTick schedule={schedule} />
+      </Table.Td>
+      <Table.Td>
+        <EnabledSwitch schedule={schedule} />
+      </Table.Td>
+      <Table.Td>
+        <ScheduleMenu schedule={schedule} onEdit={() => setEdited(schedule)} />
+      </Table.Td>
+    </Table.Tr>
   );
 }
 

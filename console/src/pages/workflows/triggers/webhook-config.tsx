@@ -9,8 +9,7 @@ import { webhooksKey } from '../../../queries/webhooks.ts';
 const MOST_TOLERANCE_SECONDS = 86_400;
 const MOST_WINDOW_SECONDS = 2_592_000;
 
-/** What a webhook asks of those who send. Outlives disabling it. */
-export function WebhookConfig({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
+function useWebhookSettings({ webhook, workflowId }: { webhook: Webhook; workflowId: string }) {
   const [requireSignature, setRequireSignature] = useState(webhook.require_signature);
   const [tolerance, setTolerance] = useState<number | string>(webhook.timestamp_tolerance_seconds);
   const [window, setWindow] = useState<number | string>(webhook.dedup_window_seconds);
@@ -25,6 +24,32 @@ export function WebhookConfig({ workflowId, webhook }: { workflowId: string; web
       }),
     { changes: [webhooksKey], done: 'Webhook settings saved', quiet: true },
   );
+  return {
+    save,
+    tolerance,
+    window,
+    field,
+    requireSignature,
+    setRequireSignature,
+    setTolerance,
+    setWindow,
+    setField,
+  };
+}
+
+/** What a webhook asks of those who send. Outlives disabling it. */
+export function WebhookConfig({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
+  const {
+    save,
+    tolerance,
+    window,
+    field,
+    requireSignature,
+    setRequireSignature,
+    setTolerance,
+    setWindow,
+    setField,
+  } = useWebhookSettings({ webhook, workflowId });
   return (
     <Fieldset legend="Settings" maw={560}>
       <Form

@@ -78,52 +78,100 @@ function VersionTable({
         </Table.Thead>
         <Table.Tbody>
           {versions.map(({ version, created_at: at, nodes, edges }) => (
-            <Table.Tr key={version} aria-current={version === shown ? 'true' : undefined}>
-              <Table.Td>
-                <Group gap="xs">
-                  {version}
-                  {version === workflow.version && (
-                    <Badge size="sm" variant="light" c="bright" tt="none">
-                      {' '}
-                      Latest{' '}
-                    </Badge>
-                  )}
-                </Group>
-              </Table.Td>
-              <Table.Td>
-                <When at={at} ago />
-              </Table.Td>
-              <Table.Td className="numbers">{nodes}</Table.Td>
-              <Table.Td className="numbers">{edges}</Table.Td>
-              <Table.Td>
-                <Group gap="sm">
-                  <TextLink
-                    to={to}
-                    params={params}
-                    search={{ tab: 'versions', version }}
-                    size="sm"
-                    aria-label={`Graph of version ${version}`}
-                  >
-                    Graph
-                  </TextLink>
-                  {version > 1 && (
-                    <TextLink
-                      to={to}
-                      params={params}
-                      search={{ tab: 'versions', version, against: version - 1 }}
-                      size="sm"
-                      aria-label={`Changes from version ${version - 1} to ${version}`}
-                    >
-                      Changes
-                    </TextLink>
-                  )}
-                </Group>
-              </Table.Td>
-            </Table.Tr>
+            <VersionRow
+              key={version}
+              version={version}
+              shown={shown}
+              workflow={workflow}
+              at={at}
+              nodes={nodes}
+              edges={edges}
+              to={to}
+              params={params}
+            />
           ))}
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+}
+
+function VersionRow({
+  version,
+  shown,
+  workflow,
+  at,
+  nodes,
+  edges,
+  to,
+  params,
+}: {
+  version: number;
+  shown: number | undefined;
+  workflow: Workflow;
+  at: string;
+  nodes: number;
+  edges: number;
+  to: '/workflows/$workflowId';
+  params: { workflowId: string };
+}) {
+  return (
+    <Table.Tr aria-current={version === shown ? 'true' : undefined}>
+      <Table.Td>
+        <Group gap="xs">
+          {version}
+          {version === workflow.version && (
+            <Badge size="sm" variant="light" c="bright" tt="none">
+              {' '}
+              Latest{' '}
+            </Badge>
+          )}
+        </Group>
+      </Table.Td>
+      <Table.Td>
+        <When at={at} ago />
+      </Table.Td>
+      <Table.Td className="numbers">{nodes}</Table.Td>
+      <Table.Td className="numbers">{edges}</Table.Td>
+      <Table.Td>
+        <VersionLinks to={to} params={params} version={version} />
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+function VersionLinks({
+  to,
+  params,
+  version,
+}: {
+  to: '/workflows/$workflowId';
+  params: { workflowId: string };
+  version: number;
+}) {
+  return (
+    <Group gap="sm">
+      <TextLink
+        to={to}
+        params={params}
+        search={{ tab: 'versions', version }}
+        size="sm"
+        aria-label={`Graph of version ${version}`}
+      >
+        Graph
+      </TextLink>
+      {version > 1 && (
+        <TextLink
+          to={to}
+          params={params}
+          search={{ tab: 'versions', version, against: version - 1 }}
+          size="sm"
+          aria-label={`Changes from version ${version - 1} to ${version}`}
+        >
+          Changes
+        </TextLink>
+      )}
+    </Group>
   );
 }
 
