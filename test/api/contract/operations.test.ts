@@ -145,7 +145,7 @@ describe('the api process', () => {
     const port = await ready(first);
     const second = start(String(port));
     expect(await second.exited).toEqual([1, null]);
-    expect(second.output()).toContain(`port ${port} is taken`);
+    expect(second.output()).toContain(`port ${port} is in use`);
     first.child.kill('SIGTERM');
     await first.exited;
   });
