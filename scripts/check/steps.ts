@@ -56,16 +56,18 @@ export const checkSteps: readonly CheckStep[] = [
       '.cache/knip',
     ],
   },
-  { name: 'words', script: './scripts/check/words.ts', args: [] },
   { name: 'format', script: 'oxfmt/bin/oxfmt', args: ['--check', '.'] },
 ];
 
-/** Tests of the sources that need no server: where files stand, import chains, links. `npm test` runs them anyway. */
-export const sourceTests: CheckStep = {
-  name: 'folders and links',
-  script: 'jest/bin/jest.js',
-  args: ['--silent', 'test/architecture', 'test/docs/links'],
-};
+/** Checks of the sources that `npm test` has as tests: words, where files stand, import chains, links. */
+export const sourceTests: readonly CheckStep[] = [
+  { name: 'words', script: './scripts/check/words.ts', args: [] },
+  {
+    name: 'folders and links',
+    script: 'jest/bin/jest.js',
+    args: ['--silent', 'test/architecture', 'test/docs/links'],
+  },
+];
 
 interface CheckOptions {
   steps: readonly CheckStep[];
