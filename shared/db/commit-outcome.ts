@@ -4,6 +4,7 @@ import {
   BackendTerminatedError,
   BackendTerminatedUnexpectedlyError,
   type CommonQueryMethods,
+  type FragmentSqlToken,
   sql,
 } from 'slonik';
 import { z } from 'zod';
@@ -83,18 +84,28 @@ async function lookAgain<T>(
   return last;
 }
 
-const transactions = new WeakMap<object, string>();
+/** How to find out whether a transaction was committed. */
+interface Trace {
+  id: string;
+  row: FragmentSqlToken;
+}
+
+const traces = new WeakMap<object, Trace>();
 
 /** To be selected by a statement of a transaction whose outcome is to be known: its id. */
 export const transactionId = sql.fragment`pg_current_xact_id()::text`;
 
-/** Keeps the id of the transaction that `tx` is of. */
-export function noteTransaction(tx: object, id: string): void {
-  transactions.set(tx, id);
+/**
+ * Stores the id of the transaction that `tx` belongs to, and a query for a row that only this transaction writes. The id
+ * tells whether the transaction is in progress, but not whether it was committed: a database server that crashes before
+ * the commit assigns the id again.
+ */
+export function noteTransaction(tx: object, id: string, row: FragmentSqlToken): void {
+  traces.set(tx, { id, row });
 }
 
 /**
- * Executes a transaction. When the connection is lost during the commit, its outcome is looked up by its id, if one was
+ * Executes a transaction. When the connection is lost during the commit, its outcome is looked up, if a trace of it was
  * stored, and the result of `work` is returned if it was committed. Throws AppError `unavailable` when the outcome is
  * unknown.
  */
@@ -103,38 +114,47 @@ export async function committed<Tx extends object, T>(
   transact: (work: (tx: Tx) => Promise<T>) => Promise<T>,
   work: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  let done: { result: T; id: string | undefined } | undefined;
+  let done: { result: T; trace: Trace | undefined } | undefined;
   try {
     await transact(async (tx) => {
       const result = await work(tx);
-      done = { result, id: transactions.get(tx) };
+      done = { result, trace: traces.get(tx) };
       return result;
     });
   } catch (error) {
     // Before its COMMIT was sent nothing of a transaction is there.
-    if (done?.id === undefined || !isLostConnection(error)) throw error;
-    const { id } = done;
+    if (done?.trace === undefined || !isLostConnection(error)) throw error;
+    const { trace } = done;
     const ended = await lookAgain(
-      () => statusOf(pool, id),
+      () => statusOf(pool, trace),
       (status) => status !== 'in progress',
     );
     if (!ended.answered || ended.answer === 'in progress') throw outcomeUnknown(error);
     if (ended.answer !== 'committed') throw error;
   }
   if (done === undefined) throw new Error('a transaction without a result');
-  if (done.id !== undefined) noteCommit();
+  if (done.trace !== undefined) noteCommit();
   return done.result;
 }
 
-/** `committed`, `aborted` or `in progress`; null when it is too long ago for Postgres to know. */
-async function statusOf(pool: CommonQueryMethods, id: string): Promise<string | null> {
-  const row = z.object({ status: z.string().nullable() });
+const statusRow = z.object({ status: z.string().nullable() });
+const foundRow = z.object({ found: z.boolean() });
+
+async function statusOf(
+  pool: CommonQueryMethods,
+  { id, row }: Trace,
+): Promise<'committed' | 'aborted' | 'in progress'> {
   // In a transaction of its own, since within another one, as that of an export, Slonik lets no other statement through.
-  return pool.transaction((tx) =>
-    tx.oneFirst(sql.prepared('transaction_status', row)`
-      SELECT pg_xact_status(${id}::xid8) AS status
-    `),
-  );
+  return pool.transaction(async (tx) => {
+    // Postgres refuses an id that it has not assigned yet. After a crash this may be one.
+    const status = await tx.oneFirst(sql.prepared('transaction_status', statusRow)`
+      SELECT CASE WHEN ${id}::xid8 < pg_current_xact_id() THEN pg_xact_status(${id}::xid8) END AS status
+    `);
+    if (status === 'in progress') return status;
+    // A statement of its own: its snapshot contains what ended before it.
+    const found = await tx.oneFirst(sql.type(foundRow)`SELECT EXISTS (${row}) AS found`);
+    return found ? 'committed' : 'aborted';
+  });
 }
 
 const scope = new AsyncLocalStorage<{ committed: boolean }>();

@@ -4,7 +4,7 @@ export interface Proxy {
   port: number;
   /** `127.0.0.1:<port>` */
   address: string;
-  /** Bytes from the client wait; connections stay. */
+  /** Bytes from the client wait, and so do new connections; those that exist stay. */
   hold(): void;
   /** Bytes from the server wait; what is sent to it arrives. */
   holdAnswers(): void;
@@ -24,18 +24,21 @@ export async function startProxy(target: { host: string; port: number }): Promis
   let held = false;
   let answersHeld = false;
   let down = false;
+  const waiting = new Set<() => void>();
   const track = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
   };
   const server = createServer((client) => {
-    if (down) {
-      client.destroy();
-      return;
-    }
-    const upstream = connect(target);
     track(client);
+    if (down) client.destroy();
+    else if (held) waiting.add(() => pipe(client));
+    else pipe(client);
+  });
+  const pipe = (client: Socket): void => {
+    if (client.destroyed) return;
+    const upstream = connect(target);
     track(upstream);
     clients.add(client);
     upstreams.add(upstream);
@@ -47,9 +50,8 @@ export async function startProxy(target: { host: string; port: number }): Promis
     upstream.on('close', () => client.destroy());
     client.on('data', (chunk) => upstream.write(chunk));
     upstream.on('data', (chunk) => client.write(chunk));
-    if (held) client.pause();
     if (answersHeld) upstream.pause();
-  });
+  };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const breakAll = (): void => sockets.forEach((socket) => socket.destroy());
@@ -68,6 +70,8 @@ export async function startProxy(target: { host: string; port: number }): Promis
       held = false;
       answersHeld = false;
       clients.forEach((client) => client.resume());
+      waiting.forEach((connectIt) => connectIt());
+      waiting.clear();
       upstreams.forEach((upstream) => upstream.resume());
     },
     cut: () => {

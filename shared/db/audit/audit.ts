@@ -17,22 +17,26 @@ export interface AuditEntry {
   details?: JsonObject;
 }
 
+/** The query for an entry that traces its transaction. */
+export const auditRow = (id: string) => sql.fragment`SELECT FROM audit_log WHERE id = ${id}`;
+
 /**
- * Appends one entry, in the transaction of the action it records, and keeps that transaction's id, so that its outcome
- * can be looked up if the connection is lost during the commit.
+ * Appends one entry, in the transaction of the action it records, and stores a trace of that transaction, so that its
+ * outcome can be looked up if the connection is lost during the commit.
  */
 export async function recordAudit(
   db: Db,
   actor: Pick<Actor, 'workspaceId' | 'id' | 'name'>,
   entry: AuditEntry,
 ): Promise<void> {
+  const auditId = newId('audit');
   const id = await db.oneFirst(sql.prepared('record_audit', z.object({ id: z.string() }))`
     INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
-    VALUES (${newId('audit')}, ${actor.workspaceId}, ${entry.action}, ${actor.id}, ${actor.name},
+    VALUES (${auditId}, ${actor.workspaceId}, ${entry.action}, ${actor.id}, ${actor.name},
             ${entry.targetType}, ${entry.targetId}, ${JSON.stringify(entry.details ?? {})}::jsonb)
     RETURNING ${transactionId} AS id
   `);
-  noteTransaction(db, id);
+  noteTransaction(db, id, auditRow(auditId));
 }
 
 /** By primary key, only for the rows of a page. */

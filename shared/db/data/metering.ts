@@ -238,9 +238,19 @@ export async function takeCredits(
     FROM walk w, account a WHERE w.n > 0 ORDER BY w.n
   `);
   const [first] = rows;
-  if (first !== undefined) noteTransaction(db, first.transaction);
+  if (first !== undefined)
+    noteTransaction(db, first.transaction, sql.fragment`SELECT ${batchRows(payer, batch)}`);
   return rows.map((row) => ({ taken: row.taken, ...toAccounts(row) }));
 }
+
+/** A batch is looked up right after it was sent. */
+const LOOKED_FOR_MINUTES = 10;
+
+/** The charges of a batch that were taken. */
+const batchRows = ({ workspaceId }: Payer, { id }: ChargeBatch) => sql.fragment`
+  FROM data_charges
+  WHERE workspace_id = ${workspaceId} AND batch = ${id}::uuid
+    AND charged_at > now() - ${LOOKED_FOR_MINUTES}::int * interval '1 minute'`;
 
 const toAccounts = (row: z.infer<typeof accountsRow>): Omit<Charged, 'taken'> => ({
   plan: row.plan,
@@ -249,9 +259,6 @@ const toAccounts = (row: z.infer<typeof accountsRow>): Omit<Charged, 'taken'> =>
     key: { used: row.key_used, limit: row.key_limit },
   },
 });
-
-/** A batch is looked up right after it was sent. */
-const LOOKED_FOR_MINUTES = 10;
 
 /**
  * The result of a `takeCredits` whose response was lost, with the current accounts. Null when it has taken nothing.
@@ -277,10 +284,7 @@ export async function findTaken(
       WHERE m.workspace_id = ${payer.workspaceId} AND m.month = ${payer.month}::date
     `);
     const found = await tx.any(sql.prepared('data_find_charges', ledgerRow)`
-      SELECT request_id, operation, credits, records FROM data_charges
-      WHERE workspace_id = ${payer.workspaceId} AND batch = ${batch.id}::uuid
-        AND charged_at > now() - ${LOOKED_FOR_MINUTES}::int * interval '1 minute'
-      ORDER BY seq
+      SELECT request_id, operation, credits, records ${batchRows(payer, batch)} ORDER BY seq
     `);
     if (accounts === null || found.length === 0) return null;
     const ledger = [...found];

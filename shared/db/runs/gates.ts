@@ -12,6 +12,7 @@ import {
 import type { JsonObject } from '../../json.ts';
 import { newId } from '../../crypto/ids.ts';
 import { aroundLabel } from '../../rejection.ts';
+import { auditRow } from '../audit/audit.ts';
 import { LEASE_MS, type OutboxRow, queueAlert } from './outbox.ts';
 import { noteTransaction, transactionId, withCertainty } from '../commit-outcome.ts';
 import { type FragmentSqlToken, type Pool, sql, type Tx } from '../pool.ts';
@@ -229,8 +230,9 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Decided>
       SELECT ${transactionId} AS transaction FROM runs
       WHERE id = ${decision.runId} AND workspace_id = ${decision.actor.workspaceId} FOR UPDATE
     `);
-    if (held !== null) noteTransaction(tx, held.transaction);
-    const again = await decideOpenGate(tx, decision, newId('audit'));
+    const againId = newId('audit');
+    if (held !== null) noteTransaction(tx, held.transaction, auditRow(againId));
+    const again = await decideOpenGate(tx, decision, againId);
     if (again.decided !== undefined) return again.decided;
     if (again.runStatus === null) throw notFound('Run');
     throw await refusal(tx, again.runStatus, decision);
