@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   ScheduleAlreadyRunning,
+  type ScheduleDescription,
   type ScheduleOptions,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
@@ -24,20 +26,48 @@ async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string): Promi
     await link.withTimeout(() => client.create({ ...wanted, scheduleId }));
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    // `state` is unchanged: an operator may have paused the schedule.
-    await link.withTimeout(() => handle.update(({ state }) => ({ ...wanted, state })));
+    const current = await link.withTimeout(() => handle.describe());
+    // An update writes the state that was read: a pause by an operator between the two would be lost.
+    if (!isAsWanted(current, wanted)) {
+      await link.withTimeout(() => handle.update(({ state }) => ({ ...wanted, state })));
+    }
   }
   await link.withTimeout(() => handle.trigger(ScheduleOverlapPolicy.SKIP));
+}
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+type SweepOptions = ReturnType<typeof scheduleOptions>;
+
+/** Compares what a build can change of the schedule. */
+function isAsWanted(
+  { spec, policies, action }: ScheduleDescription,
+  wanted: SweepOptions,
+): boolean {
+  const partsOf = (its: Pick<ScheduleDescription, 'action'> | SweepOptions) => {
+    const { workflowType, taskQueue, args } = its.action as SweepOptions['action'];
+    return { workflowType, taskQueue, args };
+  };
+  return (
+    isDeepStrictEqual(
+      spec.intervals?.map(({ every }) => every),
+      wanted.spec.intervals.map(({ every }) => every),
+    ) &&
+    policies.overlap === wanted.policies.overlap &&
+    policies.catchupWindow === wanted.policies.catchupWindow &&
+    isDeepStrictEqual(partsOf({ action }), partsOf(wanted))
+  );
 }
 
 function scheduleOptions(link: TemporalLink, scheduleId: string) {
   const input: SweepInput = { task_queue: link.queues.background };
   return {
-    spec: { intervals: [{ every: '24 hours' }] },
+    spec: { intervals: [{ every: DAY_MS }] },
     policies: {
       overlap: ScheduleOverlapPolicy.SKIP,
       // The start of a worker triggers a sweep anyway, so there is nothing to catch up.
-      catchupWindow: '1 minute',
+      catchupWindow: MINUTE_MS,
     },
     action: {
       type: 'startWorkflow',
@@ -54,7 +84,7 @@ export interface SweepSchedule {
   stop(): Promise<void>;
 }
 
-const MAX_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = MINUTE_MS;
 
 /** Schedules the sweep in the background and retries until it succeeds: no run has to wait for it. */
 export function startSweepSchedule(
