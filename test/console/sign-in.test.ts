@@ -108,7 +108,7 @@ describeConsole(
       await page.getByRole('heading', { name: 'Waiting for approval' }).waitFor();
       await page.getByRole('link', { name: 'sign in', exact: true }).click();
       await fillIn(page, email, PASSWORD);
-      await page.getByRole('alert').getByText('waits for the approval').waitFor();
+      await page.getByRole('alert').getByText('is waiting for approval').waitFor();
 
       const token = await ownerToken();
       const members = (await call('GET', '/api/members', undefined, token)).body;
@@ -128,7 +128,7 @@ describeConsole(
       const again = await stage().open(`/invite?code=${code}`);
       await passwordOf(again.page).fill(PASSWORD);
       await again.page.getByRole('button', { name: 'Join' }).click();
-      await again.page.getByRole('alert').getByText('was used already').waitFor();
+      await again.page.getByRole('alert').getByText('already used').waitFor();
     });
 
     test('is asked for again, with a word, when the session has ended elsewhere', async () => {
