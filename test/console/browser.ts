@@ -8,6 +8,7 @@ import {
 } from 'playwright-core';
 import { findChromium } from '../../scripts/stack/chromium.mjs';
 import { type Engine, startEngine } from '../support/engine.ts';
+import { reportOnFailure } from '../support/jest/failure-reports.ts';
 import { startApiProcess, type TestApi } from '../support/processes.ts';
 
 /** The console as people have it: Chromium, on pages that an API process of their own serves, with a worker behind. */
@@ -118,7 +119,9 @@ async function setStage(
     open: (address, options) => visit(browser, api.url, address, options),
     call: (method, address, body, token) => call(api.url + address, method, body, token),
   };
+  const forget = reportOnFailure(() => pagesOf(browser));
   const close = async (): Promise<void> => {
+    forget();
     await browser.close();
     await api.stop();
     await engine.close();
@@ -159,8 +162,24 @@ async function visit(
   page.on('response', (response) => {
     if (response.status() >= 400) problems.push(`${response.status()}: ${response.url()}`);
   });
+  problemsOf.set(page, problems);
   await page.goto(url + path);
   return { page, context, problems };
+}
+
+const problemsOf = new WeakMap<Page, string[]>();
+
+/** What the open pages show and what went wrong in them. */
+async function pagesOf(browser: Browser): Promise<string> {
+  const pages = browser.contexts().flatMap((context) => context.pages());
+  const shown = pages.map(async (page) =>
+    [
+      `Page ${page.url()}`,
+      ...(problemsOf.get(page) ?? []),
+      (await page.locator('body').innerText()).replace(/\n{2,}/g, '\n'),
+    ].join('\n'),
+  );
+  return (await Promise.all(shown)).join('\n\n');
 }
 
 async function call(url: string, method: string, body?: unknown, token?: string): Promise<Answer> {

@@ -2,6 +2,7 @@ import { type Context, createContext } from 'node:vm';
 import type { EnvironmentContext, JestEnvironment, JestEnvironmentConfig } from '@jest/environment';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
+import { addReports } from './failure-reports.ts';
 
 /**
  * The environment of a test file is the process that runs it, not a context of its own: see `NativeRuntime`. What a file
@@ -19,6 +20,11 @@ export default class NativeEnvironment implements JestEnvironment {
   }
 
   async setup(): Promise<void> {}
+
+  /** Jest waits for it, so a report sees the state in which the test failed. */
+  async handleTestEvent(event: { name: string; error?: unknown }): Promise<void> {
+    if (event.name === 'test_fn_failure') await addReports(event.error);
+  }
 
   async teardown(): Promise<void> {
     this.fakeTimersModern.dispose();
