@@ -238,8 +238,9 @@ export async function takeCredits(
     FROM walk w, account a WHERE w.n > 0 ORDER BY w.n
   `);
   const [first] = rows;
-  if (first !== undefined)
+  if (first !== undefined) {
     noteTransaction(db, first.transaction, sql.fragment`SELECT ${batchRows(payer, batch)}`);
+  }
   return rows.map((row) => ({ taken: row.taken, ...toAccounts(row) }));
 }
 
