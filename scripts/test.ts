@@ -37,6 +37,8 @@ function testEnvironment(): NodeJS.ProcessEnv {
     ...(process.stderr.isTTY ? {} : { NO_COLOR: '1' }),
     // A proxy of the machine must not be used for servers on this machine.
     no_grpc_proxy: '127.0.0.1,localhost',
+    // By default glibc keeps several pools of freed memory for each thread.
+    MALLOC_ARENA_MAX: '2',
     // Tests start hundreds of processes, and each would parse and compile the same files.
     NODE_COMPILE_CACHE: join(projectDir, '.cache', 'compiled'),
   };

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { outboundEventTypes } from '../../shared/contract/data/outbound.ts';
 import { type Pool, sql } from '../../shared/db/pool.ts';
 
-interface Place {
+interface Workspace {
   db: Pool;
   workspaceId: string;
 }
 
-/** Two endpoints that hear of everything, one of what is real and one of what is made up. */
-export async function subscribeToAll({ db, workspaceId }: Place): Promise<void> {
+/** Two endpoints that subscribe to every event, one for live data and one for demo data. */
+export async function subscribeToAll({ db, workspaceId }: Workspace): Promise<void> {
   await db.query(sql.type(z.object({}))`
     INSERT INTO data_endpoints (id, workspace_id, is_demo, url, events, secret)
     SELECT 'end_' || is_demo, ${workspaceId}, is_demo, 'http://127.0.0.1:9/',
@@ -17,14 +17,14 @@ export async function subscribeToAll({ db, workspaceId }: Place): Promise<void> 
   `);
 }
 
-const told = z.object({ data: z.record(z.string(), z.unknown()) });
+const eventRow = z.object({ data: z.record(z.string(), z.unknown()) });
 
-/** What the endpoints were promised to hear of this type, oldest first. */
-export async function toldEvents(
-  { db, workspaceId }: Place,
+/** The data of the events of this type that have a delivery, oldest first. */
+export async function outboundEventsOf(
+  { db, workspaceId }: Workspace,
   type: string,
 ): Promise<Record<string, unknown>[]> {
-  const rows = await db.any(sql.type(told)`
+  const rows = await db.any(sql.type(eventRow)`
     SELECT e.data FROM outbound_events e JOIN data_deliveries d ON d.event_id = e.id
     WHERE e.workspace_id = ${workspaceId} AND e.type = ${type} ORDER BY e.created_at, e.id
   `);

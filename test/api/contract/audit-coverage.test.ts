@@ -4,23 +4,23 @@ import type { App } from '../../../api/deps.ts';
 import { dataScopeNames } from '../../../shared/contract/data/envelope.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { oddTimes } from '../../support/times.ts';
-import { changeNothing, type Kitchen, kitchenEnv, recipes } from './mutations.ts';
+import { changeNothing, type MutationContext, mutationEnv, mutations } from './mutations.ts';
 
 let engine: Engine;
 let app: App;
-let kitchen: Kitchen;
+let context: MutationContext;
 /** Times in an answer that are not in the one form of all. */
 const odd: string[] = [];
 /** `METHOD /path/{parameter}` of every route, as the OpenAPI documents name them; and of those that are no reads. */
 let routes: string[];
 let mutating: string[];
 /** Of the data API, with all scopes: what calls there are made with. */
-const dataKey = { name: 'Data key of the recipes', secret: '' };
+const dataKey = { name: 'Data key of the tests', secret: '' };
 beforeAll(async () => {
-  engine = await startEngine({ env: kitchenEnv });
+  engine = await startEngine({ env: mutationEnv });
   app = buildApp(engine.deps);
   await app.ready();
-  kitchen = {
+  context = {
     workspaceId: engine.actor.workspaceId,
     call,
     until: async (runId, status) => {
@@ -82,13 +82,13 @@ const actorOf = (route: string, by: string | undefined, targetId: string) => {
 
 const total = async (): Promise<number> => (await call('GET', '/api/audit?limit=1')).total;
 
-test('every route that may change something has a recipe, and every recipe its route', () => {
-  expect([...Object.keys(recipes), ...Object.keys(changeNothing)].sort()).toEqual(mutating);
+test('every route that may change something has an example, and every example has a route', () => {
+  expect([...Object.keys(mutations), ...Object.keys(changeNothing)].sort()).toEqual(mutating);
 });
 
 test('every change leaves one entry that names the act, its target and who did it', async () => {
-  for (const [route, prepare] of Object.entries(recipes)) {
-    const { url, body, token, entry, by } = await prepare(kitchen);
+  for (const [route, prepare] of Object.entries(mutations)) {
+    const { url, body, token, entry, by } = await prepare(context);
     const before = await total();
     const answer = await call(route.slice(0, route.indexOf(' ')), url, body, token);
     expect({ route, added: (await total()) - before }).toEqual({ route, added: 1 });
@@ -108,7 +108,7 @@ test('what changes nothing, and every read, leaves none', async () => {
   for (const url of reads) await call('GET', url);
   expect(await total()).toBe(before);
   for (const [route, prepare] of Object.entries(changeNothing)) {
-    const { url, body } = await prepare(kitchen);
+    const { url, body } = await prepare(context);
     const prepared = await total();
     await call(route.slice(0, route.indexOf(' ')), url, body);
     expect({ route, added: (await total()) - prepared }).toEqual({ route, added: 0 });

@@ -6,21 +6,21 @@ import { capabilities, type Capability } from '../../../shared/capabilities.ts';
 import { type Engine, startEngine } from '../../support/engine.ts';
 import { addMember } from '../../support/people.ts';
 import { expectCommitted } from '../committed-file.ts';
-import { type Dish, type Kitchen, kitchenEnv, recipes } from './mutations.ts';
+import { type Mutation, type MutationContext, mutationEnv, mutations } from './mutations.ts';
 import { type Answer, callerOf } from '../test-api.ts';
 
-// What a request takes follows from what it does. Every route that changes something is called, and what changed is
-// looked up in the database; each effect takes a capability, and without it the same request has to be refused.
+// The capabilities that a request needs follow from its effects. The test calls every route that changes something and
+// reads from the database what changed. Each effect needs a capability; without it, the same request must be refused.
 
 let engine: Engine;
 let app: App;
 let call: ReturnType<typeof callerOf>;
-let kitchen: Kitchen;
+let context: MutationContext;
 let database: pg.Client;
 const without = {} as Record<Capability, Record<string, string>>;
 
 beforeAll(async () => {
-  engine = await startEngine({ env: kitchenEnv });
+  engine = await startEngine({ env: mutationEnv });
   app = buildApp(engine.deps);
   await app.ready();
   call = callerOf(app);
@@ -33,7 +33,7 @@ beforeAll(async () => {
       scopes: ['webhooks:write', 'webhooks:read'],
     }),
   );
-  kitchen = {
+  context = {
     workspaceId: engine.actor.workspaceId,
     call: (method, url, payload) =>
       ok(call(method, url, payload, url.startsWith('/v1/') ? { 'x-api-key': secret } : {})),
@@ -67,13 +67,13 @@ const calledBy = `
     AND strpos(v.graph::text, '"custom:' || t.name || '"') > 0`;
 
 /**
- * Effects that a request can have: what the rows say of them, and the capability that each takes. `added`: only what is
- * there afterwards and was not before counts, since to take it away is another effect.
+ * Effects that a request can have: the rows that show them, and the capability that each needs. `added`: only new rows
+ * count, since removing them is another effect.
  */
 const effects = {
-  'starts a run': { takes: 'run_workflows', rows: 'SELECT id FROM runs', added: true },
-  'has runs start by themselves': {
-    takes: 'run_workflows',
+  'starts a run': { needs: 'run_workflows', rows: 'SELECT id FROM runs', added: true },
+  'starts runs automatically': {
+    needs: 'run_workflows',
     rows: `SELECT concat_ws(' ', s.id, cron, timezone, input::text, overlap, v.graph::text) FROM schedules s
              JOIN workflows w ON w.id = s.workflow_id
              JOIN workflow_versions v ON v.workflow_id = w.id AND v.version = w.version
@@ -89,26 +89,26 @@ const effects = {
     added: true,
   },
   'decides a gate': {
-    takes: 'approve_gates',
+    needs: 'approve_gates',
     rows: `SELECT id FROM audit_log WHERE action IN ('approve', 'reject')`,
   },
   'ends or resumes a run': {
-    takes: 'cancel_resume',
+    needs: 'cancel_resume',
     rows: `SELECT id FROM audit_log WHERE action IN ('cancel', 'resume')`,
   },
   'changes what is published': {
-    takes: 'publish_workflows',
+    needs: 'publish_workflows',
     rows: `SELECT concat_ws(' ', id, version::text) FROM workflows WHERE status = 'published'
            UNION ALL
            SELECT ${calledBy} WHERE w.status = 'published'`,
     added: true,
   },
   'deletes a workflow': {
-    takes: 'delete_workflows',
+    needs: 'delete_workflows',
     rows: `SELECT target_id FROM audit_log WHERE target_type = 'workflow' AND action = 'delete'`,
   },
   'changes workflows, schedules, webhooks, tools or templates': {
-    takes: 'create_edit_workflows',
+    needs: 'create_edit_workflows',
     rows: `SELECT concat_ws(' ', 'w', id, name, description, version::text, checks::text, run_cap_micros::text)
              FROM workflows
            UNION ALL SELECT concat_ws(' ', 's', id, name, cron, timezone, input::text, overlap, enabled::text)
@@ -118,21 +118,21 @@ const effects = {
            UNION ALL SELECT concat_ws(' ', 'p', id, name, graph::text) FROM templates`,
   },
   'changes members': {
-    takes: 'manage_members',
+    needs: 'manage_members',
     rows: `SELECT concat_ws(' ', id, name, email, role, status, overrides::text, is_owner::text, password_hash)
            FROM members`,
   },
-  'makes or revokes keys': {
-    takes: 'manage_api_keys',
+  'creates or revokes keys': {
+    needs: 'manage_api_keys',
     rows: `SELECT concat_ws(' ', id, name, revoked_at::text) FROM api_keys
            UNION ALL SELECT concat_ws(' ', id, name, revoked_at::text) FROM data_keys`,
   },
   'changes the workspace, its money, rules or data': {
-    takes: 'manage_workspace',
+    needs: 'manage_workspace',
     rows: `SELECT id FROM audit_log
            WHERE target_type IN ('workspace', 'budget', 'feed', 'source', 'data_webhook') OR action = 'budget_override'`,
   },
-} as const satisfies Record<string, { takes: Capability; rows: string; added?: boolean }>;
+} as const satisfies Record<string, { needs: Capability; rows: string; added?: boolean }>;
 type Effect = keyof typeof effects;
 const effectNames = Object.keys(effects) as Effect[];
 
@@ -153,14 +153,17 @@ const effectsBetween = (before: Snapshot, after: Snapshot): Effect[] =>
     return [...is].some((row) => !was.has(row)) || (both && [...was].some((row) => !is.has(row)));
   });
 
-/** Where an effect takes no capability of its own, and why. */
+/** Effects that need no capability of their own, and why. */
 const included: Partial<Record<string, Effect[]>> = {
-  // The route decides about the workflow as a whole, and its capability is held by fewer.
+  // The route deletes the workflow as a whole, and fewer people have its capability.
   'DELETE /api/workflows/{id}': ['changes workflows, schedules, webhooks, tools or templates'],
 };
 
-/** A request in a state of things in which it has another effect than the recipe of its route. */
-const variants: Record<string, (kitchen: Kitchen) => Promise<Pick<Dish, 'url' | 'body'>>> = {
+/** Requests that have other effects than the example of their route. */
+const variants: Record<
+  string,
+  (context: MutationContext) => Promise<Pick<Mutation, 'url' | 'body'>>
+> = {
   'PUT /api/workflows/{id}: the graph, once published': async ({ call: make }) => {
     const { id } = await make('POST', '/api/workflows', { name: 'x' });
     await make('POST', `/api/workflows/${id}/publish`);
@@ -225,7 +228,7 @@ const variants: Record<string, (kitchen: Kitchen) => Promise<Pick<Dish, 'url' | 
 const gate = { nodes: [{ id: 'gate', kind: 'human_gate', prompt: 'Go on?' }], edges: [] };
 let calledTools = 0;
 /** A tool, and a workflow whose graph calls it. */
-const aCalledTool = async (make: Kitchen['call']) => {
+const aCalledTool = async (make: MutationContext['call']) => {
   calledTools += 1;
   const body = { name: `called-${calledTools}`, endpoint_url: 'http://127.0.0.1:9/' };
   const { id: tool } = await make('POST', '/api/tools', body);
@@ -234,7 +237,7 @@ const aCalledTool = async (make: Kitchen['call']) => {
   const { id: workflow } = await make('POST', '/api/workflows', { name: 'x', graph });
   return { tool, workflow, body };
 };
-const aSchedule = async (make: Kitchen['call'], enabled: boolean) => ({
+const aSchedule = async (make: MutationContext['call'], enabled: boolean) => ({
   workflow_id: (await make('POST', '/api/workflows', { name: 'x' })).id as string,
   cron: '@yearly',
   enabled,
@@ -244,19 +247,19 @@ const aSchedule = async (make: Kitchen['call'], enabled: boolean) => ({
 // caller's own account.
 const hasCapabilities = (route: string) => !/ (\/v1|\/api\/hooks|\/api\/auth)\//.test(route);
 
-const send = ([method = '']: string[], dish: Pick<Dish, 'url' | 'body'>, headers = {}) =>
-  call(method, dish.url, dish.body, {
+const send = ([method = '']: string[], request: Pick<Mutation, 'url' | 'body'>, headers = {}) =>
+  call(method, request.url, request.body, {
     ...headers,
-    ...(dish.url === '/api/mcp' ? { accept: 'application/json, text/event-stream' } : {}),
+    ...(request.url === '/api/mcp' ? { accept: 'application/json, text/event-stream' } : {}),
   });
 
-test('every effect of every route is refused to who lacks the capability that it takes', async () => {
-  const table = [['effect', 'takes', 'routes']];
+test('every effect of every route is refused without the capability that it needs', async () => {
+  const table = [['effect', 'needs', 'routes']];
   const found = Object.fromEntries(effectNames.map((name): [Effect, string[]] => [name, []]));
-  for (const [route, prepare] of Object.entries({ ...recipes, ...variants }).sort()) {
+  for (const [route, prepare] of Object.entries({ ...mutations, ...variants }).sort()) {
     if (!hasCapabilities(route)) continue;
     const words = route.split(' ');
-    const first = await prepare(kitchen);
+    const first = await prepare(context);
     const before = await look();
     await ok(send(words, first));
     const seen = effectsBetween(before, await look()).filter(
@@ -264,17 +267,17 @@ test('every effect of every route is refused to who lacks the capability that it
     );
     for (const name of seen) found[name]!.push(route);
 
-    const second = await prepare(kitchen);
+    const second = await prepare(context);
     const unchanged = await look();
     for (const name of seen) {
-      const { takes } = effects[name];
-      const answer = await send(words, second, without[takes]);
-      expect({ route, takes, text: answer.text }).toMatchObject({
-        text: expect.stringContaining(`This action requires the '${takes}' permission`),
+      const { needs } = effects[name];
+      const answer = await send(words, second, without[needs]);
+      expect({ route, needs, text: answer.text }).toMatchObject({
+        text: expect.stringContaining(`This action requires the '${needs}' permission`),
       });
-      expect({ route, takes, did: effectsBetween(unchanged, await look()) }).toEqual({
+      expect({ route, needs, did: effectsBetween(unchanged, await look()) }).toEqual({
         route,
-        takes,
+        needs,
         did: [],
       });
     }
@@ -282,12 +285,12 @@ test('every effect of every route is refused to who lacks the capability that it
   }
   for (const name of effectNames) {
     expect([name, found[name]!.length > 0]).toEqual([name, true]);
-    table.push([name, effects[name].takes, found[name]!.map((each) => `\`${each}\``).join('<br>')]);
+    table.push([name, effects[name].needs, found[name]!.map((each) => `\`${each}\``).join('<br>')]);
   }
   const [head = [], ...rest] = table;
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   expectCommitted(
-    'test/api/contract/acts.md',
+    'test/api/contract/effects.md',
     [line(head), line(head.map(() => '---')), ...rest.map(line), ''].join('\n'),
   );
 }, 180_000);

@@ -2,16 +2,16 @@ import { expect } from '@jest/globals';
 import { randomText } from '../../../shared/crypto/ids.ts';
 import type { Json } from '../../../shared/json.ts';
 
-/** Settings of the service that some recipes need. */
-export const kitchenEnv = {
+/** Settings of the service that some mutations need. */
+export const mutationEnv = {
   ENCRYPTION_KEY: 'a key for the tests alone',
   SECRET_KEY: 'a secret for the tests alone',
   DELIVERY_BACKOFF_SECONDS: '0.01',
   CHAT_WEBHOOK_URL: 'http://127.0.0.1:9/',
 };
 
-/** What a recipe may use. */
-export interface Kitchen {
+/** What preparing a mutation needs. */
+export interface MutationContext {
   /** The answer's body; throws for anything but a 2xx. Addresses of the data API are called with a key of it. */
   call(method: string, url: string, payload?: unknown): Promise<any>;
   workspaceId: string;
@@ -19,8 +19,8 @@ export interface Kitchen {
   until(runId: string, status: 'paused' | 'success' | 'failed'): Promise<void>;
 }
 
-/** A valid call of one route, and the entry it has to leave. */
-export interface Dish {
+/** A valid request to one route, and the audit entry that it has to leave. */
+export interface Mutation {
   url: string;
   body?: Json;
   /** The session it is called in, where the owner does not do. */
@@ -38,14 +38,17 @@ export interface Dish {
 }
 
 /** Routes that change nothing, although their method may; the reason stands beside them. */
-export const changeNothing: Record<string, (kitchen: Kitchen) => Promise<Omit<Dish, 'entry'>>> = {
+export const changeNothing: Record<
+  string,
+  (context: MutationContext) => Promise<Omit<Mutation, 'entry'>>
+> = {
   // Only looks at the graph that is saved.
-  'POST /api/workflows/{id}/validate': async (kitchen) => ({
-    url: `/api/workflows/${await workflow(kitchen)}/validate`,
+  'POST /api/workflows/{id}/validate': async (context) => ({
+    url: `/api/workflows/${await workflow(context)}/validate`,
   }),
   // A session is a token that nobody keeps.
-  'POST /api/auth/login': async (kitchen) => {
-    const { email } = await signedIn(kitchen);
+  'POST /api/auth/login': async (context) => {
+    const { email } = await signedIn(context);
     return { url: '/api/auth/login', body: { email, password } };
   },
 };
@@ -63,27 +66,30 @@ const graphs = {
   },
 } satisfies Record<string, Json>;
 
-const dataKey = { name: 'Recipe', mode: 'live', scopes: ['usage:read'] };
-const largeBudget = { name: 'Recipe', limit_usd: 1_000 };
+const dataKey = { name: 'Example', mode: 'live', scopes: ['usage:read'] };
+const largeBudget = { name: 'Example', limit_usd: 1_000 };
 
-const workflow = async ({ call }: Kitchen, graph: keyof typeof graphs = 'plain'): Promise<string> =>
-  (await call('POST', '/api/workflows', { name: 'Recipe', graph: graphs[graph] })).id;
+const workflow = async (
+  { call }: MutationContext,
+  graph: keyof typeof graphs = 'plain',
+): Promise<string> =>
+  (await call('POST', '/api/workflows', { name: 'Example', graph: graphs[graph] })).id;
 
 /** No two have the same name. Nobody listens at its address. */
 const closedTool = () => ({ name: `t${randomText(10)}`, endpoint_url: 'http://127.0.0.1:9/' });
-const tool = async ({ call }: Kitchen): Promise<string> =>
+const tool = async ({ call }: MutationContext): Promise<string> =>
   (await call('POST', '/api/tools', closedTool())).id;
 
-const run = async (kitchen: Kitchen, graph: keyof typeof graphs): Promise<string> =>
-  (await kitchen.call('POST', `/api/workflows/${await workflow(kitchen, graph)}/runs`, {})).id;
+const run = async (context: MutationContext, graph: keyof typeof graphs): Promise<string> =>
+  (await context.call('POST', `/api/workflows/${await workflow(context, graph)}/runs`, {})).id;
 
-const schedule = async (kitchen: Kitchen): Promise<{ id: string; workflow_id: string }> =>
-  kitchen.call('POST', '/api/schedules', {
-    workflow_id: await workflow(kitchen),
+const schedule = async (context: MutationContext): Promise<{ id: string; workflow_id: string }> =>
+  context.call('POST', '/api/schedules', {
+    workflow_id: await workflow(context),
     cron: '0 0 1 1 *',
   });
-const template = async ({ call }: Kitchen): Promise<string> =>
-  (await call('POST', '/api/templates', { name: 'Recipe', graph: graphs.plain })).id;
+const template = async ({ call }: MutationContext): Promise<string> =>
+  (await call('POST', '/api/templates', { name: 'Example', graph: graphs.plain })).id;
 
 const onWorkflow = (action: string, id: string) => ({
   action,
@@ -98,23 +104,25 @@ const onMember = (action: string, id: string) => ({
 const onTool = (action: string, id: string) => ({ action, target_type: 'tool', target_id: id });
 const onRun = (action: string, id: string) => ({ action, target_type: 'run', target_id: id });
 
-const feed = async ({ call }: Kitchen): Promise<string> =>
-  (await call('POST', '/api/data/feeds', { name: 'Recipe' })).id;
+const feed = async ({ call }: MutationContext): Promise<string> =>
+  (await call('POST', '/api/data/feeds', { name: 'Example' })).id;
 const newSource = () => ({ name: `s${randomText(10)}`, type: 'portal' });
-const source = async ({ call }: Kitchen): Promise<string> =>
+const source = async ({ call }: MutationContext): Promise<string> =>
   (await call('POST', '/api/data/sources', newSource())).id;
 const onFeed = (action: string, id: string) => ({ action, target_type: 'feed', target_id: id });
 const onSource = (action: string, id: string) => ({ action, target_type: 'source', target_id: id });
 
 /** Nobody listens at its address: whatever is sent there is a dead letter soon. */
 const endpointInput = { url: 'http://127.0.0.1:9/', events: ['entity.created'] };
-const endpoint = async ({ call }: Kitchen): Promise<string> =>
+const endpoint = async ({ call }: MutationContext): Promise<string> =>
   (await call('POST', '/v1/webhooks', endpointInput)).data.id;
-const deadLetter = async (kitchen: Kitchen): Promise<{ id: string; endpointId: string }> => {
-  const endpointId = await endpoint(kitchen);
-  const { data } = await kitchen.call('POST', `/v1/webhooks/${endpointId}/ping`);
+const deadLetter = async (
+  context: MutationContext,
+): Promise<{ id: string; endpointId: string }> => {
+  const endpointId = await endpoint(context);
+  const { data } = await context.call('POST', `/v1/webhooks/${endpointId}/ping`);
   for (;;) {
-    const dead = await kitchen.call('GET', `/v1/webhooks/${endpointId}/deliveries?status=dead`);
+    const dead = await context.call('GET', `/v1/webhooks/${endpointId}/deliveries?status=dead`);
     if (dead.data.length > 0) return { id: data.id, endpointId };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -128,30 +136,30 @@ const onEndpoint = (action: string, id: string) => ({
 let invited = 0;
 const invitation = (): Json => {
   invited += 1;
-  return { name: 'Recipe', email: `recipe-${invited}@example.com`, role: 'viewer' };
+  return { name: 'Example', email: `example-${invited}@example.com`, role: 'viewer' };
 };
-const member = async ({ call }: Kitchen): Promise<string> =>
+const member = async ({ call }: MutationContext): Promise<string> =>
   (await call('POST', '/api/members/invite', invitation())).id;
 
 const password = 'correct horse battery';
 const signedIn = async ({
   call,
-}: Kitchen): Promise<{ id: string; email: string; token: string }> => {
+}: MutationContext): Promise<{ id: string; email: string; token: string }> => {
   const { id, email, invite_code } = await call('POST', '/api/members/invite', invitation());
   const { token } = await call('POST', '/api/auth/accept-invite', { invite_code, password });
   return { id, email, token };
 };
 
-const roleChange = async (kitchen: Kitchen): Promise<Dish> => {
-  const id = await member(kitchen);
+const roleChange = async (context: MutationContext): Promise<Mutation> => {
+  const id = await member(context);
   return {
     url: `/api/members/${id}`,
     body: { role: 'editor' },
     entry: onMember('role_change', id),
   };
 };
-const permissionsChange = async (kitchen: Kitchen): Promise<Dish> => {
-  const id = await member(kitchen);
+const permissionsChange = async (context: MutationContext): Promise<Mutation> => {
+  const id = await member(context);
   return {
     url: `/api/members/${id}/permissions`,
     body: { overrides: { run_workflows: true } },
@@ -160,25 +168,25 @@ const permissionsChange = async (kitchen: Kitchen): Promise<Dish> => {
 };
 
 /**
- * How to call each route that changes something, by method and path as in the OpenAPI document. A route without a
- * recipe fails the test: add one here with the route.
+ * How to call each route that changes something, by method and path as in the OpenAPI document. A route without an
+ * entry here fails the test: add one with the route.
  */
-export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
+export const mutations: Record<string, (context: MutationContext) => Promise<Mutation>> = {
   'POST /api/data/feeds': async () => ({
     url: '/api/data/feeds',
     body: { name: 'New' },
     entry: { action: 'create', target_type: 'feed' },
   }),
-  'PUT /api/data/feeds/{id}': async (kitchen) => {
-    const id = await feed(kitchen);
+  'PUT /api/data/feeds/{id}': async (context) => {
+    const id = await feed(context);
     return {
       url: `/api/data/feeds/${id}`,
       body: { status: 'paused' },
       entry: onFeed('update', id),
     };
   },
-  'DELETE /api/data/feeds/{id}': async (kitchen) => {
-    const id = await feed(kitchen);
+  'DELETE /api/data/feeds/{id}': async (context) => {
+    const id = await feed(context);
     return { url: `/api/data/feeds/${id}`, entry: onFeed('delete', id) };
   },
   'POST /api/data/sources': async () => ({
@@ -186,28 +194,28 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: newSource(),
     entry: { action: 'create', target_type: 'source' },
   }),
-  'PUT /api/data/sources/{id}': async (kitchen) => {
-    const id = await source(kitchen);
+  'PUT /api/data/sources/{id}': async (context) => {
+    const id = await source(context);
     return {
       url: `/api/data/sources/${id}`,
       body: { cadence: 'daily' },
       entry: onSource('update', id),
     };
   },
-  'DELETE /api/data/sources/{id}': async (kitchen) => {
-    const id = await source(kitchen);
+  'DELETE /api/data/sources/{id}': async (context) => {
+    const id = await source(context);
     return { url: `/api/data/sources/${id}`, entry: onSource('delete', id) };
   },
-  'POST /api/data/sources/{id}/report': async (kitchen) => {
-    const id = await source(kitchen);
+  'POST /api/data/sources/{id}/report': async (context) => {
+    const id = await source(context);
     return {
       url: `/api/data/sources/${id}/report`,
       body: { ok: true },
       entry: onSource('report', id),
     };
   },
-  'POST /api/data/ingest': async (kitchen) => {
-    const id = await feed(kitchen);
+  'POST /api/data/ingest': async (context) => {
+    const id = await feed(context);
     return {
       url: '/api/data/ingest',
       body: { feed_id: id, records: [] },
@@ -219,81 +227,81 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: { name: 'New' },
     entry: { action: 'create', target_type: 'workflow' },
   }),
-  'PUT /api/workflows/{id}': async (kitchen) => {
-    const id = await workflow(kitchen);
+  'PUT /api/workflows/{id}': async (context) => {
+    const id = await workflow(context);
     return {
       url: `/api/workflows/${id}`,
       body: { graph: graphs.gated },
       entry: onWorkflow('update', id),
     };
   },
-  'DELETE /api/workflows/{id}': async (kitchen) => {
-    const id = await workflow(kitchen);
+  'DELETE /api/workflows/{id}': async (context) => {
+    const id = await workflow(context);
     return { url: `/api/workflows/${id}`, entry: onWorkflow('delete', id) };
   },
-  'POST /api/workflows/{id}/publish': async (kitchen) => {
-    const id = await workflow(kitchen);
+  'POST /api/workflows/{id}/publish': async (context) => {
+    const id = await workflow(context);
     return { url: `/api/workflows/${id}/publish`, entry: onWorkflow('publish', id) };
   },
-  'PUT /api/workflows/{id}/checks': async (kitchen) => {
-    const id = await workflow(kitchen);
+  'PUT /api/workflows/{id}/checks': async (context) => {
+    const id = await workflow(context);
     return {
       url: `/api/workflows/${id}/checks`,
       body: [{ name: 'fast', type: 'max_duration_ms', value: 5 }],
       entry: onWorkflow('update', id),
     };
   },
-  'POST /api/workflows/{id}/runs': async (kitchen) => {
-    const id = await workflow(kitchen);
+  'POST /api/workflows/{id}/runs': async (context) => {
+    const id = await workflow(context);
     return {
       url: `/api/workflows/${id}/runs`,
       body: { ticket: 'x' },
       entry: onWorkflow('run', id),
     };
   },
-  'POST /api/workflows/{id}/webhook': async (kitchen) => {
-    const id = await workflow(kitchen);
+  'POST /api/workflows/{id}/webhook': async (context) => {
+    const id = await workflow(context);
     return { url: `/api/workflows/${id}/webhook`, entry: onWorkflow('webhook_enable', id) };
   },
-  'DELETE /api/workflows/{id}/webhook': async (kitchen) => {
-    const id = await workflow(kitchen);
-    await kitchen.call('POST', `/api/workflows/${id}/webhook`);
+  'DELETE /api/workflows/{id}/webhook': async (context) => {
+    const id = await workflow(context);
+    await context.call('POST', `/api/workflows/${id}/webhook`);
     return { url: `/api/workflows/${id}/webhook`, entry: onWorkflow('webhook_disable', id) };
   },
-  'PUT /api/workflows/{id}/webhook/config': async (kitchen) => {
-    const id = await workflow(kitchen);
+  'PUT /api/workflows/{id}/webhook/config': async (context) => {
+    const id = await workflow(context);
     return {
       url: `/api/workflows/${id}/webhook/config`,
       body: { dedup_window_seconds: 60 },
       entry: onWorkflow('webhook_config', id),
     };
   },
-  'POST /api/hooks/{workflow_id}/{secret}': async (kitchen) => {
-    const id = await workflow(kitchen);
-    const { url } = await kitchen.call('POST', `/api/workflows/${id}/webhook`);
+  'POST /api/hooks/{workflow_id}/{secret}': async (context) => {
+    const id = await workflow(context);
+    const { url } = await context.call('POST', `/api/workflows/${id}/webhook`);
     return {
       url: new URL(url as string).pathname,
       body: { ticket: 'x' },
       entry: { ...onWorkflow('webhook_run', id), actor_id: null, actor_name: null },
     };
   },
-  'POST /api/runs/{id}/approve': async (kitchen) => {
-    const id = await run(kitchen, 'gated');
-    await kitchen.until(id, 'paused');
+  'POST /api/runs/{id}/approve': async (context) => {
+    const id = await run(context, 'gated');
+    await context.until(id, 'paused');
     return {
       url: `/api/runs/${id}/approve`,
       body: { approved: true },
       entry: onRun('approve', id),
     };
   },
-  'POST /api/runs/{id}/cancel': async (kitchen) => {
-    const id = await run(kitchen, 'gated');
-    await kitchen.until(id, 'paused');
+  'POST /api/runs/{id}/cancel': async (context) => {
+    const id = await run(context, 'gated');
+    await context.until(id, 'paused');
     return { url: `/api/runs/${id}/cancel`, entry: onRun('cancel', id) };
   },
-  'POST /api/runs/{id}/resume': async (kitchen) => {
-    const id = await run(kitchen, 'failing');
-    await kitchen.until(id, 'failed');
+  'POST /api/runs/{id}/resume': async (context) => {
+    const id = await run(context, 'failing');
+    await context.until(id, 'failed');
     return { url: `/api/runs/${id}/resume`, entry: onRun('resume', id) };
   },
   'PUT /api/workspace': async ({ workspaceId }) => ({
@@ -316,11 +324,11 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     url: '/api/workspace/alerts/test',
     entry: { action: 'alert_test', target_type: 'workspace', target_id: workspaceId },
   }),
-  'POST /api/runs/{id}/budget-override': async (kitchen) => {
-    const id = await workflow(kitchen, 'costly');
-    await kitchen.call('PUT', `/api/workflows/${id}`, { run_cap_usd: 0.01 });
-    const runId = (await kitchen.call('POST', `/api/workflows/${id}/runs`, {})).id;
-    await kitchen.until(runId, 'failed');
+  'POST /api/runs/{id}/budget-override': async (context) => {
+    const id = await workflow(context, 'costly');
+    await context.call('PUT', `/api/workflows/${id}`, { run_cap_usd: 0.01 });
+    const runId = (await context.call('POST', `/api/workflows/${id}/runs`, {})).id;
+    await context.until(runId, 'failed');
     return {
       url: `/api/runs/${runId}/budget-override`,
       body: { approved: true, reason: 'needed' },
@@ -332,16 +340,16 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: largeBudget,
     entry: { action: 'create', target_type: 'budget' },
   }),
-  'PUT /api/budgets/{id}': async (kitchen) => {
-    const { id } = await kitchen.call('POST', '/api/budgets', largeBudget);
+  'PUT /api/budgets/{id}': async (context) => {
+    const { id } = await context.call('POST', '/api/budgets', largeBudget);
     return {
       url: `/api/budgets/${id}`,
       body: { limit_usd: 2_000 },
       entry: { action: 'update', target_type: 'budget', target_id: id },
     };
   },
-  'DELETE /api/budgets/{id}': async (kitchen) => {
-    const { id } = await kitchen.call('POST', '/api/budgets', largeBudget);
+  'DELETE /api/budgets/{id}': async (context) => {
+    const { id } = await context.call('POST', '/api/budgets', largeBudget);
     return {
       url: `/api/budgets/${id}`,
       entry: { action: 'delete', target_type: 'budget', target_id: id },
@@ -352,41 +360,41 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: closedTool(),
     entry: { action: 'create', target_type: 'tool' },
   }),
-  'PUT /api/tools/{id}': async (kitchen) => {
-    const id = await tool(kitchen);
+  'PUT /api/tools/{id}': async (context) => {
+    const id = await tool(context);
     return { url: `/api/tools/${id}`, body: { label: 'New' }, entry: onTool('update', id) };
   },
-  'DELETE /api/tools/{id}': async (kitchen) => {
-    const id = await tool(kitchen);
+  'DELETE /api/tools/{id}': async (context) => {
+    const id = await tool(context);
     return { url: `/api/tools/${id}`, entry: onTool('delete', id) };
   },
   // Nobody listens there, which the answer says.
-  'POST /api/tools/{id}/test': async (kitchen) => {
-    const id = await tool(kitchen);
+  'POST /api/tools/{id}/test': async (context) => {
+    const id = await tool(context);
     return { url: `/api/tools/${id}/test`, body: {}, entry: onTool('test', id) };
   },
-  'POST /api/schedules': async (kitchen) => {
-    const id = await workflow(kitchen);
+  'POST /api/schedules': async (context) => {
+    const id = await workflow(context);
     return {
       url: '/api/schedules',
       body: { workflow_id: id, cron: '@yearly' },
       entry: onWorkflow('schedule_create', id),
     };
   },
-  'PUT /api/schedules/{id}': async (kitchen) => {
-    const { id, workflow_id: workflowId } = await schedule(kitchen);
+  'PUT /api/schedules/{id}': async (context) => {
+    const { id, workflow_id: workflowId } = await schedule(context);
     return {
       url: `/api/schedules/${id}`,
       body: { enabled: false },
       entry: onWorkflow('schedule_update', workflowId),
     };
   },
-  'DELETE /api/schedules/{id}': async (kitchen) => {
-    const { id, workflow_id: workflowId } = await schedule(kitchen);
+  'DELETE /api/schedules/{id}': async (context) => {
+    const { id, workflow_id: workflowId } = await schedule(context);
     return { url: `/api/schedules/${id}`, entry: onWorkflow('schedule_delete', workflowId) };
   },
-  'POST /api/schedules/{id}/trigger': async (kitchen) => {
-    const { id, workflow_id: workflowId } = await schedule(kitchen);
+  'POST /api/schedules/{id}/trigger': async (context) => {
+    const { id, workflow_id: workflowId } = await schedule(context);
     return {
       url: `/api/schedules/${id}/trigger`,
       entry: onWorkflow('schedule_run', workflowId),
@@ -394,11 +402,11 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
   },
   'POST /api/keys': async () => ({
     url: '/api/keys',
-    body: { name: 'Recipe', role: 'viewer' },
+    body: { name: 'Example', role: 'viewer' },
     entry: { action: 'create', target_type: 'api_key' },
   }),
   'DELETE /api/keys/{id}': async ({ call }) => {
-    const { id } = await call('POST', '/api/keys', { name: 'Recipe', role: 'viewer' });
+    const { id } = await call('POST', '/api/keys', { name: 'Example', role: 'viewer' });
     return {
       url: `/api/keys/${id}`,
       entry: { action: 'revoke', target_type: 'api_key', target_id: id },
@@ -414,30 +422,30 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: endpointInput,
     entry: { action: 'data_webhook_create', target_type: 'data_webhook' },
   }),
-  'DELETE /v1/webhooks/{id}': async (kitchen) => {
-    const id = await endpoint(kitchen);
+  'DELETE /v1/webhooks/{id}': async (context) => {
+    const id = await endpoint(context);
     return { url: `/v1/webhooks/${id}`, entry: onEndpoint('data_webhook_delete', id) };
   },
-  'POST /v1/webhooks/{id}/ping': async (kitchen) => {
-    const id = await endpoint(kitchen);
+  'POST /v1/webhooks/{id}/ping': async (context) => {
+    const id = await endpoint(context);
     return { url: `/v1/webhooks/${id}/ping`, entry: onEndpoint('data_webhook_ping', id) };
   },
-  'POST /v1/webhooks/{id}/rotate-secret': async (kitchen) => {
-    const id = await endpoint(kitchen);
+  'POST /v1/webhooks/{id}/rotate-secret': async (context) => {
+    const id = await endpoint(context);
     return {
       url: `/v1/webhooks/${id}/rotate-secret`,
       entry: onEndpoint('data_webhook_rotate', id),
     };
   },
-  'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver': async (kitchen) => {
-    const { id, endpointId } = await deadLetter(kitchen);
+  'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver': async (context) => {
+    const { id, endpointId } = await deadLetter(context);
     return {
       url: `/v1/webhooks/${endpointId}/deliveries/${id}/redeliver`,
       entry: onEndpoint('data_webhook_redeliver', endpointId),
     };
   },
-  'POST /v1/webhooks/{id}/redeliver': async (kitchen) => {
-    const { endpointId } = await deadLetter(kitchen);
+  'POST /v1/webhooks/{id}/redeliver': async (context) => {
+    const { endpointId } = await deadLetter(context);
     return {
       url: `/v1/webhooks/${endpointId}/redeliver`,
       body: { since: '2026-01-01T00:00:00Z' },
@@ -449,38 +457,38 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
     body: endpointInput,
     entry: { action: 'data_webhook_create', target_type: 'data_webhook' },
   }),
-  'PUT /api/data/endpoints/{id}': async (kitchen) => {
-    const id = await endpoint(kitchen);
+  'PUT /api/data/endpoints/{id}': async (context) => {
+    const id = await endpoint(context);
     return {
       url: `/api/data/endpoints/${id}`,
       body: { events: ['source.failed'] },
       entry: onEndpoint('data_webhook_update', id),
     };
   },
-  'DELETE /api/data/endpoints/{id}': async (kitchen) => {
-    const id = await endpoint(kitchen);
+  'DELETE /api/data/endpoints/{id}': async (context) => {
+    const id = await endpoint(context);
     return { url: `/api/data/endpoints/${id}`, entry: onEndpoint('data_webhook_delete', id) };
   },
-  'POST /api/data/endpoints/{id}/ping': async (kitchen) => {
-    const id = await endpoint(kitchen);
+  'POST /api/data/endpoints/{id}/ping': async (context) => {
+    const id = await endpoint(context);
     return { url: `/api/data/endpoints/${id}/ping`, entry: onEndpoint('data_webhook_ping', id) };
   },
-  'POST /api/data/endpoints/{id}/rotate-secret': async (kitchen) => {
-    const id = await endpoint(kitchen);
+  'POST /api/data/endpoints/{id}/rotate-secret': async (context) => {
+    const id = await endpoint(context);
     return {
       url: `/api/data/endpoints/${id}/rotate-secret`,
       entry: onEndpoint('data_webhook_rotate', id),
     };
   },
-  'POST /api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver': async (kitchen) => {
-    const { id, endpointId } = await deadLetter(kitchen);
+  'POST /api/data/endpoints/{id}/deliveries/{delivery_id}/redeliver': async (context) => {
+    const { id, endpointId } = await deadLetter(context);
     return {
       url: `/api/data/endpoints/${endpointId}/deliveries/${id}/redeliver`,
       entry: onEndpoint('data_webhook_redeliver', endpointId),
     };
   },
-  'POST /api/data/endpoints/{id}/redeliver': async (kitchen) => {
-    const { endpointId } = await deadLetter(kitchen);
+  'POST /api/data/endpoints/{id}/redeliver': async (context) => {
+    const { endpointId } = await deadLetter(context);
     return {
       url: `/api/data/endpoints/${endpointId}/redeliver`,
       body: { since: '2026-01-01T00:00:00Z' },
@@ -511,9 +519,9 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
   }),
   'POST /api/auth/signup': async () => ({
     url: '/api/auth/signup',
-    body: { name: 'Recipe', email: 'recipe@example.com', password },
+    body: { name: 'Example', email: 'mutation@example.com', password },
     entry: { action: 'signup', target_type: 'member' },
-    by: 'Recipe',
+    by: 'Example',
   }),
   'POST /api/auth/accept-invite': async ({ call }) => {
     const { id, invite_code } = await call('POST', '/api/members/invite', invitation());
@@ -521,17 +529,17 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
       url: '/api/auth/accept-invite',
       body: { invite_code, password },
       entry: onMember('accept_invite', id),
-      by: 'Recipe',
+      by: 'Example',
     };
   },
-  'POST /api/auth/password': async (kitchen) => {
-    const { id, token } = await signedIn(kitchen);
+  'POST /api/auth/password': async (context) => {
+    const { id, token } = await signedIn(context);
     return {
       url: '/api/auth/password',
       body: { current_password: password, new_password: 'another horse battery' },
       token,
       entry: onMember('password_change', id),
-      by: 'Recipe',
+      by: 'Example',
     };
   },
   'POST /api/members/invite': async () => ({
@@ -543,49 +551,49 @@ export const recipes: Record<string, (kitchen: Kitchen) => Promise<Dish>> = {
   'PUT /api/members/{id}': roleChange,
   'PATCH /api/members/{id}/permissions': permissionsChange,
   'PUT /api/members/{id}/permissions': permissionsChange,
-  'POST /api/members/{id}/invite': async (kitchen) => {
-    const id = await member(kitchen);
+  'POST /api/members/{id}/invite': async (context) => {
+    const id = await member(context);
     return { url: `/api/members/${id}/invite`, entry: onMember('invite_renew', id) };
   },
   'POST /api/members/{id}/approve': async ({ call }) => {
     const { id } = await call('POST', '/api/auth/signup', {
-      name: 'Recipe',
+      name: 'Example',
       email: `pending-${randomText(10)}@example.com`,
       password: 'correct horse battery',
     });
     return { url: `/api/members/${id}/approve`, entry: onMember('approve_member', id) };
   },
-  'DELETE /api/members/{id}': async (kitchen) => {
-    const id = await member(kitchen);
+  'DELETE /api/members/{id}': async (context) => {
+    const id = await member(context);
     return { url: `/api/members/${id}`, entry: onMember('remove', id) };
   },
   'POST /api/templates': async () => ({
     url: '/api/templates',
-    body: { name: 'Recipe', graph: graphs.plain },
+    body: { name: 'Example', graph: graphs.plain },
     entry: { action: 'create', target_type: 'template' },
   }),
-  'PUT /api/templates/{id}': async (kitchen) => {
-    const id = await template(kitchen);
+  'PUT /api/templates/{id}': async (context) => {
+    const id = await template(context);
     return {
       url: `/api/templates/${id}`,
       body: { name: 'Renamed' },
       entry: { action: 'update', target_type: 'template', target_id: id },
     };
   },
-  'DELETE /api/templates/{id}': async (kitchen) => {
-    const id = await template(kitchen);
+  'DELETE /api/templates/{id}': async (context) => {
+    const id = await template(context);
     return {
       url: `/api/templates/${id}`,
       entry: { action: 'delete', target_type: 'template', target_id: id },
     };
   },
-  'POST /api/templates/{id}/instantiate': async (kitchen) => ({
-    url: `/api/templates/${await template(kitchen)}/instantiate`,
+  'POST /api/templates/{id}/instantiate': async (context) => ({
+    url: `/api/templates/${await template(context)}/instantiate`,
     body: { name: 'From a template' },
     entry: { action: 'create', target_type: 'workflow' },
   }),
-  'POST /api/mcp': async (kitchen) => {
-    const id = await workflow(kitchen);
+  'POST /api/mcp': async (context) => {
+    const id = await workflow(context);
     return {
       url: '/api/mcp',
       body: {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listFeeds, readFeed } from '../../../shared/db/data/feeds.ts';
 import { listSources, reportSource } from '../../../shared/db/data/sources.ts';
 import { sql } from '../../../shared/db/pool.ts';
-import { subscribeToAll, toldEvents } from '../../support/told-events.ts';
+import { subscribeToAll, outboundEventsOf } from '../../support/outbound-events.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 
 let api: TestApi;
@@ -60,7 +60,7 @@ describe('a feed', () => {
     expect(paused.body).toMatchObject({ status: 'paused', name: 'Projects' });
     await api.call('PUT', url, { status: 'paused' });
     await api.call('PUT', url, { description: 'x' });
-    const told = await toldEvents(api, 'feed.status_changed');
+    const told = await outboundEventsOf(api, 'feed.status_changed');
     expect(told.filter(({ feed_id }) => feed_id === body.id)).toEqual([
       { feed_id: body.id, name: 'Projects', from: 'active', to: 'paused' },
     ]);
@@ -217,10 +217,10 @@ describe('the health of a source', () => {
     ]);
     expect(await checks()).toBe(before + 10);
     const of = ({ source_id }: { source_id?: unknown }) => source_id === body.id;
-    expect((await toldEvents(api, 'source.failed')).filter(of)).toEqual([
+    expect((await outboundEventsOf(api, 'source.failed')).filter(of)).toEqual([
       { source_id: body.id, name: body.name, consecutive_failures: 3, error: '503' },
     ]);
-    expect((await toldEvents(api, 'source.recovered')).filter(of)).toEqual([
+    expect((await outboundEventsOf(api, 'source.recovered')).filter(of)).toEqual([
       { source_id: body.id, name: body.name },
     ]);
     expect(await lastEntry()).toMatchObject({ action: 'report', target_id: body.id });
@@ -232,7 +232,7 @@ describe('the health of a source', () => {
       await Promise.all(Array.from({ length: 8 }, () => report(body.id, { ok: false })));
       const { body: after } = await api.call('GET', `/api/data/sources/${body.id}`);
       expect(after.health).toMatchObject({ status: 'failed', consecutive_failures: 8 });
-      const told = await toldEvents(api, 'source.failed');
+      const told = await outboundEventsOf(api, 'source.failed');
       expect(told.filter(({ source_id }) => source_id === body.id)).toHaveLength(1);
     }
   });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { z } from 'zod';
 import { sql } from '../../../shared/db/pool.ts';
-import { subscribeToAll, toldEvents } from '../../support/told-events.ts';
+import { subscribeToAll, outboundEventsOf } from '../../support/outbound-events.ts';
 import { startTestApi, type TestApi } from '../test-api.ts';
 
 let api: TestApi;
@@ -248,10 +248,10 @@ describe('a record', () => {
       canonical_name: 'Project a',
     };
     const of = ({ feed_id }: { feed_id?: unknown }) => feed_id === feedId;
-    expect((await toldEvents(api, 'entity.created')).filter(of)).toEqual([
+    expect((await outboundEventsOf(api, 'entity.created')).filter(of)).toEqual([
       { ...told, version: 1, changed: [] },
     ]);
-    expect((await toldEvents(api, 'entity.updated')).filter(of)).toEqual([
+    expect((await outboundEventsOf(api, 'entity.updated')).filter(of)).toEqual([
       { ...told, version: 2, changed: ['status'] },
     ]);
   });
@@ -286,10 +286,10 @@ describe('an event', () => {
       confidence: 0.5,
     };
     const of = ({ feed_id }: { feed_id?: unknown }) => feed_id === feedId;
-    expect((await toldEvents(api, 'intelligence_event.created')).filter(of)).toEqual([
+    expect((await outboundEventsOf(api, 'intelligence_event.created')).filter(of)).toEqual([
       { ...payload, opportunity_score: 70 },
     ]);
-    expect((await toldEvents(api, 'intelligence_event.verified')).filter(of)).toEqual([
+    expect((await outboundEventsOf(api, 'intelligence_event.verified')).filter(of)).toEqual([
       { ...payload, opportunity_score: null },
     ]);
   });

@@ -8,7 +8,7 @@ import { connectDatabase, type Pool, sql } from '../../../shared/db/pool.ts';
 import { echo, edge, type Engine, eventually, startEngine } from '../../support/engine.ts';
 import { untilLockWaiters } from '../../support/lock-waits.ts';
 import { type PostgresWire, startPostgresWire } from '../../support/postgres-wire.ts';
-import { type Kitchen, kitchenEnv, recipes } from '../contract/mutations.ts';
+import { type MutationContext, mutationEnv, mutations } from '../contract/mutations.ts';
 import { type Answer, callerOf } from '../test-api.ts';
 
 // A connection to Postgres that is lost around the commit of a change, for every route that makes one: what is answered
@@ -21,10 +21,10 @@ let wire: PostgresWire;
 let db: Pool;
 let app: App;
 let lossy: ReturnType<typeof callerOf>;
-let kitchen: Kitchen;
+let context: MutationContext;
 let dataSecret = '';
 beforeAll(async () => {
-  engine = await startEngine({ env: kitchenEnv });
+  engine = await startEngine({ env: mutationEnv });
   sound = buildApp(engine.deps);
   await sound.ready();
   call = callerOf(sound);
@@ -33,7 +33,7 @@ beforeAll(async () => {
   app = buildApp({ ...engine.deps, db });
   await app.ready();
   lossy = callerOf(app);
-  kitchen = {
+  context = {
     workspaceId: engine.actor.workspaceId,
     call: async (method, url, payload) => {
       const { status, text, body } = await call(method, url, payload, credentialOf(url));
@@ -45,7 +45,7 @@ beforeAll(async () => {
     },
   };
   const key = { name: 'x', mode: 'live', scopes: dataScopeNames };
-  dataSecret = (await kitchen.call('POST', '/api/data/keys', key)).secret;
+  dataSecret = (await context.call('POST', '/api/data/keys', key)).secret;
 }, 60_000);
 afterAll(async () => {
   await app.close();
@@ -69,10 +69,10 @@ const refused = ({ status, body }: Answer) => status >= 300 || body?.result?.isE
 
 const UNREACHABLE = 'The database cannot be reached; try again';
 
-test.each(Object.keys(recipes))(
+test.each(Object.keys(mutations))(
   '%s: lost before its commit it has changed nothing, and after it it is answered as ever',
   async (route) => {
-    const { url, body, token } = await recipes[route]!(kitchen);
+    const { url, body, token } = await mutations[route]!(context);
     const method = route.slice(0, route.indexOf(' '));
     const send = () => lossy(method, url, body, credentialOf(url, token));
     const before = await audited();
@@ -189,7 +189,7 @@ describe('a change whose answer cannot be read', () => {
   });
 
   test('is answered as written', async () => {
-    const { id } = await kitchen.call('POST', '/api/workflows', { name: 'before' });
+    const { id } = await context.call('POST', '/api/workflows', { name: 'before' });
     wire.breakAfterCommit();
     const answer = await lossy('PUT', `/api/workflows/${id}`, { name: 'later' });
     wire.mend();
