@@ -16,7 +16,7 @@ export default {
   testSequencer: '<rootDir>/test/support/sequencer.mjs',
   testTimeout: 30_000,
   // More than processors: most tests wait most of the time.
-  maxWorkers: 4,
+  maxWorkers: 3,
   // Of JavaScript's heap. Modules stay loaded; a fresh process takes seconds to load them.
-  workerIdleMemoryLimit: '300MB',
+  workerIdleMemoryLimit: '450MB',
 };

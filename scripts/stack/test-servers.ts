@@ -45,8 +45,6 @@ export async function startTestServers(claim: Claim): Promise<TestServers> {
       dataDir: claim.folder,
       projectDir,
       port: temporalPort,
-      // Temporal's garbage collector has memory to spare, but no processor time.
-      env: { ...process.env, GOGC: '400' },
       // A fifth of the default: what a run does when its history grows long is seen sooner.
       dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': 800 },
       onSpawn,

@@ -46,9 +46,9 @@ async function whileHeld(runIds: string[], work: () => Promise<unknown>): Promis
 }
 
 /** A run that starts so many short steps at once, a second after it began. */
-async function startWide(width: number): Promise<string> {
+async function startWide(width: number, seconds = 1): Promise<string> {
   const ids = Array.from({ length: width }, (_, n) => `n${n}`);
-  const wait = { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds: 1 } } as const;
+  const wait = { id: 'wait', kind: 'tool', tool_name: 'delay', params: { seconds } } as const;
   const workflowId = await engine.define({
     nodes: [wait, ...ids.map((id) => echo(id))],
     edges: ids.map((id) => edge('wait', id)),
@@ -239,8 +239,9 @@ describe('a run with nothing but short steps', () => {
   });
 
   test('leaves room on the worker for other workspaces', async () => {
-    const runIds = await Promise.all(Array.from({ length: 15 }, () => startWide(2)));
-    await whileHeld(runIds, () => pause(2_500));
+    // Held before the first delay ends, and released after the last one but before a local attempt times out.
+    const runIds = await Promise.all(Array.from({ length: 15 }, () => startWide(2, 4)));
+    await whileHeld(runIds, () => pause(4_000 + 2_000));
     await Promise.all(runIds.map((runId) => engine.until(runId, ['success'])));
     const counts = await Promise.all(runIds.map(countEvents));
     const inLongLane = counts.reduce((sum, { activities }) => sum + activities, 0);
