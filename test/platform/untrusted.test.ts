@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import type { EvaluationCheck } from '../../shared/contract/graph.ts';
 import { type Policies, unrestricted } from '../../shared/contract/policy.ts';
@@ -15,13 +15,12 @@ import {
   judgeUntrusted,
   schemaProblem,
 } from '../../shared/platform/threads/untrusted.ts';
-import { WorkBusyError, workThreads } from '../../shared/platform/threads/threads.ts';
+import { WorkBusyError } from '../../shared/platform/threads/threads.ts';
 import { compilePolicies } from '../../shared/policy/judge.ts';
 import { builtinTools } from '../../shared/tools.ts';
 
 // Jobs are given processor time, which takes a busy machine a while.
 jest.setTimeout(180_000);
-afterAll(() => workThreads.close());
 
 const WORKSPACE = 'ws_hostile';
 /** Takes any engine its linear worst: nothing is found, and everything is possible up to the end. */
