@@ -28,7 +28,7 @@ async function scheduleSweep(link: TemporalLink, taskQueuePrefix: string): Promi
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const current = await link.withTimeout(() => handle.describe());
     // An update writes the state that was read: a pause by an operator between the two would be lost.
-    if (!isAsWanted(current, wanted)) {
+    if (!isDeepStrictEqual(settingsOf(current), settingsOf(wanted))) {
       await link.withTimeout(() => handle.update(({ state }) => ({ ...wanted, state })));
     }
   }
@@ -40,25 +40,15 @@ const MINUTE_MS = 60_000;
 
 type SweepOptions = ReturnType<typeof scheduleOptions>;
 
-/** Compares what a build can change of the schedule. */
-function isAsWanted(
-  { spec, policies, action }: ScheduleDescription,
-  wanted: SweepOptions,
-): boolean {
-  const partsOf = (its: Pick<ScheduleDescription, 'action'> | SweepOptions) => {
-    const { workflowType, taskQueue, args } = its.action as SweepOptions['action'];
-    return { workflowType, taskQueue, args };
-  };
-  return (
-    isDeepStrictEqual(
-      spec.intervals?.map(({ every }) => every),
-      wanted.spec.intervals.map(({ every }) => every),
-    ) &&
-    policies.overlap === wanted.policies.overlap &&
-    policies.catchupWindow === wanted.policies.catchupWindow &&
-    isDeepStrictEqual(partsOf({ action }), partsOf(wanted))
-  );
-}
+/** What a build can change of the schedule. */
+const settingsOf = ({ spec, policies, action }: ScheduleDescription | SweepOptions) => ({
+  every: spec.intervals?.map(({ every }) => every),
+  overlap: policies.overlap,
+  catchupWindow: policies.catchupWindow,
+  workflowType: action.workflowType,
+  taskQueue: action.taskQueue,
+  args: action.args,
+});
 
 function scheduleOptions(link: TemporalLink, scheduleId: string) {
   const input: SweepInput = { task_queue: link.queues.background };
