@@ -17,7 +17,6 @@ let port: number;
 let server: Postgres;
 let wire: Proxy;
 let direct: Pool;
-let db: Pool;
 const dataDir = mkdtempSync(join(tmpdir(), 'commit-outcome-'));
 chmodSync(dataDir, 0o755);
 const start = () => startPostgres({ dataDir, port, database: 'product' });
@@ -59,7 +58,7 @@ test.each(['assigned again', 'not assigned again yet'])(
     const url = new URL(server.url);
     url.port = String(wire.port);
     for (let round = 0; ; round += 1) {
-      db = await connectDatabase(url.href, { maxPoolSize: 2 });
+      const db = await connectDatabase(url.href, { maxPoolSize: 2 });
       const actor = (await readDefaultOwner(db))!;
       let id = 0n;
       const change = db.transaction(async (tx) => {

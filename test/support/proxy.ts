@@ -70,7 +70,7 @@ export async function startProxy(target: { host: string; port: number }): Promis
       held = false;
       answersHeld = false;
       clients.forEach((client) => client.resume());
-      waiting.forEach((connectIt) => connectIt());
+      waiting.forEach((start) => start());
       waiting.clear();
       upstreams.forEach((upstream) => upstream.resume());
     },
