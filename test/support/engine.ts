@@ -54,7 +54,7 @@ export async function startEngine(
     TASK_QUEUE_PREFIX: taskQueuePrefix,
     EGRESS_ALLOW: '127.0.0.0/8',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
-    RECONCILE_INTERVAL_SECONDS: '0.1',
+    RECONCILE_INTERVAL_SECONDS: '0.3',
     RECONCILE_GRACE_SECONDS: '1',
     // Many tests kill a worker and wait until another continues its runs.
     WORKFLOW_TASK_TIMEOUT_SECONDS: '3',
