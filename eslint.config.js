@@ -263,7 +263,7 @@ export default tseslint.config(
   {
     name: 'sizes of what is written by hand',
     files: [
-      '{api,worker,workflows,activities,shared,client,cli,console,scripts,docker}/**/*.{ts,tsx,mjs}',
+      '{api,worker,workflows,activities,shared,client,cli,console,scripts,docker,bench}/**/*.{ts,tsx,mjs}',
       '*.{js,mjs,ts}',
     ],
     rules: {

@@ -31,14 +31,51 @@ const SILENCE_MS = 100;
 
 const terminal = new Set<StreamFrame['type']>(['run_completed', 'run_failed']);
 
-export function serviceClient(url: string, temporal: Client): Service {
-  const dispatcher = new Agent({ connections: 64, keepAliveTimeout: 60_000 });
+type Call = <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) => Promise<T>;
 
-  async function call<T>(
-    method: 'GET' | 'POST' | 'DELETE',
-    path: string,
-    body?: unknown,
-  ): Promise<T> {
+export function serviceClient(url: string, temporal: Client): Service {
+  const call = createCall(url);
+  const read: Service['read'] = (runId) => call<Run>('GET', `/api/runs/${runId}`);
+  const until = createUntil(url, read);
+  const trigger: Service['trigger'] = async (workflowId) => {
+    const { run_id } = await call<Run>('POST', `/api/workflows/${workflowId}/runs`, {});
+    return run_id;
+  };
+  return {
+    ...definitions(call),
+    trigger,
+    triggerAsTool: async (workflow) => {
+      const { result } = await call<{ result: { structuredContent: { id: string } } }>(
+        'POST',
+        '/api/mcp',
+        {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'run_workflow', arguments: { workflow } },
+        },
+      );
+      return result.structuredContent.id;
+    },
+    read,
+    until,
+    approve: async (runId) => {
+      await call('POST', `/api/runs/${runId}/approve`, {});
+    },
+    run: async (workflowId) => {
+      const runId = await trigger(workflowId);
+      await until(runId, 'ended');
+      return runId;
+    },
+    historyEvents: async (runId) =>
+      countEvents(temporal, runId, (await read(runId)).temporal.run_id ?? undefined),
+  };
+}
+
+/** Calls the API over connections that stay open; throws for an answer of 300 or more. */
+function createCall(url: string): Call {
+  const dispatcher = new Agent({ connections: 64, keepAliveTimeout: 60_000 });
+  return async <T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown) => {
     const response = await request(`${url}${path}`, {
       dispatcher,
       method,
@@ -51,15 +88,36 @@ export function serviceClient(url: string, temporal: Client): Service {
       throw new Error(`${method} ${path} answered ${response.statusCode}: ${text}`);
     }
     return (text === '' ? undefined : JSON.parse(text)) as T;
-  }
+  };
+}
 
-  const read: Service['read'] = (runId) => call<Run>('GET', `/api/runs/${runId}`);
+function definitions(call: Call): Pick<Service, 'define' | 'budget' | 'removeBudget' | 'remove'> {
+  return {
+    define: async (name, graph) => {
+      const { id } = await call<{ id: string }>('POST', '/api/workflows', { name, graph });
+      return id;
+    },
+    budget: async (workflowId) => {
+      const { id } = await call<{ id: string }>('POST', '/api/budgets', {
+        name: 'Bench',
+        scope: 'workflow',
+        workflow_id: workflowId,
+        limit_usd: 1_000_000,
+        reservation_estimate_usd: 0.01,
+      });
+      return id;
+    },
+    removeBudget: async (budgetId) => call('DELETE', `/api/budgets/${budgetId}`),
+    remove: async (workflowId) => call('DELETE', `/api/workflows/${workflowId}`),
+  };
+}
 
-  /**
-   * The stream sends events from after its connection. Earlier ones are read once, after a silence on the stream: the
-   * baseline's client makes no such read, and most runs end sooner.
-   */
-  const until: Service['until'] = (runId, what, timeoutMs = 120_000) =>
+/**
+ * The stream sends events from after its connection. Earlier ones are read once, after a silence on the stream: the
+ * baseline's client makes no such read, and most runs end sooner.
+ */
+function createUntil(url: string, read: Service['read']): Service['until'] {
+  return (runId, what, timeoutMs = 120_000) =>
     new Promise((resolve, reject) => {
       const socket = new WebSocket(`${url.replace('http', 'ws')}/api/runs/${runId}/stream`, {
         perMessageDeflate: false,
@@ -94,66 +152,23 @@ export function serviceClient(url: string, temporal: Client): Service {
         else if (what === 'ended' ? terminal.has(frame.type) : frame.type === 'run_paused') end();
       });
     });
+}
 
-  const trigger: Service['trigger'] = async (workflowId) => {
-    const { run_id } = await call<Run>('POST', `/api/workflows/${workflowId}/runs`, {});
-    return run_id;
-  };
-
-  return {
-    define: async (name, graph) => {
-      const { id } = await call<{ id: string }>('POST', '/api/workflows', { name, graph });
-      return id;
-    },
-    trigger,
-    triggerAsTool: async (workflow) => {
-      const { result } = await call<{ result: { structuredContent: { id: string } } }>(
-        'POST',
-        '/api/mcp',
-        {
-          jsonrpc: '2.0',
-          id: 1,
-          method: 'tools/call',
-          params: { name: 'run_workflow', arguments: { workflow } },
-        },
-      );
-      return result.structuredContent.id;
-    },
-    read,
-    until,
-    approve: async (runId) => {
-      await call('POST', `/api/runs/${runId}/approve`, {});
-    },
-    run: async (workflowId) => {
-      const runId = await trigger(workflowId);
-      await until(runId, 'ended');
-      return runId;
-    },
-    budget: async (workflowId) => {
-      const { id } = await call<{ id: string }>('POST', '/api/budgets', {
-        name: 'Bench',
-        scope: 'workflow',
-        workflow_id: workflowId,
-        limit_usd: 1_000_000,
-        reservation_estimate_usd: 0.01,
-      });
-      return id;
-    },
-    removeBudget: async (budgetId) => call('DELETE', `/api/budgets/${budgetId}`),
-    remove: async (workflowId) => call('DELETE', `/api/workflows/${workflowId}`),
-    historyEvents: async (runId) => {
-      let events = 0;
-      let next: string | undefined = (await read(runId)).temporal.run_id ?? undefined;
-      // A continued execution names the one before it in its first event.
-      while (next !== undefined && next !== '') {
-        const handle = temporal.workflow.getHandle(runId, next);
-        const history = await handle.fetchHistory();
-        events += history.events?.length ?? 0;
-        next =
-          history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ??
-          undefined;
-      }
-      return events;
-    },
-  };
+/** Events of this execution and of those that it continues. */
+async function countEvents(
+  temporal: Client,
+  workflowId: string,
+  execution: string | undefined,
+): Promise<number> {
+  let events = 0;
+  let next = execution;
+  // A continued execution names the one before it in its first event.
+  while (next !== undefined && next !== '') {
+    const history = await temporal.workflow.getHandle(workflowId, next).fetchHistory();
+    events += history.events?.length ?? 0;
+    next =
+      history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ??
+      undefined;
+  }
+  return events;
 }

@@ -68,23 +68,7 @@ export async function startStack(processes: Processes, options: StackOptions = {
     WORKFLOW_BUNDLE: await bundling,
     no_grpc_proxy: '127.0.0.1,localhost',
   };
-  const { profileDir } = options;
-  if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
-  const startNode = (
-    name: string,
-    script: string,
-    own: NodeJS.ProcessEnv = {},
-    nodeOptions: string[] = [],
-  ): Promise<Child> =>
-    processes.startNode({
-      name,
-      script,
-      env: { ...environment, ...own },
-      nodeOptions:
-        profileDir === undefined
-          ? nodeOptions
-          : [...nodeOptions, '--cpu-prof', '--cpu-prof-dir', join(profileDir, name)],
-    });
+  const startNode = nodeStarter(processes, environment, options);
   const api = await startNode('api', 'api/main.ts');
   // The free plan's quota would end a benchmark in the middle.
   await query(postgres.url, `UPDATE workspaces SET plan = 'enterprise'`);
@@ -93,11 +77,7 @@ export async function startStack(processes: Processes, options: StackOptions = {
   const bareWorker = await startNode('bare-worker', 'bench/bare/worker.ts', {
     TASK_QUEUE_PREFIX: barePrefix,
   });
-  const connection = await Connection.connect({
-    address: temporal.address,
-    channelArgs: { 'grpc.enable_http_proxy': 0 },
-  });
-  const client = new Client({ connection });
+  const client = await temporalClient(temporal.address);
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   return {
     service: serviceClient(apiUrl, client),
@@ -116,14 +96,49 @@ export async function startStack(processes: Processes, options: StackOptions = {
       return worker;
     },
     environment,
-    cpu: () => {
-      const children = [api, worker, bareWorker, postgres.child, temporal.child];
-      const times = children.map((child) => [child.name, cpuMs(child.pid)] as const);
-      return Object.fromEntries(
-        times.filter((entry): entry is readonly [string, number] => entry[1] !== undefined),
-      );
-    },
+    cpu: () => cpuOf([api, worker, bareWorker, postgres.child, temporal.child]),
   };
+}
+
+async function temporalClient(address: string): Promise<Client> {
+  const connection = await Connection.connect({
+    address,
+    channelArgs: { 'grpc.enable_http_proxy': 0 },
+  });
+  return new Client({ connection });
+}
+
+type StartNode = (
+  name: string,
+  script: string,
+  own?: NodeJS.ProcessEnv,
+  nodeOptions?: string[],
+) => Promise<Child>;
+
+/** Starts Node processes in an environment, with a profile of each where the options want one. */
+function nodeStarter(
+  processes: Processes,
+  environment: NodeJS.ProcessEnv,
+  { profileDir }: StackOptions,
+): StartNode {
+  if (profileDir !== undefined) mkdirSync(profileDir, { recursive: true });
+  return (name, script, own = {}, nodeOptions = []) =>
+    processes.startNode({
+      name,
+      script,
+      env: { ...environment, ...own },
+      nodeOptions:
+        profileDir === undefined
+          ? nodeOptions
+          : [...nodeOptions, '--cpu-prof', '--cpu-prof-dir', join(profileDir, name)],
+    });
+}
+
+function cpuOf(children: readonly Child[]): Record<string, number> {
+  const times = children.map((child) => [child.name, cpuMs(child.pid)] as const);
+  return Object.fromEntries(
+    times.filter((entry): entry is readonly [string, number] => entry[1] !== undefined),
+  );
 }
 
 /** Not `throwaway`: that one does not sync, and a trigger's answer waits for a commit. */

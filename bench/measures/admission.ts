@@ -121,22 +121,7 @@ async function contended(stack: Stack, processes: Processes): Promise<Result> {
       }),
     ),
   );
-  const fire = async (): Promise<number> => {
-    const results = await Promise.all(
-      ports.map((port) =>
-        autocannon({
-          url: `http://127.0.0.1:${port}/api/workflows/${workflowId}/runs`,
-          method: 'POST',
-          connections: connectionsEach,
-          duration: seconds,
-        }),
-      ),
-    );
-    for (const { non2xx, errors } of results) {
-      if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} triggers refused, ${errors} failed`);
-    }
-    return results.reduce((sum, result) => sum + result.requests.total / seconds, 0);
-  };
+  const fire = (): Promise<number> => triggerRate(ports, workflowId);
   const open = async (): Promise<number> => {
     await plan(databaseUrl, 'enterprise');
     return fire();
@@ -167,4 +152,22 @@ async function contended(stack: Stack, processes: Processes): Promise<Result> {
     bound: atLeast(0.4, 0.6),
     notes: [`${connectionsEach} connections to each process`],
   });
+}
+
+/** Triggers a workflow over all these API processes at once; returns how many were accepted per second. */
+async function triggerRate(ports: readonly number[], workflowId: string): Promise<number> {
+  const results = await Promise.all(
+    ports.map((port) =>
+      autocannon({
+        url: `http://127.0.0.1:${port}/api/workflows/${workflowId}/runs`,
+        method: 'POST',
+        connections: connectionsEach,
+        duration: seconds,
+      }),
+    ),
+  );
+  for (const { non2xx, errors } of results) {
+    if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} triggers refused, ${errors} failed`);
+  }
+  return results.reduce((sum, result) => sum + result.requests.total / seconds, 0);
 }

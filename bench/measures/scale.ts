@@ -48,6 +48,18 @@ export async function scale({ service, bare }: Stack): Promise<Result[]> {
   }
   const bareLong = (await timed(() => bare.run(nodes))) / nodes;
   const bareShort = (await timed(() => bare.run(fewNodes))) / fewNodes;
+  const note = `bare activities: ${bareLong.toFixed(1)} ms each of ${nodes}, ${bareShort.toFixed(1)} ms each of ${fewNodes}`;
+  return report(measured, perNodeShort, note);
+}
+
+interface Measured {
+  name: string;
+  perNode: number[];
+  ratios: number[];
+  events: number[];
+}
+
+function report(measured: readonly Measured[], perNodeShort: number[], note: string): Result[] {
   return [
     ...measured.map(({ name, perNode, ratios }) =>
       compare({
@@ -57,12 +69,7 @@ export async function scale({ service, bare }: Stack): Promise<Result[]> {
         baseline: figure(perNodeShort),
         value: median(ratios),
         bound: atMost(1.5),
-        notes:
-          name === 'chain'
-            ? [
-                `bare activities: ${bareLong.toFixed(1)} ms each of ${nodes}, ${bareShort.toFixed(1)} ms each of ${fewNodes}`,
-              ]
-            : [],
+        notes: name === 'chain' ? [note] : [],
       }),
     ),
     ...measured.map(({ name, events }) =>

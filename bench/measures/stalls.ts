@@ -116,14 +116,42 @@ const COSTLY = '(?i)(?:a[ab]{0,30}){0,8}c';
 
 async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker> {
   await makeWorkspace(databaseUrl);
+  const session = await signIn(apiUrl);
+  const { send } = session;
+  const attacks = await createAttacks(send);
+  return {
+    begin: (kind) => {
+      const stop = new AbortController();
+      const pending = attacks[kind].map((attack) => repeat(attack, stop.signal));
+      return {
+        end: async () => {
+          stop.abort();
+          await cancelRuns(databaseUrl, send);
+          await Promise.all(pending);
+          await pause(2 * AGAIN_MS);
+        },
+      };
+    },
+    summary: () =>
+      `answers to the attacker: ${[...session.answers].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
+    close: session.close,
+  };
+}
+
+type Send = (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown) => Promise<unknown>;
+
+interface Session {
+  send: Send;
+  /** How often each status was answered. */
+  answers: Map<number, number>;
+  close(): Promise<void>;
+}
+
+async function signIn(apiUrl: string): Promise<Session> {
   const dispatcher = new Agent({ connections: 100 });
   const answers = new Map<number, number>();
   let headers: Record<string, string> = { 'content-type': 'application/json' };
-  const send = async (
-    method: 'GET' | 'POST' | 'PUT',
-    path: string,
-    body?: unknown,
-  ): Promise<unknown> => {
+  const send: Send = async (method, path, body) => {
     const response = await request(`${apiUrl}${path}`, {
       dispatcher,
       method,
@@ -139,6 +167,48 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
     token: string;
   };
   headers = { ...headers, authorization: `Bearer ${token}` };
+  return { send, answers, close: () => dispatcher.close() };
+}
+
+/** Each through to its end. What becomes of it does not matter: an attacker is refused, too. */
+type Attacks = Record<AttackKind, (() => Promise<unknown>)[]>;
+
+async function createAttacks(send: Send): Promise<Attacks> {
+  const { parallel, conditions, checked } = await defineCostly(send);
+  const text = unordered(TEXT_LENGTH);
+  const input = { text, part: text.slice(0, 300) };
+  const runOf = (workflow: string) => async () => {
+    const { run_id: id } = (await send('POST', `/api/workflows/${workflow}/runs`, input)) as {
+      run_id?: string;
+    };
+    if (id !== undefined) await ended(send, id);
+  };
+  let sent = 0;
+  const registerTool = () => {
+    sent += 1;
+    return send('POST', '/api/tools', {
+      name: `tool_${sent}`,
+      description: 'Takes long to compile',
+      kind: 'http',
+      endpoint_url: 'https://example.net/',
+      input_schema: slowSchema(String(sent)),
+    });
+  };
+  const policies = slowPolicies();
+  return {
+    judging: [
+      runOf(checked),
+      ...Array.from({ length: 10 }, () => registerTool),
+      () => send('PUT', '/api/workspace/policies', policies),
+    ],
+    computing: [runOf(parallel), runOf(conditions)],
+  };
+}
+
+/** Defines the workflows of the attacks and returns their ids. */
+async function defineCostly(
+  send: Send,
+): Promise<{ parallel: string; conditions: string; checked: string }> {
   const define = async (name: string, graph: object): Promise<string> =>
     ((await send('POST', '/api/workflows', { name, graph })) as { id: string }).id;
   const transform = (id: string, expression: string) => ({
@@ -171,19 +241,24 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
       value: `${COSTLY}${n}`,
     })),
   );
-  const text = unordered(TEXT_LENGTH);
-  const input = { text, part: text.slice(0, 300) };
-  const schema = (name: string) => ({
-    title: name,
-    properties: Object.fromEntries(
-      Array.from({ length: 1_000 }, (_, n) => [
-        `property_${n}`,
-        { type: 'string', pattern: `^[a-z]{1,9}${n}$` },
-      ]),
-    ),
-  });
+  return { parallel, conditions, checked };
+}
+
+/** A schema that takes long to compile. */
+const slowSchema = (title: string) => ({
+  title,
+  properties: Object.fromEntries(
+    Array.from({ length: 1_000 }, (_, n) => [
+      `property_${n}`,
+      { type: 'string', pattern: `^[a-z]{1,9}${n}$` },
+    ]),
+  ),
+});
+
+/** Policies that take long to compile. */
+function slowPolicies(): object {
   const slow = `(?i)${'[\u0000-\uffff]{9}'.repeat(31)}`;
-  const policies = {
+  return {
     tools: Array.from({ length: 6 }, (_, tool) => ({
       tool: `t${tool}`,
       blocked_arguments: Array.from({ length: 50 }, (_each, n) => ({
@@ -192,69 +267,32 @@ async function createAttacker({ apiUrl, databaseUrl }: Stack): Promise<Attacker>
       })),
     })),
   };
-  const ended = async (runId: string): Promise<void> => {
-    for (;;) {
-      const { status } = (await send('GET', `/api/runs/${runId}`)) as { status: string };
-      if (status !== 'pending' && status !== 'running') return;
-      await pause(LOOK_MS);
-    }
-  };
-  let sent = 0;
-  const runOf = (workflow: string) => async () => {
-    const { run_id: id } = (await send('POST', `/api/workflows/${workflow}/runs`, input)) as {
-      run_id?: string;
-    };
-    if (id !== undefined) await ended(id);
-  };
-  const registerTool = () => {
-    sent += 1;
-    return send('POST', '/api/tools', {
-      name: `tool_${sent}`,
-      description: 'Takes long to compile',
-      kind: 'http',
-      endpoint_url: 'https://example.net/',
-      input_schema: schema(String(sent)),
-    });
-  };
-  /** Each through to its end. What becomes of it does not matter: an attacker is refused, too. */
-  const attacks: Record<AttackKind, (() => Promise<unknown>)[]> = {
-    judging: [
-      runOf(checked),
-      ...Array.from({ length: 10 }, () => registerTool),
-      () => send('PUT', '/api/workspace/policies', policies),
-    ],
-    computing: [runOf(parallel), runOf(conditions)],
-  };
-  const repeat = async (attack: () => Promise<unknown>, stopped: AbortSignal): Promise<void> => {
-    while (!stopped.aborted) {
-      const began = performance.now();
-      await attack().catch(() => undefined);
-      await pause(Math.max(0, AGAIN_MS - (performance.now() - began)));
-    }
-  };
-  return {
-    begin: (kind) => {
-      const stop = new AbortController();
-      const pending = attacks[kind].map((attack) => repeat(attack, stop.signal));
-      return {
-        end: async () => {
-          stop.abort();
-          const runs = await query<{ id: string }>(
-            databaseUrl,
-            `SELECT r.id FROM runs r JOIN members m USING (workspace_id)
-             WHERE m.email = $1 AND r.status IN ('pending', 'running')`,
-            [email],
-          );
-          await Promise.all(runs.map(({ id }) => send('POST', `/api/runs/${id}/cancel`, {})));
-          await Promise.all(pending);
-          await pause(2 * AGAIN_MS);
-        },
-      };
-    },
-    summary: () =>
-      `answers to the attacker: ${[...answers].map(([status, count]) => `${count} × ${status}`).join(', ')}`,
-    close: () => dispatcher.close(),
-  };
+}
+
+async function ended(send: Send, runId: string): Promise<void> {
+  for (;;) {
+    const { status } = (await send('GET', `/api/runs/${runId}`)) as { status: string };
+    if (status !== 'pending' && status !== 'running') return;
+    await pause(LOOK_MS);
+  }
+}
+
+async function repeat(attack: () => Promise<unknown>, stopped: AbortSignal): Promise<void> {
+  while (!stopped.aborted) {
+    const began = performance.now();
+    await attack().catch(() => undefined);
+    await pause(Math.max(0, AGAIN_MS - (performance.now() - began)));
+  }
+}
+
+async function cancelRuns(databaseUrl: string, send: Send): Promise<void> {
+  const runs = await query<{ id: string }>(
+    databaseUrl,
+    `SELECT r.id FROM runs r JOIN members m USING (workspace_id)
+     WHERE m.email = $1 AND r.status IN ('pending', 'running')`,
+    [email],
+  );
+  await Promise.all(runs.map(({ id }) => send('POST', `/api/runs/${id}/cancel`, {})));
 }
 
 async function makeWorkspace(databaseUrl: string): Promise<void> {
