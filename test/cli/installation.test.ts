@@ -301,7 +301,7 @@ describe('the rest of the workspace', () => {
     expect(stdout).not.toContain(made.secret);
   });
 
-  test('has members, named by their e-mail', async () => {
+  test('has members, named by their email', async () => {
     const invite = ['members', 'invite', 'ada@example.com', '--name', 'Ada', '-o', 'json'];
     const made = (await ops(invite)).json();
     expect(made).toMatchObject({ role: 'viewer', status: 'invited' });

@@ -111,7 +111,7 @@ describe('npm run password:reset', () => {
     expect((await login(email, fresh)).status).toBe(200);
   });
 
-  test('changes nothing for an e-mail that is no active member', async () => {
+  test('changes nothing for an email that is no active member', async () => {
     for (const args of [['--email', 'nobody@example.com'], []]) {
       const { code, errors } = await run('password-reset', args);
       expect([code, errors]).toEqual([
@@ -180,7 +180,7 @@ describe('npm run owner:restore', () => {
     ]);
   });
 
-  test('changes nothing for an e-mail that is no active member', async () => {
+  test('changes nothing for an email that is no active member', async () => {
     const { code, errors } = await run('owner-restore', ['--email', 'nobody@example.com']);
     expect([code, errors]).toEqual([
       1,

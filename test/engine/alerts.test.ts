@@ -162,7 +162,7 @@ describe('the texts', () => {
 });
 
 describe('a run that fails or pauses', () => {
-  test('is told of over chat and e-mail, each once, within about a second', async () => {
+  test('is told of over chat and email, each once, within about a second', async () => {
     const engine = await engineWith({ ...chatSettings(), ...mailSettings() });
     const { graph, error } = failing();
     const failed = await engine.trigger(await engine.define(graph, 'Book a payment'));

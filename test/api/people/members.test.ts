@@ -206,7 +206,7 @@ describe('members', () => {
       }
     });
 
-    test('once per e-mail, whatever its letter case, status or workspace', async () => {
+    test('once per email, whatever its letter case, status or workspace', async () => {
       const taken = [
         (await invite(api, { role: 'viewer' })).email,
         (await signUp()).email,
@@ -232,7 +232,7 @@ describe('members', () => {
       expect((await api.call('GET', '/api/members')).text).not.toContain('Eve');
     });
 
-    test('once per e-mail also when many invite at the same moment', async () => {
+    test('once per email also when many invite at the same moment', async () => {
       const second = await api.another();
       try {
         for (let round = 0; round < 20; round += 1) {
@@ -254,12 +254,12 @@ describe('members', () => {
     });
 
     test.each([
-      ['an e-mail with a NUL', { email: 'a\0@example.com' }, /email contains a NUL/],
-      ['an e-mail of 10 kB', { email: `${'a'.repeat(10_000)}@example.com` }, /email/],
-      ['an e-mail without an @', { email: 'example.com' }, /email must be an email address/],
-      ['an e-mail with letters beyond ASCII', { email: 'ä@example.com' }, /email must be/],
-      ['an e-mail with a line break', { email: 'a@example.com\nBcc: b@c.d' }, /email must be/],
-      ['no e-mail', { email: undefined }, /email/],
+      ['an email with a NUL', { email: 'a\0@example.com' }, /email contains a NUL/],
+      ['an email of 10 kB', { email: `${'a'.repeat(10_000)}@example.com` }, /email/],
+      ['an email without an @', { email: 'example.com' }, /email must be an email address/],
+      ['an email with letters beyond ASCII', { email: 'ä@example.com' }, /email must be/],
+      ['an email with a line break', { email: 'a@example.com\nBcc: b@c.d' }, /email must be/],
+      ['no email', { email: undefined }, /email/],
       ['an empty name', { name: ' ' }, /name/],
       ['a long name', { name: 'x'.repeat(201) }, /name/],
       ['an unknown role', { role: 'owner' }, /role/],

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => api.stop());
 
 let made = 0;
-/** An e-mail address nobody has, in an address block nobody has tried from. */
+/** An email address nobody has, in an address block nobody has tried from. */
 const fresh = () => {
   made += 1;
   return { email: `Person.${made}@Example.com`, from: `10.1.${made >> 8}.${made & 255}` };
@@ -93,7 +93,7 @@ describe('signing in', () => {
     expect((await api.call('GET', '/api/workflows')).status).toBe(401);
   });
 
-  test('refuses an unknown e-mail, a wrong password and an invitation in the same words', async () => {
+  test('refuses an unknown email, a wrong password and an invitation in the same words', async () => {
     const { email: invited } = await invite('inv_not_yet');
     for (const email of ['owner@localhost', 'nobody@example.com', invited]) {
       const { status, body, headers } = await login(email, 'wrong password', fresh().from);
@@ -101,7 +101,7 @@ describe('signing in', () => {
     }
   });
 
-  test('takes as long for an unknown e-mail as for a wrong password', async () => {
+  test('takes as long for an unknown email as for a wrong password', async () => {
     const time = async (email: string) => {
       const started = performance.now();
       await login(email, 'wrong password', fresh().from);
@@ -203,7 +203,7 @@ describe('signing in', () => {
 });
 
 describe('signing up', () => {
-  test('makes one member of an e-mail, in any letter case, however many try at once', async () => {
+  test('makes one member of an email, in any letter case, however many try at once', async () => {
     const { email } = fresh();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, at) =>

@@ -305,7 +305,7 @@ describe('a time in a body', () => {
 describe.each([
   ['/api/auth/signup', { name: 'N', password: 'a long enough password' }],
   ['/api/members/invite', { name: 'N', role: 'viewer' }],
-])('an e-mail address given to %s', (url, more) => {
+])('an email address given to %s', (url, more) => {
   test.each([
     '.=*fu@0',
     '.a@b.c',
