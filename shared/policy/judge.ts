@@ -9,7 +9,7 @@ import { MAX_WORK, takeWork, type WorkBudget } from '../values/work-budget.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { compileRedaction, type Redaction, RedactionError, type Redactor } from './redaction.ts';
 
-/** A workspace's policies, ready to judge by. */
+/** A workspace's policies, compiled. */
 export interface CompiledPolicies {
   models: ReadonlySet<string> | undefined;
   tools: ReadonlyMap<string, ToolPolicy>;
@@ -24,7 +24,7 @@ export function compilePolicies(policies: Policies): CompiledPolicies {
   };
 }
 
-/** A step about to begin: its node with the parameters as they were rendered, and the state it reads as a whole. */
+/** A step before it starts: its node, its rendered parameters, and the whole state. */
 export interface StepToJudge {
   workflowId: string;
   node: ExecutedNode;
@@ -32,30 +32,30 @@ export interface StepToJudge {
   state: JsonObject;
 }
 
-/** What a judgement may take. Without it: what is right where nobody waits. */
+/** Limits of one judgement. The defaults fit callers that nobody waits for. */
 export interface JudgingLimits {
-  /** For everything that looks through text; below zero afterwards, the judgement is not to be used. */
+  /** For all searches in text. If it is below zero afterwards, the judgement is invalid. */
   budget: WorkBudget;
   /** Called with each rule before it is applied. */
   onRule?: (what: string) => void;
 }
 
 export interface Judgement {
-  /** Why the step may not go on, for the step's error. */
+  /** Why the step is refused, for the step's error. */
   refusal: string | undefined;
   verdicts: PolicyVerdict[];
-  /** What the node may work with. */
+  /** The parameters and state that the node receives. */
   params: JsonObject;
   state: JsonObject;
-  /** What may be kept of the parameters. */
+  /** The parameters as they are stored. */
   stored: JsonObject;
-  /** The verdict against a fallback model; undefined when it may be asked. */
+  /** The verdict on a fallback model; undefined when it is allowed. */
   fallbackVerdict: (model: string) => PolicyVerdict | undefined;
 }
 
 /**
- * What the policies say of a step before anything of it leaves. The same step and policies give the same judgement,
- * so that a step that is tried again is not judged twice.
+ * Applies the policies to a step before any of its data is sent. The same step and policies give the same judgement,
+ * so a retry of the step does not need another one.
  */
 export function judgeStep(
   policies: CompiledPolicies,
@@ -82,19 +82,19 @@ export function judgeStep(
     return { ...kept, ...data };
   } catch (error) {
     if (!(error instanceof RedactionError)) throw error;
-    // What could not be looked through is neither sent nor kept.
+    // Data that could not be searched is neither sent nor stored.
     const reason = kept.refusal ?? `Nothing was sent: ${error.message}`;
     return { ...kept, refusal: reason, params: {}, state: {}, stored: {} };
   }
 }
 
-/** The verdicts against fallback models; undefined for those that may be asked. */
+/** The verdict on each fallback model; undefined for allowed models. */
 export const fallbackVerdictOf =
   (policies: CompiledPolicies) =>
   (model: string): PolicyVerdict | undefined =>
     modelVerdict(policies, model, 'fallback');
 
-/** What is kept and sent of a step that could not be judged: nothing. */
+/** For a step that could not be judged: it is refused, and nothing is sent or stored. */
 export const unjudged = (policies: CompiledPolicies, reason: string): Judgement => ({
   refusal: `Nothing was sent: ${reason}`,
   verdicts: [],
@@ -171,12 +171,12 @@ function toolVerdict(
   };
 }
 
-/** What all patterns for blocked arguments may do for one step. */
+/** Limit for all patterns of blocked arguments, per step. */
 const MAX_RULES_WORK = 5 * MAX_WORK;
-/** What comparing one value takes. */
+/** The cost of comparing one value. */
 const UNITS_PER_VALUE = 30;
 
-/** Parameters that their tool reads without regard to case: `delete` is as blocked as `DELETE`. */
+/** Parameters whose case does not matter to their tool: a rule that blocks `DELETE` blocks `delete`. */
 const CASELESS: ReadonlySet<string> = new Set(['http_request.method']);
 
 function isBlocked(
@@ -196,14 +196,14 @@ function isBlocked(
   return found.some((value) =>
     membersOf(value).some((member) => {
       const { values, length } = weighJson(member, budget.work);
-      // Too much to be sure about is not let through.
+      // A value too large to compare counts as blocked.
       if (!takeWork(budget, values * UNITS_PER_VALUE + length)) return true;
       return blocked.has(keyOf(member));
     }),
   );
 }
 
-/** The values a path leads to. A step into a list is one into the member of that number, or into every member. */
+/** The values at a path. In a list, a number selects one member; any other key is looked up in every member. */
 function valuesAt(value: Json, path: readonly string[]): Json[] {
   const [key, ...rest] = path;
   if (key === undefined) return [value];
@@ -216,7 +216,7 @@ function valuesAt(value: Json, path: readonly string[]): Json[] {
   return valuesAt(value[key] ?? null, rest);
 }
 
-/** A list counts as itself and as each of its members: one blocked address among ten is blocked. */
+/** The list and its members, at any depth: one blocked address among ten blocks the call. */
 const membersOf = (value: Json): Json[] =>
   Array.isArray(value) ? [value, ...value.flatMap(membersOf)] : [value];
 
@@ -236,13 +236,13 @@ function holdsMatch(
   try {
     return matchesPattern(text, pattern, { ignoreCase, budget });
   } catch (error) {
-    // Too much text to be sure about is not let through.
+    // A text too long to search counts as blocked.
     if (error instanceof PatternError) return true;
     throw error;
   }
 }
 
-/** Where a call goes, by tool: of a URL the part up to the path, of a mail the people it is for. */
+/** The destination of a call, by tool: the URL up to its path, or the recipients of an email. */
 const DESTINATION_URLS: Readonly<Record<string, string>> = {
   http_request: 'url',
   mcp: 'server_url',
@@ -275,7 +275,7 @@ function redactStep(
       ? ([key, (begin() ?? redaction).redact(value)] as const)
       : ([key, value] as const),
   );
-  // Without a prompt an agent is asked about the whole state.
+  // An agent without a prompt receives the whole state.
   const asksState = node.kind === 'agent' && params['prompt'] === undefined;
   return {
     params: Object.fromEntries(sent),
@@ -290,7 +290,7 @@ function own<Value>(table: Readonly<Record<string, Value>>, key: string): Value 
   return Object.hasOwn(table, key) ? table[key] : undefined;
 }
 
-/** Scheme, host and port stay; a name and password before the host do not. */
+/** Keeps scheme, host and port. A user name and password before the host are redacted. */
 function redactUrl(redaction: Redaction, url: string): string {
   const origin = /^https?:\/\/[^/?#\\@]*(?=[/?#]|$)/i.exec(url)?.[0] ?? '';
   return origin + redaction.redact(url.slice(origin.length));

@@ -1,15 +1,15 @@
 import type { Policies } from '../contract/policy.ts';
 import { compilePattern, PatternError } from '../values/pattern.ts';
 
-/** A pattern that RE2 does not know: where it stands in the policies, and what is wrong with it. */
+/** An invalid RE2 pattern: its path in the policies, and the reason. */
 export interface PolicyPatternProblem {
   path: string;
   message: string;
 }
 
 /**
- * The first pattern of the policies that is not valid. Compiles all of them, which can take long for the largest
- * policies; `onPattern` is called with each before it is compiled.
+ * The first invalid pattern of the policies. Compiles all patterns, which can take long for the largest policies;
+ * `onPattern` is called with the path of each before it is compiled.
  */
 export function policyPatternProblem(
   { tools, redaction }: Policies,

@@ -1,21 +1,21 @@
 import type { Span } from './detectors/span.ts';
 import { BoundedMap } from '../values/bounded-cache.ts';
 
-/** A text as detectors can read it, and where its stretches stand in the text as it was written. */
+/** A normalized text for detectors, with a mapping of its spans to the original text. */
 export interface PlainText {
   text: string;
   written: (span: Span) => Span;
 }
 
 const ASCII = /^[\0-\x7f]*$/;
-/** Invisible, and between two digits nothing but a way past a detector. */
+/** Invisible characters. Between two digits they would hide a number from a detector. */
 const INVISIBLE = /^[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]$/;
-/** Characters seen before, up to about as many as a text in any language uses. */
+/** Normalized characters. The bound is about as many as a text in any language uses. */
 const known = new BoundedMap<string, string>(10_000);
 
 /**
- * Full-width and other compatibility forms as the plain ones (NFKC), digits of every script as 0 to 9, every dash as a
- * hyphen, every space as a space, nothing for what cannot be seen. Undefined when that changes nothing.
+ * Normalizes a text: NFKC for compatibility forms, 0 to 9 for digits of every script, a hyphen for every dash, a space
+ * for every kind of space. Invisible characters are removed. Undefined when the text is already normalized.
  */
 export function plainText(text: string): PlainText | undefined {
   if (ASCII.test(text)) return undefined;
@@ -58,7 +58,7 @@ function makePlain(character: string): string {
   return /^\p{Nd}$/u.test(plain) && !/^\d$/.test(plain) ? String(digitOf(plain)) : plain;
 }
 
-/** Unicode has the digits of each script in a row, beginning with its zero. */
+/** In Unicode, the ten digits of a script follow each other, starting with zero. */
 function digitOf(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   let before = 0;

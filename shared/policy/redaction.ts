@@ -22,34 +22,34 @@ const detectors: Record<DetectorName, Detector> = {
   api_key: findApiKeys,
 };
 
-/** Deeper values are refused, not passed on unread. Requests are bounded to less. */
+/** Deeper values are refused, since they would not be searched. Requests have a lower limit. */
 const MAX_DEPTH = 200;
-/** What detectors and patterns together may do for one step. */
+/** Limit for all detectors and patterns, per step. */
 const MAX_STEP_WORK = 100_000_000;
-/** A search is linear, but finding each of many matches may search the same text again. */
+/** One search is linear, but finding many matches can search the same text repeatedly. */
 const MAX_PATTERN_MS = 500;
-/** What a detector takes at worst: all seven together need 0.3 µs for a character. */
+/** The maximum cost of one detector. Measured: all seven need 0.3 µs per character. */
 const UNITS_PER_TEXT = 10;
 const UNITS_PER_CHARACTER = 0.5;
-/** Shorter whole numbers are no card and no account: counting and amounts stay numbers. */
+/** Smaller integers are counts and amounts, not card or account numbers. */
 const LEAST_NUMBER = 10_000_000;
 
-/** The value could not be looked through, so nothing of it may leave. */
+/** The value could not be searched completely, so it must not be sent. */
 export class RedactionError extends Error {
   override readonly name = 'RedactionError';
 }
 
-/** How many values each detector and pattern took out, by its name; names without any are left out. */
+/** Number of redacted values by detector or pattern name. Names without matches are omitted. */
 type RedactionCounts = ReadonlyMap<string, number>;
 
-/** Takes values out of one step's data and counts them. */
+/** Redacts one step's data and counts the matches. */
 export interface Redaction {
   counts: RedactionCounts;
-  /** The value with what was found replaced by `[REDACTED:<name>]`; the value itself when nothing was. */
+  /** The value with each match replaced by `[REDACTED:<name>]`; the same value when there is no match. */
   redact<Value extends Json>(value: Value): Value;
 }
 
-/** What one step's redaction may take. */
+/** Limits of one step's redaction. */
 interface RedactionLimits {
   budget: WorkBudget;
   /** Called with the name of each detector and pattern before it is applied. */
@@ -61,17 +61,18 @@ interface Finder {
   find: (text: string, effort: Effort, plain: PlainText | undefined) => Span[];
 }
 
-/** What is left to this step. */
+/** The rest of the step's limits. */
 interface Effort extends RedactionLimits {
   ms: number;
 }
 
 /**
- * Begins the redaction of one step; made once per revision. The patterns are compiled when they are first needed, at
- * the expense of that step. Undefined when nothing is to be redacted.
+ * Starts the redaction of one step. Created once per revision of the policies. Patterns are compiled on first use, from
+ * that step's budget.
  */
 export type Redactor = (limits?: RedactionLimits) => Redaction;
 
+/** Undefined when the policies redact nothing. */
 export function compileRedaction(redaction: Policies['redaction']): Redactor | undefined {
   const finders: Finder[] = [
     ...redaction.detectors.map((name) => ({ name, find: detectorFinder(name) })),
@@ -88,7 +89,7 @@ export function compileRedaction(redaction: Policies['redaction']): Redactor | u
 
 type RedactText = (text: string) => string;
 
-/** Strings at any depth, and numbers long enough to mean something. Keys stay. */
+/** Redacts strings at any depth and large integers. Keys are not changed. */
 function redactValue(value: Json, redact: RedactText, depth: number): Json {
   if (typeof value === 'string') return redact(value);
   if (typeof value === 'number') return redactNumber(value, redact);
@@ -141,8 +142,8 @@ interface Found extends Span {
 }
 
 /**
- * Spans that overlap become one, named and counted as the longest of them, which of two equals is the one that the
- * policy names first. Nothing that any of them covered is left.
+ * Merges overlapping spans into one that covers all of them. Its name is that of the longest; of two equal ones, that
+ * of the one listed first in the policy.
  */
 function merged(found: readonly Found[]): Found[] {
   const regions: Found[] = [];
@@ -195,7 +196,7 @@ function findPattern(name: string, regex: string, text: string, effort: Effort):
     before = now;
     if (effort.ms < 0) throw tooCostly(`pattern '${name}'`);
   };
-  // Most texts hold none, and to learn that much takes a tenth of what it takes to say where.
+  // Most texts have no match. This test takes a tenth of the time of locating matches.
   const found = matchesPattern(text, regex, { budget });
   checkTime();
   if (!found) return [];

@@ -1,4 +1,4 @@
-/** A map of at most `size` entries: what was set last stays, and what was set longest ago is forgotten. */
+/** A map of at most `size` entries. Drops the entry that was set longest ago. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #bound: number;
 
@@ -8,7 +8,7 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
   }
 
   override set(key: Key, value: Value): this {
-    // Deleted and set again, the key stands last: a Map keeps the order of insertion.
+    // A Map keeps the order of insertion; deleting the key first moves it to the end.
     this.delete(key);
     super.set(key, value);
     if (this.size > this.#bound) this.delete(this.keys().next().value!);
@@ -17,8 +17,8 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 }
 
 /**
- * Remembers what `make` gave for the last `size` keys that were asked for; what throws is not remembered.
- * It changes when something is computed, never what comes out, so determinism does not suffer.
+ * Caches the results of `make` for the `size` keys used last; errors are not cached. Safe in workflow code: a cached
+ * result equals a computed one.
  */
 export function createBoundedCache<Key, Value extends NonNullable<unknown>>(
   size: number,

@@ -1,6 +1,6 @@
 /**
- * JSON text with the keys of every object in one order, so that equal values give equal texts. What JSON cannot hold
- * is treated as JSON.stringify does. Any depth: the walk keeps its own stack, since drafts come from outside.
+ * JSON text with sorted object keys, so that equal values give equal texts. Values without a JSON form are handled as by
+ * JSON.stringify. Not recursive, since drafts from clients can have any depth.
  */
 export function canonicalJson(value: unknown): string {
   const parts: string[] = [];
@@ -14,7 +14,7 @@ export function canonicalJson(value: unknown): string {
   return parts.join('');
 }
 
-/** Finished text, or a list or object that is still to be written. */
+/** Finished text, or a list or object that is not written yet. */
 type Pending = string | object;
 
 function put(open: Pending[], before: string, value: unknown): void {
@@ -46,7 +46,7 @@ function openObject(open: Pending[], object: object): void {
   open.push('{');
 }
 
-/** Size of a text in UTF-8. TextEncoder would do it at the price of a copy, and is no part of the language. */
+/** Size of a text in UTF-8, in bytes. Without TextEncoder, which copies the text and is missing in workflow code. */
 export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at += 1) {

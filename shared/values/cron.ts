@@ -2,8 +2,8 @@ import { Cron } from 'croner';
 import { createBoundedCache } from './bounded-cache.ts';
 
 /**
- * When a schedule is due: five cron fields (minute, hour, day of month, month, day of week) read as wall-clock times
- * of a zone. A time that the clock skips is passed over; one that it shows twice is due twice.
+ * When a schedule is due: five cron fields (minute, hour, day of month, month, day of week) in the local time of a zone.
+ * A local time that a clock change skips is skipped; one that occurs twice is due twice.
  */
 export interface Timing {
   cron: string;
@@ -29,13 +29,13 @@ const PLAIN = /^[\d*,/-]+$/;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** No clock is put back by more (Antarctica/Troll: two hours). */
+/** More than any clock is set back (Antarctica/Troll: two hours). */
 const MAX_OVERLAP_MS = 3 * HOUR_MS;
 
 /**
- * The cron as expressions all of whose fields have to match, in the syntax that our library and Temporal have in
- * common. Where day of month and day of week are both given, cron means either: one expression each. Throws Error
- * with the reason when it cannot be understood.
+ * The cron as one or two expressions in which all fields must match, in the syntax that our library and Temporal share.
+ * If both day of month and day of week are given, cron matches either of them: that gives two expressions. Throws Error
+ * with the reason when the cron is invalid.
  */
 export function cronExpressions(cron: string): string[] {
   const fields = (MACROS[cron.trim().toLowerCase()] ?? cron).trim().split(/\s+/);
@@ -59,9 +59,9 @@ export function cronExpressions(cron: string): string[] {
 /** Ho_Chi_Minh, Port-au-Prince, Isle_of_Man. */
 const USUAL_PART = /^[A-Z][a-z]+(?:[_-](?:[A-Z][a-z]+|of|au|es))*$/;
 
-/** The zone's name as Temporal's server finds it, which looks at its case. Undefined when there is none. */
+/** The zone's name in the case that Temporal's server requires. Undefined for an unknown zone. */
 export function canonicalZone(name: string): string | undefined {
-  // Offsets are zones for Node, not for the server.
+  // Node accepts offsets as zones; the server does not.
   if (!/^[A-Za-z]/.test(name)) return undefined;
   try {
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
@@ -75,7 +75,7 @@ export function canonicalZone(name: string): string | undefined {
 
 /**
  * The first time after `after` at which the timing is due, both in ms since 1970; undefined when there is none. Throws
- * Error when the cron cannot be understood.
+ * Error when the cron is invalid.
  */
 export function nextDue(timing: Timing, after: number): number | undefined {
   const times = cronExpressions(timing.cron)
@@ -88,9 +88,8 @@ export function nextDue(timing: Timing, after: number): number | undefined {
 export const isDue = (timing: Timing, at: number): boolean => nextDue(timing, at - 1) === at;
 
 /**
- * Whether a tick at this instant, in ms since 1970, is one to act on: it is due then, or somebody triggered it at
- * Temporal, which is due whenever they do. Around a change of the clock the server (1.29) also ticks at whole minutes
- * that are not the timing's; those are nothing.
+ * Whether to act on a tick at this instant, in ms since 1970: the timing is due, or someone triggered the schedule in
+ * Temporal. Around a clock change, the server (1.29) also ticks at whole minutes that are not due; those are ignored.
  */
 export function isIntended(timing: Timing, at: number): boolean {
   if (at % MINUTE_MS !== 0 || isDue(timing, at)) return true;
@@ -98,8 +97,8 @@ export function isIntended(timing: Timing, at: number): boolean {
 }
 
 /**
- * Wall-clock times are walked through as if they were UTC and then placed in the zone. Their order is the order of
- * the instants except where the clock is put back, so there the walk begins earlier and ends later.
+ * Finds local times as if they were UTC, then converts them to the zone. They have the order of the instants, except
+ * where the clock is set back; there the search starts earlier and ends later.
  */
 function nextOf(expression: string, zone: string, after: number): number | undefined {
   const pattern = parse(expression);
@@ -120,7 +119,7 @@ function nextOf(expression: string, zone: string, after: number): number | undef
   }
 }
 
-/** At which instants the zone's clock shows this time: none, one or two, in order. */
+/** The instants at which the zone has this local time: none, one or two, in order. */
 function instantsOf(zone: string, wall: number): number[] {
   const offsets = new Set([offsetAt(zone, wall - DAY_MS), offsetAt(zone, wall + DAY_MS)]);
   return [...offsets]
@@ -130,8 +129,8 @@ function instantsOf(zone: string, wall: number): number[] {
 }
 
 /**
- * The due times during a clock change backwards, within `days` from `after`. Temporal's server (1.29) loses some of
- * them east of Greenwich, where an hourly schedule would pause for two hours; so each of them is sent separately.
+ * The due times during a backward clock change, within `days` after `after`. East of Greenwich, Temporal's server (1.29)
+ * misses some of them, so that an hourly schedule would pause for two hours; each of them is scheduled separately.
  */
 export function dueTwice(timing: Timing, after: number, days: number): number[] {
   const { timezone } = timing;
@@ -142,7 +141,7 @@ export function dueTwice(timing: Timing, after: number, days: number): number[] 
     const before = offset;
     offset = offsetAt(timezone, at + DAY_MS);
     if (offset >= before) continue;
-    // What the clock shows twice: from where it is put back to, until where it is put back from.
+    // Between this time less the change and this time, each local time occurs twice.
     const end = changeBetween(timezone, at, at + DAY_MS) + before;
     for (const pattern of patterns) {
       for (let wall = end - (before - offset) - 1; ;) {
@@ -169,8 +168,8 @@ function changeBetween(zone: string, from: number, to: number): number {
 }
 
 /**
- * For how long, in ms, the latest time that was due may lie back: the longest pause between two within the coming
- * week and an hour; what is due less often than that gets ten years, since then there are few.
+ * How far back, in ms, the latest due time can be: the longest pause between two due times in the next eight days, plus
+ * an hour. Ten years for a timing that is due less often, since it has few due times.
  */
 export function longestPause(timing: Timing, after: number): number {
   let longest = 0;

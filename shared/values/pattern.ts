@@ -4,27 +4,25 @@ import { MAX_WORK, takeWork, type WorkBudget } from './work-budget.ts';
 
 const MAX_PATTERN = 1000;
 
-/** A pattern that RE2 does not know, or more work than searches may cost. */
+/** The pattern is invalid, or a search exceeds its budget. */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
 }
 
 const compiled = createBoundedCache<string, RE2JS>(200);
-/** Patterns that long texts are searched for. Each remembers up to 8 MB of the states it was in, so few are kept. */
+/** Matchers for long texts. Each caches up to 8 MB of states, so only a few are kept. */
 const searchers = createBoundedCache<string, RE2JS>(4);
-/** Up to this length the states would not pay for themselves. */
+/** Up to this length, caching states costs more than it saves. */
 const SHORT_TEXT = 500;
 
-/** What a search is made with. */
 export interface SearchOptions {
   ignoreCase?: boolean;
   budget?: WorkBudget;
 }
 
 /**
- * Whether a text holds a match of an RE2 pattern anywhere. RE2 has no back-references and no look-around, and in
- * turn cannot be made to hang. Takes the length of the text times the size of the program from the budget. Throws
- * PatternError.
+ * Whether an RE2 pattern matches anywhere in a text. RE2 has no back-references and no look-around, so its time is
+ * linear in the text. Takes the length of the text times the size of the program from the budget. Throws PatternError.
  */
 export function matchesPattern(
   text: string,
@@ -43,12 +41,12 @@ const tooCostly = (text: string): PatternError =>
     `the pattern is too costly for a text of ${text.length} characters: use a simpler pattern or a shorter text`,
   );
 
-/** The compiled pattern, remembered. Throws PatternError. */
+/** The compiled pattern, cached. Throws PatternError. */
 export function compilePattern(pattern: string, ignoreCase = false): RE2JS {
   return compiled(keyOf(pattern, ignoreCase), () => compile(pattern, ignoreCase));
 }
 
-/** As `compilePattern`, at the expense of the budget, as if it were not remembered. Throws PatternError. */
+/** Like `compilePattern`, but takes the cost from the budget, even for a cached pattern. Throws PatternError. */
 export function compileWithin(pattern: string, ignoreCase: boolean, budget: WorkBudget): RE2JS {
   const { searchesOnly = false } = budget;
   if (!searchesOnly && !takeWork(budget, parsingWork(pattern, ignoreCase))) {
@@ -76,8 +74,8 @@ function compile(pattern: string, ignoreCase: boolean): RE2JS {
   }
 }
 
-// Measured. Most patterns compile in some ten microseconds; a class of letters takes a hundred, and a range without
-// regard to case is gone through character by character: 2 ms for the first 65,536.
+// Measured. Most patterns compile in about ten microseconds. A Unicode class takes a hundred. In a case-insensitive
+// pattern, a range is expanded character by character: 2 ms for the first 65,536.
 const UNITS_PER_CHARACTER = 20;
 const UNITS_PER_INSTRUCTION = 50;
 const UNITS_PER_CLASS = 1_500;
