@@ -212,7 +212,9 @@ function withRelated(args: string[]): string[] {
     console.log('0 passed, 0 failed');
     process.exit(0);
   }
-  console.log(`${chosen.length} test ${chosen.length === 1 ? 'file' : 'files'} near ${changed.slice(0, 5).join(', ')}`);
+  console.log(
+    `${chosen.length} test ${chosen.length === 1 ? 'file' : 'files'} near ${changed.slice(0, 5).join(', ')}`,
+  );
   if (left > 0) console.log(`${left} more depend on it: npm test runs them all`);
   return [...args.filter((arg) => arg !== '--related'), '--runTestsByPath', ...chosen];
 }

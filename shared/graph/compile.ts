@@ -31,8 +31,8 @@ export class GraphError extends Error {
 
 /**
  * Sorts a graph and finds its loop regions. Linear for valid graphs.
- * Throws GraphError when it cannot run at all (no nodes, a duplicate id, an edge to nowhere, a cycle outside a loop, an
- * edge across the border of a loop body); `checkGraph` gives the full reasons, so call that first for people.
+ * Throws GraphError when the graph cannot run (no nodes, a duplicate id, an edge to an unknown node, a cycle outside a
+ * loop, an edge across the border of a loop body). For complete messages to users, call `checkGraph` first.
  */
 export function compileGraph(graph: Graph): CompiledGraph {
   const links = linkGraph(graph);

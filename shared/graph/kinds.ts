@@ -1,26 +1,26 @@
 import type { GraphNode, NodeKind } from '../contract/graph.ts';
 
 /**
- * What the engine has to know of every kind of node, in one place. Who adds a kind begins here: the compiler then names
- * the places that have to know it.
+ * What the engine needs to know about every kind of node. To add a kind, start here: the compiler then lists the places
+ * that must handle it.
  */
 interface CommonTraits {
-  /** Its edges may carry `condition_value`: it decides which of them are taken. */
+  /** Its edges may have a `condition_value`; its result selects the edges to follow. */
   branches: boolean;
-  /** Its output may be kept under a key of its own, `output_key`. */
+  /** Its output may be stored under `output_key`. */
   hasOutputKey: boolean;
 }
 
 type KindTraits = CommonTraits &
   (
     | {
-        /** An attempt in an activity does its work. */
+        /** Runs as attempts of an activity. */
         flow: 'executed';
-        /** What an attempt is given when the node sets nothing. */
+        /** The default timeout of an attempt. */
         timeoutSeconds: number;
       }
     | {
-        /** `computed`: settled on the spot by the scheduler. `waiting`: settled by somebody from outside. */
+        /** `computed`: the scheduler computes the result in place. `waiting`: a person or an event settles it. */
         flow: 'computed' | 'waiting';
       }
   );
@@ -43,7 +43,7 @@ export type WaitingNode = NodeWith<{ flow: 'waiting' }>;
 type BranchingNode = NodeWith<{ branches: true }>;
 type KeyedNode = NodeWith<{ hasOutputKey: true }>;
 
-/** In the order in which people see them. */
+/** In display order. */
 export const nodeKinds = Object.keys(traits) as [NodeKind, ...NodeKind[]];
 export const executedKinds = nodeKinds.filter((kind) => traits[kind].flow === 'executed');
 
@@ -54,6 +54,6 @@ export const isWaiting = (node: GraphNode): node is WaitingNode =>
 export const isBranching = (node: GraphNode): node is BranchingNode => traits[node.kind].branches;
 export const hasOutputKey = (node: GraphNode): node is KeyedNode => traits[node.kind].hasOutputKey;
 
-/** How long an attempt may take, in seconds, when its node sets nothing. */
+/** The default timeout of an attempt, in seconds. */
 export const defaultTimeoutSeconds = ({ kind }: ExecutedNode): number =>
   traits[kind].timeoutSeconds;

@@ -10,7 +10,7 @@ export interface NodeText {
 }
 
 /**
- * Everything in a node that is evaluated over the state. Texts in a tool's params are templates, but for the
+ * All texts of a node that are evaluated over the state. Texts in a tool's params are templates, except for the
  * expression of `json_transform`.
  */
 export function nodeTexts(node: GraphNode): NodeText[] {

@@ -1,7 +1,7 @@
-/** How many letters a name may be off to be taken for a slip of the pen: none in the shortest. */
+/** The maximum edit distance of a typo, by length; 0 for the shortest names. */
 const maxTypos = (name: string): number => (name.length < 4 ? 0 : name.length < 6 ? 1 : 2);
 
-/** The name that was probably meant: the nearest one, if it is near enough. Undefined when there is none. */
+/** The closest name within the distance of a typo; undefined when there is none. */
 export function suggest(written: string, names: Iterable<string>): string | undefined {
   const most = maxTypos(written);
   let best: { name: string; distance: number } | undefined;
@@ -21,7 +21,7 @@ export function hint(written: string, names: Iterable<string>): string {
   return meant === undefined ? '' : `; did you mean '${meant}'?`;
 }
 
-/** Optimal string alignment: letters added, left out, exchanged, or swapped with their neighbour. */
+/** Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours. */
 function distanceOf(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, column) => column);

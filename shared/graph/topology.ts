@@ -9,7 +9,7 @@ export interface LinkedEdge {
   index: number;
 }
 
-/** The graph by position: what loop analysis and ordering walk on. */
+/** The graph by position, for loop analysis and ordering. */
 export interface Links {
   edges: LinkedEdge[];
   out: LinkedEdge[][];
@@ -18,7 +18,7 @@ export interface Links {
   positions: Map<string, number>;
 }
 
-/** Resolves edges to positions. Of nodes with one id the first counts; edges to nowhere are left out. */
+/** Resolves edges to positions. Among nodes with the same id, the first counts; edges to unknown nodes are omitted. */
 export function linkGraph(graph: Graph): Links {
   const positions = new Map<string, number>();
   graph.nodes.forEach((node, position) => {
@@ -43,7 +43,7 @@ export function linkGraph(graph: Graph): Links {
   return links;
 }
 
-/** All nodes reachable from `starts`, these included, on paths that do not touch `avoid`. */
+/** All nodes reachable from `starts`, including these, on paths that avoid `avoid`. */
 export function reach(links: Links, starts: Iterable<number>, avoid = -1): Set<number> {
   const seen = new Set<number>();
   const open: number[] = [];
@@ -60,8 +60,8 @@ export function reach(links: Links, starts: Iterable<number>, avoid = -1): Set<n
 }
 
 /**
- * Kahn's order over the edges that `skip` does not leave out; among nodes that are free at the same time the drawn
- * order decides, so equal graphs always get equal orders. Nodes on a cycle, and behind one, are missing from it.
+ * Kahn's order over the edges without those in `skip`. Among nodes that are ready at the same time, the order in the
+ * graph decides, so the result is deterministic. Omits nodes on a cycle and nodes after one.
  */
 export function topologicalOrder(links: Links, skip: ReadonlySet<LinkedEdge>): number[] {
   const waiting = links.in.map((edges) =>
@@ -82,8 +82,8 @@ export function topologicalOrder(links: Links, skip: ReadonlySet<LinkedEdge>): n
 }
 
 /**
- * The groups of nodes that lie on cycles made of the edges `skip` does not leave out, each in drawn order.
- * Tarjan's algorithm with its own stack: a drawn chain may be a thousand calls deep.
+ * The groups of nodes on cycles over the edges without those in `skip`, each in the order of the graph. Tarjan's
+ * algorithm with its own stack, since a chain can be a thousand nodes deep.
  */
 export function findCycles(links: Links, skip: ReadonlySet<LinkedEdge>): number[][] {
   const size = links.out.length;

@@ -5,22 +5,22 @@ import { ExpressionError, evaluateExpression, truthy } from '../expression/expre
 import { enter, note, resetNode, writeOutput, type RunState } from './run-state.ts';
 
 /**
- * Control steps that may follow each other without an agent, tool or gate between them. Loops whose bodies do no work
- * would block the process otherwise: rounds of nested loops multiply.
+ * Maximum number of consecutive control steps without an agent, tool or gate between them. Otherwise loops with empty
+ * bodies would block the process, since iterations of nested loops multiply.
  */
 export const MAX_STEPS_IN_PLACE = 10_000;
 
-/** Sorts behind every round of a loop. */
+/** Sorts after every iteration of a loop. */
 const AFTER_ALL_ROUNDS = Number.MAX_SAFE_INTEGER;
 
-/** Puts the nodes nothing leads to at the start. Follow with `advance`. */
+/** Makes the nodes without incoming edges ready. Call `advance` next. */
 export function begin(run: RunState): void {
   run.graph.nodes.forEach((_, node) => {
     if (run.fanIn[node] === 0 && run.graph.regions[node] === -1) run.queue.push(node);
   });
 }
 
-/** Works off what has become possible, until only agents, tools and gates can carry the run on. */
+/** Processes control nodes until only agents, tools and gates can continue the run. */
 export function advance(run: RunState): void {
   for (let next = 0; next < run.queue.length; next += 1) {
     const event = run.queue[next]!;
@@ -30,7 +30,7 @@ export function advance(run: RunState): void {
   run.queue.length = 0;
 }
 
-/** Ends a node with success and tells its edges; `result` picks among conditional ones. */
+/** Ends a node with success and follows its edges; `result` selects among conditional ones. */
 export function settle(run: RunState, node: number, output: Json, result?: boolean): void {
   enter(run, node, 'settled');
   run.ran[node] = true;
@@ -42,7 +42,7 @@ export function settle(run: RunState, node: number, output: Json, result?: boole
   leave(run, node);
 }
 
-/** Evaluates a failed condition or loop once more; a loop goes on with the round it failed before. */
+/** Evaluates a failed condition or loop again; a loop continues at the iteration before which it failed. */
 export function evaluateAgain(run: RunState, node: number): void {
   if (run.graph.nodes[node]!.kind === 'loop') {
     enter(run, node, 'running');
@@ -114,7 +114,7 @@ function skip(run: RunState, node: number): void {
   leave(run, node);
 }
 
-/** Everything in a loop's body, nested loops' bodies too, in topological order; nothing for other nodes. */
+/** All nodes of a loop's body, including nested bodies, in topological order. Empty for other nodes. */
 function bodyOf(run: RunState, node: number): number[] {
   const body: number[] = [];
   const open = [node];
@@ -133,7 +133,7 @@ function entersOwnBody(run: RunState, edge: CompiledEdge): boolean {
 
 function join(run: RunState, node: number): void {
   const inbox = [...(run.inboxes.get(node) ?? [])].sort(([a], [b]) => a - b);
-  // fromEntries defines properties instead of assigning them, so no name reaches a prototype.
+  // fromEntries defines properties and does not assign them, so `__proto__` is an ordinary name.
   const output: JsonObject = Object.fromEntries(
     inbox.map(([parent, given]) => [run.graph.nodes[parent]!.id, given]),
   );
@@ -143,7 +143,7 @@ function join(run: RunState, node: number): void {
   settle(run, node, output);
 }
 
-/** The truth of a node's expression; undefined when it could not be evaluated and the node has failed. */
+/** The boolean result of a node's expression; undefined when it could not be evaluated and the node has failed. */
 function holds(run: RunState, node: number): boolean | undefined {
   const graphNode = run.graph.nodes[node]!;
   if (graphNode.kind !== 'condition' && graphNode.kind !== 'loop') return undefined;
@@ -211,7 +211,7 @@ function beginRound(run: RunState, node: number): void {
   if (members.length === 0) run.queue.push(~node);
 }
 
-// Without a way back taken the round was a break.
+// An iteration that followed no back edge ends the loop, like a break.
 function endRound(run: RunState, node: number): void {
   if (run.loops.get(node)!.again) continueLoop(run, node);
   else endLoop(run, node, false);

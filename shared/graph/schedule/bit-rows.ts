@@ -1,10 +1,10 @@
-/** One set of small numbers per row, packed: unions and intersections of rows are what graph analysis does all day. */
+/** One bit set per row, for fast unions and intersections in graph analysis. */
 export interface BitRows {
   add(row: number, bit: number): void;
   has(row: number, bit: number): boolean;
-  /** Adds everything in row `from` to row `to`. */
+  /** Adds all members of row `from` to row `to`. */
   unite(to: number, from: number): void;
-  /** Whether two rows, maybe of two tables of one width, have something in common. */
+  /** Whether two rows intersect. They can be in two tables of the same width. */
   meets(row: number, other: BitRows, otherRow: number): boolean;
   /** The 32-bit words of a row; a view, not a copy. */
   words(row: number): Uint32Array;

@@ -6,26 +6,26 @@ export interface LoopBody {
 }
 
 export interface LoopAnalysis {
-  /** For each loop all that its 'true' edges reach without passing it again; its body is part of that. */
+  /** For each loop, all nodes that its 'true' edges reach without passing the loop again; includes its body. */
   inside: Map<number, Set<number>>;
-  /** Innermost loop last: a body stands after every body that contains it. */
+  /** Bodies, outer before inner. */
   bodies: LoopBody[];
-  /** Edges that lead back to their loop's head and start its next round. */
+  /** Back edges: they lead to their loop's head and start its next iteration. */
   back: Set<LinkedEdge>;
-  /** Edges out of a body to elsewhere than its loop. */
+  /** Edges from a body to a node other than its loop. */
   escapes: { loop: number; edge: LinkedEdge }[];
-  /** Edges into a body that do not come from its loop. */
+  /** Edges into a body from a node other than its loop. */
   entries: { loop: number; edge: LinkedEdge }[];
-  /** 'true' edges that lead to a node which is no part of their loop's body. */
+  /** 'true' edges to a node outside their loop's body. */
   strays: LinkedEdge[];
-  /** Where runs begin: nodes no edge leads to, but for the way back of their own loop. */
+  /** Nodes where runs start: without incoming edges, except for back edges of their own loop. */
   roots: number[];
 }
 
 /**
- * Finds every loop's body: what its 'true' edges reach, less what is also reached around the loop, that is from its
- * other edges or from the start of the graph without passing it. Linear in the size of the bodies for sound graphs;
- * a body that something else leads into costs one walk over the graph.
+ * Finds every loop's body: the nodes that its 'true' edges reach, without those also reached past the loop, from its
+ * other edges or from the start of the graph. Linear in the size of the bodies for valid graphs; a body with an edge
+ * from outside costs one traversal of the graph.
  */
 export function analyseLoops(links: Links): LoopAnalysis {
   const inside = new Map<number, Set<number>>();

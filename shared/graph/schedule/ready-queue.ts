@@ -1,6 +1,6 @@
 /**
- * Numbers, given out smallest first. A binary heap: a fan-out of a thousand nodes that is taken a few at a time would
- * cost a sort for each taking otherwise.
+ * A priority queue of numbers, smallest first. A binary heap, since a fan-out of a thousand nodes taken a few at a time
+ * would otherwise sort for each removal.
  */
 export interface ReadyQueue {
   push(value: number): void;

@@ -4,14 +4,14 @@ import { nodeLabel, outputKey, type CompiledEdge, type CompiledGraph } from '../
 import type { WorkBudget } from '../../values/work-budget.ts';
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts';
 
-/** What all expressions that are evaluated in one go may do: 0.2 s at worst. */
+/** Work budget of all expressions between two external events: at most 0.2 s. */
 const MAX_WORK_IN_PLACE = 2_000_000;
-/** The same for executions that began when only searches counted. */
+/** The same for executions that started when only searches counted. */
 const EARLIER_WORK_IN_PLACE = 60_000_000;
-/** What computing a condition, a loop's round or a merge takes beside its expression. */
+/** The cost of a condition, a loop's iteration or a merge, without its expression. */
 const WORK_PER_STEP = 20;
 
-/** A step that was computed in place: conditions, loops, merges, and whatever was skipped. */
+/** A step computed in place: conditions, loops, merges, and skipped nodes. */
 export interface ControlStep {
   step_key: string;
   node_id: string;
@@ -23,55 +23,55 @@ export interface ControlStep {
   error?: string;
 }
 
-/** Where a node stands in the round of its loop that runs now. `running` is for loops only. */
+/** A node's phase in the current iteration of its loop. Only loops can be `running`. */
 export type Phase = 'waiting' | 'ready' | 'taken' | 'running' | 'failed' | 'settled' | 'skipped';
 
-/** Which write to a key wins: the greater list, compared place by place, whatever came first. */
+/** Decides which write to a key wins: the greater list, compared element by element, in any order of arrival. */
 export type Rank = number[];
 
 interface LoopRound {
-  /** Rounds begun; 0 before the first. */
+  /** Iterations started; 0 before the first. */
   round: number;
-  /** Body nodes of this round that are not settled yet. */
+  /** Body nodes of this iteration that are not settled yet. */
   open: number;
-  /** Whether a way back was taken in this round. */
+  /** Whether a back edge was followed in this iteration. */
   again: boolean;
 }
 
 /**
- * All that changes while a run goes on. Only one round of a loop is ever live, so one place per node is enough,
- * however deep loops nest.
+ * The mutable state of a run. A loop has at most one active iteration, so one entry per node is enough at any nesting
+ * depth.
  */
 export interface RunState {
   graph: CompiledGraph;
   positions: Map<string, number>;
   out: CompiledEdge[][];
-  /** Edges each node waits for; the ways back of a loop are not among them. */
+  /** Edges each node waits for, without back edges. */
   fanIn: number[];
-  /** Direct body nodes per loop, in topological order; nodes of a loop inside are that loop's. */
+  /** Direct body nodes per loop, in topological order; nodes of a nested loop belong to that loop. */
   members: number[][];
   phases: Phase[];
   waiting: number[];
   reached: boolean[];
-  /** Loops that have begun and not ended. */
+  /** Loops that have started and not ended. */
   loops: Map<number, LoopRound>;
-  /** For each merge what its parents taken so far gave, by parent. */
+  /** For each merge, the outputs of its parents so far, by parent. */
   inboxes: Map<number, Map<number, Json>>;
   ran: boolean[];
-  /** Without a prototype, so that no key finds anything but what was written. */
+  /** Without a prototype, so that a lookup finds only written keys. */
   values: JsonObject;
   ranks: Map<string, Rank>;
   ready: ReadyQueue;
-  /** Positions of nodes by what holds the run open. */
+  /** Positions of the nodes that keep the run open, by reason. */
   counts: { ready: number; taken: number; failed: number };
   control: ControlStep[];
-  /** Control steps computed since something last came from outside. */
+  /** Control steps computed since the last external event. */
   inPlace: number;
-  /** Whether the rules of an execution that began earlier hold, whose history has to come out as it did. */
+  /** Whether to apply the rules of an earlier version, so that its history replays. */
   earlier: boolean;
-  /** What expressions may still do until something comes from outside. */
+  /** The expressions' remaining work until the next external event. */
   budget: WorkBudget;
-  /** Units used before the budget was last filled. */
+  /** Units used before the budget was last renewed. */
   workDone: number;
   queue: number[];
 }
@@ -113,25 +113,25 @@ export function createRunState(graph: CompiledGraph, input: JsonObject, earlier 
   return run;
 }
 
-/** Puts a node before its first event, at the start of a run and of each round. */
+/** Resets a node, at the start of a run and of each iteration. */
 export function resetNode(run: RunState, node: number): void {
   run.phases[node] = 'waiting';
   run.waiting[node] = run.fanIn[node]!;
   run.reached[node] = run.fanIn[node] === 0;
 }
 
-/** The rounds a node is in now, outermost first; empty outside of loops. */
+/** The current iterations of a node's loops, outermost first; empty outside of loops. */
 export function iterationOf(run: RunState, node: number): number[] {
   const iteration: number[] = [];
   for (let loop = run.graph.regions[node]!; loop !== -1; loop = run.graph.regions[loop]!) {
     const round = run.loops.get(loop)?.round ?? 0;
-    // Without rounds there is none to name: the body of a skipped loop.
+    // The body of a skipped loop has no iteration.
     if (round > 0) iteration.push(round);
   }
   return iteration.reverse();
 }
 
-/** `id` outside of loops, `id#2.3` in round 3 of the loop in round 2 of the outer one. */
+/** `id` outside of loops, `id#2.3` in iteration 3 of the loop in iteration 2 of the outer one. */
 export function stepKeyOf(run: RunState, node: number): string {
   const iteration = iterationOf(run, node);
   const id = run.graph.nodes[node]!.id;
@@ -153,7 +153,7 @@ function outranks(a: Rank, b: Rank): boolean {
   return a.length > b.length;
 }
 
-/** Writes to the state in a node's name; `within` places several writes of one loop head among its rounds. */
+/** Writes to the state for a node; `within` orders the writes of a loop head among its iterations. */
 export function write(
   run: RunState,
   node: number,
@@ -168,7 +168,7 @@ export function write(
   run.values[key] = value;
 }
 
-/** Writes a node's output under its key. */
+/** Writes a node's output to its key. */
 export function writeOutput(
   run: RunState,
   node: number,
@@ -178,7 +178,7 @@ export function writeOutput(
   write(run, node, outputKey(run.graph.nodes[node]!), output, within);
 }
 
-/** Notes a control step for delivery. */
+/** Records a control step, to be returned with the next results. */
 export function note(
   run: RunState,
   node: number,
@@ -199,7 +199,7 @@ export function note(
   });
 }
 
-/** An external event arrived: the limit of nodes computed in place starts again. */
+/** An external event arrived: renews the limits of control steps and expressions. */
 export function refill(run: RunState): void {
   run.inPlace = 0;
   run.workDone = workDone(run);
@@ -209,11 +209,11 @@ export function refill(run: RunState): void {
 const fullBudget = (earlier: boolean): WorkBudget =>
   earlier ? { work: EARLIER_WORK_IN_PLACE, searchesOnly: true } : { work: MAX_WORK_IN_PLACE };
 
-/** Units that expressions have used so far. */
+/** Units used by expressions so far. */
 export const workDone = (run: RunState): number =>
   run.workDone + fullBudget(run.earlier).work - run.budget.work;
 
-/** Moves a node to another phase and keeps the counts of what holds the run open. */
+/** Moves a node to another phase and updates the sets of nodes that keep the run open. */
 export function enter(run: RunState, node: number, phase: Phase): void {
   const before = run.phases[node]!;
   if (before === 'ready' || before === 'taken' || before === 'failed') run.counts[before] -= 1;

@@ -9,21 +9,21 @@ import {
   type RunState,
 } from './run-state.ts';
 
-/** A run laid down as JSON, to be taken up elsewhere with the same compiled graph. */
+/** A run as JSON, to be restored with the same compiled graph. */
 export interface SchedulerSnapshot {
   format: typeof GRAPH_FORMAT;
-  /** Per node, in topological order: phase, edges it still waits for, whether one was taken, whether it ever ran. */
+  /** Per node, in topological order: phase, edges it waits for, whether one was followed, whether it has run. */
   nodes: [phase: Phase, waiting: number, reached: boolean, ran: boolean][];
   loops: [node: number, round: number, open: number, again: boolean][];
-  /** What merges that have not run yet were given so far. */
+  /** The inputs so far of merges that have not run yet. */
   inboxes: [merge: number, parent: number, output: Json][];
-  /** State keys with the rank of their last write; what came with the input has none. */
+  /** State keys with the rank of their last write; keys of the input have none. */
   state: [key: string, value: Json, rank: Rank | null][];
   control: ControlStep[];
   in_place: number;
 }
 
-/** Copies what changes; values of the state are shared, since nobody writes into them. */
+/** Copies mutable data; values of the state are shared, since they are immutable. */
 export function takeSnapshot(run: RunState): SchedulerSnapshot {
   return {
     format: GRAPH_FORMAT,
@@ -48,8 +48,8 @@ export function takeSnapshot(run: RunState): SchedulerSnapshot {
 }
 
 /**
- * Restores a run. Nodes that were taken and not finished are ready again: their results are unknown.
- * Throws Error when the snapshot was made with another graph or in another format.
+ * Restores a run. Nodes in flight are ready again, since their results are unknown.
+ * Throws Error when the snapshot is of another graph or format.
  */
 export function restoreRunState(
   graph: CompiledGraph,

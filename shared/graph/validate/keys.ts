@@ -8,11 +8,11 @@ import type { Links } from '../topology.ts';
 import type { Structure } from './structure.ts';
 import type { KeyRead } from './texts.ts';
 
-/** Comparing names takes time: a graph may read a hundred thousand keys. */
+/** Limit for suggestions, since a graph can read a hundred thousand keys. */
 const MAX_SUGGESTIONS = 50;
 const MAX_SUGGESTED_LENGTH = 40;
 
-/** Warns about keys that are read where nothing can have set them, and about parallel nodes that set the same one. */
+/** Warns about keys that are read where no node can have set them, and about parallel nodes that set the same key. */
 export function checkKeys(
   issues: Issues,
   graph: Graph,
@@ -21,7 +21,7 @@ export function checkKeys(
   reads: readonly KeyRead[],
   inputKeys: readonly string[] | undefined,
 ): void {
-  // Two nodes of one id are an error already, and would set each other's keys.
+  // Duplicate ids are reported as an error elsewhere.
   if (links.positions.size !== graph.nodes.length) return;
   const writers = new Map<string, number[]>();
   for (const node of structure.order) {
@@ -33,8 +33,8 @@ export function checkKeys(
 }
 
 /**
- * Per node the keys that may be set before it runs. A loop and its body may see whatever the body set in an earlier
- * round. The last bit stands for "any key": a gate's approver may set what they like.
+ * Per node, the keys that can be set before it runs. A loop and its body can read keys that the body set in an earlier
+ * iteration. The last bit stands for "any key", since the approver of a gate can set any.
  */
 function keysBefore(
   graph: Graph,
@@ -81,7 +81,7 @@ function checkReads(
   const suggest = createSuggestions([...given.writers.keys()]);
   for (const { node, key, path } of given.reads) {
     const bit = bits.get(key);
-    // What no node writes comes with the input, for all one knows as long as its keys are not known.
+    // If the keys of the input are unknown, a key that no node writes may come with the input.
     if (input?.has(key) === true) continue;
     const meant = input === undefined && bit === undefined ? suggest(key) : undefined;
     if (input === undefined && bit === undefined && meant === undefined) continue;
@@ -103,7 +103,7 @@ function checkReads(
   }
 }
 
-/** What each misspelt key was probably meant to be; asked once per key, and not for more keys than people mistype. */
+/** Suggestions for misspelled keys: one per key, for a limited number of keys. */
 function createSuggestions(names: readonly string[]): (key: string) => string | undefined {
   const known = new Map<string, string | undefined>();
   const short = names.filter((name) => name.length <= MAX_SUGGESTED_LENGTH);
@@ -139,7 +139,7 @@ function checkParallelWrites(
   }
 }
 
-/** The nodes are in topological order, so that only the earlier one of two can be the other's ancestor. */
+/** Since nodes are in topological order, only the earlier of two can be an ancestor of the other. */
 function firstPair(
   nodes: readonly number[],
   test: (first: number, second: number) => boolean,
@@ -165,8 +165,8 @@ function ancestorsOf(graph: Graph, links: Links, { order, loops }: Structure): B
 }
 
 /**
- * Per node the branching nodes that must have answered true, and those that must have answered false, for it to run:
- * what all its incoming edges agree on. A loop's body and what follows the loop count as its two answers.
+ * Per node, the branching nodes that must have returned true, and those that must have returned false, for it to run:
+ * the intersection over its incoming edges. For a loop, true leads to its body and false to the nodes after it.
  */
 function branchesOf(
   graph: Graph,

@@ -5,18 +5,18 @@ import { analyseLoops, type LoopAnalysis } from '../schedule/loops.ts';
 import { findCycles, reach, topologicalOrder, type LinkedEdge, type Links } from '../topology.ts';
 import type { Unreadable } from './validate.ts';
 
-/** What later checks build on: only a graph that can be ordered has it. */
+/** The basis of later checks. Only an acyclic graph has it. */
 export interface Structure {
   order: number[];
   loops: LoopAnalysis;
 }
 
-/** Most node ids that a message lists. */
+/** The maximum number of node ids in a message. */
 const MAX_LISTED = 20;
 
 /**
- * Checks cycles, loop bodies, branches and reachability. Undefined when nodes cannot be ordered, or when unreadable
- * ones leave that open: a cycle may well go through what was meant to be a loop.
+ * Checks cycles, loop bodies, branches and reachability. Undefined when the graph has cycles or invalid nodes: an
+ * invalid node may be meant as the loop of a cycle.
  */
 export function checkStructure(
   issues: Issues,
@@ -71,7 +71,7 @@ function checkBranches(issues: Issues, graph: Graph, links: Links, unreadable: U
 }
 
 function checkLoops(issues: Issues, graph: Graph, links: Links, loops: LoopAnalysis): void {
-  // An edge across two borders is one mistake, reported for the innermost loop. Bodies come outermost first.
+  // An edge across two borders is reported once, for the innermost loop. Outer bodies come first.
   const depth = new Map(loops.bodies.map(({ loop }, at) => [loop, at]));
   const innermost = (crossings: LoopAnalysis['entries']): Map<LinkedEdge, number> =>
     new Map(
@@ -132,8 +132,8 @@ function checkCycles(issues: Issues, graph: Graph, links: Links, loops: LoopAnal
   }
 }
 
-// An edge that leads into a way back from outside takes the nodes behind it out of the body, and what is left reads
-// as an unexplained cycle. Naming that edge is what helps.
+// An edge from outside into a loop's body removes the nodes after it from the body, and the rest looks like a cycle.
+// The message therefore names that edge.
 function entriesOf(
   links: Links,
   loops: LoopAnalysis,

@@ -13,14 +13,14 @@ import {
 } from '../../tools.ts';
 import type { Unreadable, ValidationContext } from './validate.ts';
 
-/** A top-level key that a node reads, with the place it does so. */
+/** A top-level key that a node reads, and where. */
 export interface KeyRead {
   node: number;
   key: string;
   path: string;
 }
 
-/** Checks tools, expressions and templates, and returns the keys that those that parse read. */
+/** Checks tools, expressions and templates. Returns the keys that the valid ones read. */
 export function checkTexts(
   issues: Issues,
   graph: Graph,
@@ -61,7 +61,7 @@ function checkTool(issues: Issues, node: GraphNode, at: number, context: Validat
   }
 }
 
-/** Parameters that a built-in tool would refuse when the step runs: those it needs and lacks, and those it does not know. */
+/** Parameters that a built-in tool would refuse at run time: missing and unknown ones. */
 function checkParams(issues: Issues, { id, tool_name: name, params }: ToolNode, at: number): void {
   if (!Object.hasOwn(toolParams, name)) return;
   const { required, optional }: ToolParams = toolParams[name as BuiltinTool];
@@ -80,7 +80,7 @@ function checkParams(issues: Issues, { id, tool_name: name, params }: ToolNode, 
   }
 }
 
-/** A model that no key is set for is a warning: the worker that runs the step may have one. */
+/** A model without an API key is only a warning, since the worker that runs the step may have one. */
 function checkModels(
   issues: Issues,
   node: GraphNode,
@@ -107,10 +107,10 @@ function checkModels(
   }
 }
 
-/** The parameter of a tool that says where its headers are sent. */
+/** The parameter of a tool that determines where its headers are sent. */
 const ADDRESSES: Readonly<Record<string, string>> = { http_request: 'url', mcp: 'server_url' };
 
-/** What a run works on must not decide to whom the node's headers go, since they may hold a credential. */
+/** Data of a run must not determine the recipient of headers, since these can contain a credential. */
 function checkAddress(issues: Issues, node: GraphNode, at: number): void {
   if (node.kind !== 'tool' || !Object.hasOwn(ADDRESSES, node.tool_name)) return;
   const param = ADDRESSES[node.tool_name]!;

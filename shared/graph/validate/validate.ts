@@ -8,7 +8,7 @@ import { linkGraph } from '../topology.ts';
 
 const MAX_NODES = 1000;
 const MAX_EDGES = 5000;
-/** Of the graph's canonical JSON in UTF-8. */
+/** Size of the graph's canonical JSON in UTF-8. */
 const MAX_GRAPH_BYTES = 1_048_576;
 
 export interface ValidationContext {
@@ -16,16 +16,16 @@ export interface ValidationContext {
   tools: ReadonlySet<string>;
   /** Names of the workspace's own tools, without `custom:`. */
   customTools: ReadonlySet<string>;
-  /** Why the models of a provider cannot be called, by its name. Data, since checks may run on another thread. */
+  /** By provider, why its models cannot be called. Plain data, since checks can run on another thread. */
   unavailableProviders?: Readonly<Record<string, string>>;
-  /** Keys the run's input may have; without them any key may come with the input. */
+  /** Keys that the run's input can have; undefined if it can have any. */
   inputKeys?: readonly string[];
 }
 
-/** Nodes that could not be read, by position: others may refer to them, but nothing is said about them. */
+/** Invalid nodes, by position. Other nodes may refer to them; they are not checked further. */
 export type Unreadable = ReadonlySet<number>;
 
-/** Whether the graph is small enough to be looked at any further. */
+/** Whether the graph is small enough for further checks. */
 export function checkLimits(issues: Issues, nodes: number, edges: number, graph: unknown): boolean {
   if (nodes === 0) issues.error('no_nodes', 'The graph has no nodes', { path: 'nodes' });
   if (nodes > MAX_NODES) {
