@@ -18,10 +18,10 @@ export function budgetMethods(send: Send) {
     ): Promise<Budget> => send('PUT /api/budgets/{id}', [budgetId], { body, options }),
     deleteBudget: (budgetId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/budgets/{id}', [budgetId], { options }),
-    /** What is spent, reserved and left in the budget's current window. */
+    /** Spent, reserved and remaining amounts of the current window. */
     getBudgetStatus: (budgetId: string, options?: CallOptions): Promise<BudgetStatus> =>
       send('GET /api/budgets/{id}/status', [budgetId], { options }),
-    /** What the budget's current window has spent, by day. */
+    /** Spend of the current window by day. */
     getBudgetHistory: (budgetId: string, options?: CallOptions): Promise<BudgetHistory> =>
       send('GET /api/budgets/{id}/history', [budgetId], { options }),
   };

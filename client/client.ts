@@ -16,22 +16,22 @@ import { workflowMethods } from './workflows.ts';
 import { workspaceMethods } from './workspace.ts';
 
 export interface ClientOptions {
-  /** Where the service is, without `/api`; `http://127.0.0.1:8000` unless given. */
+  /** Base URL of the service, without `/api`. Default: `http://127.0.0.1:8000`. */
   baseUrl?: string;
-  /** An API key, sent as `X-API-Key`. It is what counts when there is a token as well. */
+  /** An API key, sent as `X-API-Key`. Takes precedence over `token`, except for streams. */
   apiKey?: string;
-  /** A session token, sent as `Authorization: Bearer`, and what opens streams. */
+  /** A session token, sent as `Authorization: Bearer` and used to open streams. */
   token?: string;
-  /** Seconds that a call may take, its retries included; 30 unless given. */
+  /** Timeout of a call in seconds, including its retries. Default: 30. */
   timeout?: number;
-  /** How often a read or the start of a run is sent again after a failure that may pass; 2 unless given. */
+  /** Maximum retries of a read or run start after a transient failure. Default: 2. */
   retries?: number;
   fetch?: typeof fetch;
-  /** For streams, where there is no global WebSocket. */
+  /** For streams in environments without a global WebSocket. */
   webSocket?: SocketConstructor;
 }
 
-/** A method for each operation of the service, and what is made of them. */
+/** A method for each operation of the service, and helpers built on them. */
 export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof runMethods> &
   ReturnType<typeof budgetMethods> &
@@ -46,13 +46,13 @@ export type Client = ReturnType<typeof workflowMethods> &
   ReturnType<typeof templateMethods> &
   ReturnType<typeof workspaceMethods> & {
     /**
-     * The frames of a run from now on. They tell what happens, not what has happened: read the run in `onOpen`. Ends
-     * when the loop is left; whether to connect again after a `StreamError` is up to the caller.
+     * The frames of a run from now on. Earlier events are not included: read the run in `onOpen`. Ends when the loop
+     * is left. After a `StreamError`, the caller decides whether to reconnect.
      */
     stream: (runId: string, options?: StreamOptions) => AsyncGenerator<StreamFrame, void>;
   };
 
-/** A client of the service. Throws a TypeError for settings that cannot be. */
+/** Creates a client of the service. Throws a TypeError for invalid settings. */
 export function createClient({
   baseUrl = 'http://127.0.0.1:8000',
   apiKey,

@@ -16,20 +16,20 @@ import type {
 type NewEndpoint = BodyOf<'POST /api/data/endpoints'>;
 type DeliveryQuery = QueryOf<'GET /api/data/endpoints/{id}/deliveries'>;
 
-/** What is administered of the data API. It is read under `/v1`, with keys of its own. */
+/** Administration of the data API. Its data is read under `/v1`, with data keys. */
 export function dataKeyMethods(send: Send) {
   return { ...keysAndUsage(send), ...endpointMethods(send), ...deliveryMethods(send) };
 }
 
 function keysAndUsage(send: Send) {
   return {
-    /** Newest first, revoked ones too. */
+    /** Newest first, including revoked keys. */
     listDataKeys: (
       query: QueryOf<'GET /api/data/keys'> = {},
       options?: CallOptions,
     ): Promise<DataKey[]> =>
       wholeList((page) => send('GET /api/data/keys', [], { query: page, options }), query),
-    /** The answer holds the secret, this once. */
+    /** The secret is returned only in this response. */
     createDataKey: (
       body: BodyOf<'POST /api/data/keys'>,
       options?: CallOptions,
@@ -38,7 +38,7 @@ function keysAndUsage(send: Send) {
       send('GET /api/data/keys/{id}', [keyId], { options }),
     revokeDataKey: (keyId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/data/keys/{id}', [keyId], { options }),
-    /** Of this month, UTC. */
+    /** Usage of the current month (UTC). */
     getDataUsage: (options?: CallOptions): Promise<WorkspaceDataUsage> =>
       send('GET /api/data/usage', [], { options }),
   };
@@ -49,7 +49,7 @@ function endpointMethods(send: Send) {
     /** Webhook endpoints of the data API, newest first. */
     listEndpoints: (options?: CallOptions): Promise<DataEndpoint[]> =>
       wholeList((query) => send('GET /api/data/endpoints', [], { query, options }), {}),
-    /** The answer holds the secret of the signatures, this once. */
+    /** The signing secret is returned only in this response. */
     createEndpoint: (
       endpoint: Omit<NewEndpoint, 'is_demo'> & Partial<NewEndpoint>,
       options?: CallOptions,
@@ -57,17 +57,17 @@ function endpointMethods(send: Send) {
       send('POST /api/data/endpoints', [], { body: endpoint as NewEndpoint, options }),
     getEndpoint: (endpointId: string, options?: CallOptions): Promise<DataEndpoint> =>
       send('GET /api/data/endpoints/{id}', [endpointId], { options }),
-    /** What is absent stays. */
+    /** Omitted fields are unchanged. */
     updateEndpoint: (
       endpointId: string,
       body: BodyOf<'PUT /api/data/endpoints/{id}'>,
       options?: CallOptions,
     ): Promise<DataEndpoint> =>
       send('PUT /api/data/endpoints/{id}', [endpointId], { body, options }),
-    /** Deletes its pending deliveries, too. */
+    /** Also deletes its pending deliveries. */
     deleteEndpoint: (endpointId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/data/endpoints/{id}', [endpointId], { options }),
-    /** The answer holds the new secret, this once; the one before signs for another day. */
+    /** The new secret is returned only in this response. The previous one also signs for 24 hours. */
     rotateEndpointSecret: (endpointId: string, options?: CallOptions): Promise<RotatedSecret> =>
       send('POST /api/data/endpoints/{id}/rotate-secret', [endpointId], { options }),
   };
@@ -82,12 +82,12 @@ function deliveryMethods(send: Send) {
     send('GET /api/data/endpoints/{id}/deliveries', [endpointId], { query, options });
 
   return {
-    /** Promises a `ping` to an endpoint. */
+    /** Queues a `ping` to an endpoint. */
     pingEndpoint: (endpointId: string, options?: CallOptions): Promise<WebhookDelivery> =>
       send('POST /api/data/endpoints/{id}/ping', [endpointId], { options }),
-    /** One page of what was sent to an endpoint, newest first. */
+    /** One page of the deliveries of an endpoint, newest first. */
     listDeliveries,
-    /** All that was sent to an endpoint in 30 days, newest first. */
+    /** All deliveries of an endpoint in the last 30 days, newest first. */
     deliveries: (
       endpointId: string,
       query: Omit<DeliveryQuery, 'cursor'> = {},
@@ -115,7 +115,7 @@ function deliveryMethods(send: Send) {
         [endpointId, deliveryId],
         { options },
       ),
-    /** Restarts all dead letters of events since then, up to the limit of pending ones. */
+    /** Restarts the dead letters of events from `since` on, up to the limit of pending deliveries. */
     redeliverDeadLetters: (
       endpointId: string,
       since: string,

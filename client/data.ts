@@ -38,13 +38,13 @@ function feedMethods(send: Send) {
     ): Promise<FeedDetail> => send('POST /api/data/feeds', [], { body: feed as NewFeed, options }),
     getFeed: (feedId: string, options?: CallOptions): Promise<FeedDetail> =>
       send('GET /api/data/feeds/{id}', [feedId], { options }),
-    /** What is absent stays. */
+    /** Omitted fields are unchanged. */
     updateFeed: (
       feedId: string,
       body: BodyOf<'PUT /api/data/feeds/{id}'>,
       options?: CallOptions,
     ): Promise<FeedDetail> => send('PUT /api/data/feeds/{id}', [feedId], { body, options }),
-    /** Deletes its records, too. */
+    /** Also deletes its records. */
     deleteFeed: (feedId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/data/feeds/{id}', [feedId], { options }),
   };
@@ -61,7 +61,7 @@ function sourceMethods(send: Send) {
       send('POST /api/data/sources', [], { body: source as NewSource, options }),
     getSource: (sourceId: string, options?: CallOptions): Promise<Source> =>
       send('GET /api/data/sources/{id}', [sourceId], { options }),
-    /** What is absent stays. */
+    /** Omitted fields are unchanged. */
     updateSource: (
       sourceId: string,
       body: BodyOf<'PUT /api/data/sources/{id}'>,
@@ -75,7 +75,7 @@ function sourceMethods(send: Send) {
       body: BodyOf<'POST /api/data/sources/{id}/report'>,
       options?: CallOptions,
     ): Promise<Source> => send('POST /api/data/sources/{id}/report', [sourceId], { body, options }),
-    /** At most 1,000 records and 1 MB. Sending the same again does no harm. */
+    /** At most 1,000 records and 1 MB. Safe to repeat. */
     ingest: (
       feedId: string,
       records: readonly unknown[],
@@ -99,7 +99,7 @@ function recordMethods(send: Send) {
   ): Promise<IntelligenceEventList> => send('GET /api/data/events', [], { query, options });
 
   return {
-    /** One page of the records, newest first. Unlike reads with keys of the data API, these cost nothing. */
+    /** One page of the records, newest first. Unlike reads with data keys, these are free. */
     listEntities,
     /** All records, newest first. */
     entities: (query: Omit<EntityQuery, 'cursor'> = {}): AsyncGenerator<Entity, void> =>
@@ -109,14 +109,14 @@ function recordMethods(send: Send) {
       ),
     getEntity: (entityId: string, options?: CallOptions): Promise<Entity> =>
       send('GET /api/data/entities/{id}', [entityId], { options }),
-    /** One page of a record's versions, newest first, with what each changed. */
+    /** One page of a record's versions, newest first, with the changes of each. */
     getEntityHistory: (
       entityId: string,
       query: QueryOf<'GET /api/data/entities/{id}/history'> = {},
       options?: CallOptions,
     ): Promise<EntityHistory> =>
       send('GET /api/data/entities/{id}/history', [entityId], { query, options }),
-    /** One page of what changed in records, attribute by attribute, newest first. */
+    /** One page of record changes, one for each attribute, newest first. */
     listChanges,
     /** All changes, newest first. */
     changes: (query: Omit<ChangeQuery, 'cursor'> = {}): AsyncGenerator<NamedChange, void> =>

@@ -1,13 +1,13 @@
-/** An answer of the service other than 2xx. */
+/** A response of the service other than 2xx. */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError';
   /** The HTTP status. */
   readonly status: number;
-  /** What the service says of it, for a person to read. */
+  /** The error message of the service, for people. */
   readonly detail: string;
-  /** Names the request in the service's log. */
+  /** The id of the request in the service's log. */
   readonly requestId: string | undefined;
-  /** Seconds after which the service asks to come back, if it does. */
+  /** Seconds to wait before a retry, if the service says so. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -23,7 +23,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The wait for a run took too long; the run itself goes on. */
+/** The wait for a run timed out; the run continues. */
 export class WaitTimeoutError extends ApiError {
   override readonly name = 'WaitTimeoutError';
   readonly runId: string;
@@ -34,7 +34,7 @@ export class WaitTimeoutError extends ApiError {
   }
 }
 
-/** There was no answer: nobody listens, the connection broke, or the answer took too long. */
+/** No response: the connection was refused or broke, or the request timed out. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly timedOut: boolean;
@@ -48,12 +48,12 @@ export class ConnectionError extends Error {
   }
 }
 
-/** A run's stream ended other than by the caller. */
+/** A run's stream ended, but not by the caller. */
 export class StreamError extends Error {
   override readonly name = 'StreamError';
   /**
-   * 4401 no valid token, 4403 not permitted, 4404 no such run, 1001 the service stops, 1006 the connection broke,
-   * 1013 too many streams or a reader that does not keep up.
+   * 4401 no valid token, 4403 not permitted, 4404 unknown run, 1001 the service stops, 1006 the connection broke,
+   * 1013 too many streams or a reader that is too slow.
    */
   readonly code: number;
 
@@ -63,7 +63,7 @@ export class StreamError extends Error {
   }
 }
 
-/** A webhook delivery that is not what the service sent, or not now. */
+/** A webhook delivery that the service did not send, or that is outside of the time tolerance. */
 export class SignatureError extends Error {
   override readonly name = 'SignatureError';
 }

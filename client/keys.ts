@@ -5,10 +5,10 @@ import type { ApiKey, CreatedApiKey } from './types.ts';
 
 export function keyMethods(send: Send) {
   return {
-    /** Newest first, revoked ones too. */
+    /** Newest first, including revoked keys. */
     listApiKeys: (query: QueryOf<'GET /api/keys'> = {}, options?: CallOptions): Promise<ApiKey[]> =>
       wholeList((page) => send('GET /api/keys', [], { query: page, options }), query),
-    /** The answer holds the secret, this once. */
+    /** The secret is returned only in this response. */
     createApiKey: (body: BodyOf<'POST /api/keys'>, options?: CallOptions): Promise<CreatedApiKey> =>
       send('POST /api/keys', [], { body, options }),
     revokeApiKey: (keyId: string, options?: CallOptions): Promise<undefined> =>

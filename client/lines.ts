@@ -1,12 +1,12 @@
 /**
- * The lines of a stream of text, split at `\n` and `\r\n` alone. Node's `readline` also splits at U+2028 and U+2029, which may stand
- * unescaped in a string of JSON. What follows the last line break is a line unless it is empty.
+ * Splits a text stream into lines, only at `\n` and `\r\n`. Node's `readline` also splits at U+2028 and U+2029, which
+ * JSON strings can contain unescaped. Text after the last line break is a line unless it is empty.
  */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array | string>,
 ): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
-  // Joined once per line: adding to a long text again and again would take the square of its length.
+  // Joined once per line: repeated appends to a long text would take quadratic time.
   let parts: string[] = [];
   for await (const chunk of chunks) {
     const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });

@@ -20,10 +20,10 @@ export function memberMethods(send: Send) {
       body: BodyOf<'POST /api/members/invite'>,
       options?: CallOptions,
     ): Promise<Member> => send('POST /api/members/invite', [], { body, options }),
-    /** Makes another invite code; the one before is void. */
+    /** Creates a new invite code; the previous one is invalid at once. */
     renewInvite: (memberId: string, options?: CallOptions): Promise<MemberDetail> =>
       send('POST /api/members/{id}/invite', [memberId], { options }),
-    /** Lets in who has signed up. */
+    /** Approves a member who has signed up. */
     approveMember: (memberId: string, options?: CallOptions): Promise<MemberDetail> =>
       send('POST /api/members/{id}/approve', [memberId], { options }),
     changeRole: (memberId: string, role: Role, options?: CallOptions): Promise<MemberDetail> =>
@@ -31,7 +31,7 @@ export function memberMethods(send: Send) {
     /** The same as `changeRole`, over PUT. */
     setRole: (memberId: string, role: Role, options?: CallOptions): Promise<MemberDetail> =>
       send('PUT /api/members/{id}', [memberId], { body: { role }, options }),
-    /** True and false override what the role has; null clears an override. What is absent stays. */
+    /** True and false override the role; null clears an override. Omitted capabilities are unchanged. */
     changePermissions: (
       memberId: string,
       overrides: Overrides,

@@ -1,4 +1,4 @@
-/** Goes through a list that answers pages with a cursor, row by row. A page is asked for when it is needed. */
+/** Iterates over the rows of a list that is paged by cursor. Requests each page when it is needed. */
 export async function* byCursor<Page extends { next_cursor: string | null }, Row>(
   read: (cursor: string | undefined) => Promise<Page>,
   rowsOf: (page: Page) => Row[],
@@ -12,8 +12,8 @@ export async function* byCursor<Page extends { next_cursor: string | null }, Row
 }
 
 /**
- * Goes through a newest-first list that is paged by offset, row by row. Rows that arrive meanwhile push the others
- * on; those seen already are passed over, and so are those that the caller has `seen`.
+ * Iterates over the rows of a newest-first list that is paged by offset. New rows shift the others to later pages;
+ * rows that were already returned, or that the caller has `seen`, are skipped.
  */
 export async function* byOffset<Row extends { id: string }>(
   read: (offset: number) => Promise<Row[]>,
@@ -30,12 +30,12 @@ export async function* byOffset<Row extends { id: string }>(
   }
 }
 
-/** Rows that a bare list answers with at most. */
+/** Maximum rows in a list response without a cursor. */
 const MAX_PAGE = 200;
 
 /**
- * All rows of a bare list, read page by page where there are more than it answers with at once. A `limit` or an `offset`
- * asks for that page alone.
+ * All rows of a list without a cursor, read page by page if one response is not enough. With a `limit` or an `offset`,
+ * returns only that page.
  */
 export async function wholeList<
   Row extends { id: string },

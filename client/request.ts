@@ -1,9 +1,9 @@
 import { ApiError, ConnectionError } from './errors.ts';
 import type { AnswerOf, BodyOf, QueryOf, Route } from './routes.ts';
 
-/** What one call may have of its own. */
+/** Options of one call. */
 export interface CallOptions {
-  /** Seconds for the whole call, its retries included. */
+  /** Seconds for the whole call, including its retries. */
   timeout?: number;
   signal?: AbortSignal;
 }
@@ -14,7 +14,7 @@ export interface Connection {
   credential: Record<string, string>;
   /** Seconds. */
   timeout: number;
-  /** How often a call that may be repeated is sent again, at most. */
+  /** Maximum retries of a repeatable call. */
   retries: number;
   fetch: typeof fetch;
 }
@@ -26,7 +26,7 @@ interface Content<R extends Route> {
   options?: CallOptions | undefined;
 }
 
-/** Sends one operation. `ids` fill the braces of its path, in order. */
+/** Sends one operation. `ids` replace the parameters of its path, in order. */
 export type Send = <R extends Route>(
   route: R,
   ids?: readonly (string | number)[],
@@ -36,9 +36,9 @@ export type Send = <R extends Route>(
 const FIRST_DELAY_MS = 250;
 
 /**
- * The one way to the service. Every answer but 2xx is an `ApiError`; none at all is a `ConnectionError`. Reads, and
- * requests that carry an `Idempotency-Key`, are sent again after a broken connection and after 429, 502, 503 and 504;
- * what else changes something is sent once, since nobody knows whether it was done.
+ * Sends all requests to the service. Responses other than 2xx are an `ApiError`; no response is a `ConnectionError`.
+ * Reads, and requests with an `Idempotency-Key`, are retried after a broken connection and after 429, 502, 503 and 504.
+ * Other writes are sent once, since a failed one may have been applied.
  */
 export function createSend(connection: Connection): Send {
   return async <R extends Route>(
@@ -57,7 +57,7 @@ export function createSend(connection: Connection): Send {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      // A redirect would carry the credential to wherever it points.
+      // A redirect would send the credential to its target.
       redirect: 'manual',
     };
     const repeatable = method === 'GET' || 'Idempotency-Key' in headers;
@@ -121,7 +121,7 @@ function toError(response: Response, text: string): ApiError {
   });
 }
 
-/** The service's own words, or else those of HTTP: the page of some proxy helps nobody. */
+/** The error message of the service, or else of HTTP: a proxy's error page does not help. */
 function detailOf(response: Response, text: string): string {
   if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
     const target = response.headers.get('location');
@@ -137,7 +137,7 @@ function detailOf(response: Response, text: string): string {
   return response.statusText === '' ? `HTTP ${response.status}` : response.statusText;
 }
 
-/** `Retry-After` as seconds, be it a number or a date. */
+/** `Retry-After` in seconds, from a number or a date. */
 function secondsOf(header: string | null): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
@@ -146,7 +146,7 @@ function secondsOf(header: string | null): number | undefined {
 
 const passing = [429, 502, 503, 504];
 
-/** Whether the same request may do better a moment later. */
+/** Whether a retry may succeed. */
 function mayPass(error: unknown): boolean {
   return error instanceof ApiError
     ? passing.includes(error.status)
@@ -155,7 +155,7 @@ function mayPass(error: unknown): boolean {
 
 function delayBefore(sent: number, error: unknown): number {
   if (error instanceof ApiError && error.retryAfter !== undefined) return error.retryAfter * 1000;
-  // Spread out, so that those who failed together do not come back together.
+  // Jitter, so that clients that failed together do not retry together.
   return FIRST_DELAY_MS * 2 ** (sent - 1) * (0.5 + Math.random() / 2);
 }
 
@@ -188,10 +188,10 @@ async function withDeadline<T>(
   }
 }
 
-/** The longest a timer can be set to; beyond it, timers fire at once. */
+/** The longest delay of a timer; longer ones fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Waits, unless and until the signal is given: then it throws the signal's reason. */
+/** Waits for `ms`. Rejects with the signal's reason when the signal aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const give = (): void => {
@@ -210,13 +210,13 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** A path with ids in the place of its braces, in order. */
+/** Replaces the parameters of a path with ids, in order. */
 export function fillPath(template: string, ids: readonly (string | number)[]): string {
   let next = 0;
   return template.replace(/\{\w+\}/g, () => pathPart(ids[next++]));
 }
 
-/** A URL drops empty and dotted parts, and the request would go to another address than was meant. */
+/** Throws a TypeError for empty and dot segments: URLs drop them, which changes the path. */
 function pathPart(id: unknown): string {
   const text = typeof id === 'number' ? String(id) : id;
   if (typeof text !== 'string' || /^\.{0,2}$/.test(text)) {

@@ -1,6 +1,6 @@
 import type { paths } from './openapi.ts';
 
-/** What each route takes and answers, as the API's description says. */
+/** Request and response types of each route, from the OpenAPI description. */
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 type Operations = {
@@ -26,7 +26,7 @@ type OperationOf<R> = R extends keyof Operations
   : never;
 type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : undefined;
 
-/** The JSON body of a 2xx answer; undefined where there is none. */
+/** The JSON body of a 2xx response; undefined if there is none. */
 export type AnswerOf<R extends Route> = R extends keyof Operations
   ? OperationOf<R> extends { responses: infer Responses }
     ? Json<Responses[keyof Responses]>

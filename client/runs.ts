@@ -5,16 +5,16 @@ import type { BodyOf, QueryOf } from './routes.ts';
 import type { Approval, JsonObject, Run, RunEvent, RunSummary, Workflow } from './types.ts';
 
 export interface WaitOptions extends Omit<CallOptions, 'timeout'> {
-  /** Seconds to wait at most; 300 unless given. The run goes on after them. */
+  /** Maximum seconds to wait. Default: 300. The run continues after a timeout. */
   timeout?: number;
-  /** Seconds between two looks at the run; 0.5 unless given. */
+  /** Seconds between polls. Default: 0.5. */
   pollInterval?: number;
 }
 
 export interface RunOptions extends WaitOptions {
   /** Resolve only when the run is `success`, `failed` or `paused`. */
   wait?: boolean;
-  /** Sent twice with the same input, it starts one run. Generated for each call by default. */
+  /** Requests with the same key and input start one run. Default: a new key for each call. */
   idempotencyKey?: string;
 }
 
@@ -22,7 +22,7 @@ export interface TriggerOptions extends CallOptions {
   idempotencyKey?: string;
 }
 
-/** How an id of a workflow may look; what looks otherwise is a name. */
+/** The format of workflow ids; other text is a name. */
 const idLike = /^[\w-]{1,100}$/;
 const MIN_POLL_SECONDS = 0.01;
 
@@ -30,7 +30,7 @@ export function runMethods(send: Send) {
   return { ...startMethods(send), ...listMethods(send), ...changeMethods(send) };
 }
 
-/** Starts a run, and waits for it. */
+/** Starts runs and waits for them. */
 function startMethods(send: Send) {
   const triggerRun = (
     workflowId: string,
@@ -46,7 +46,7 @@ function startMethods(send: Send) {
   const getRun = (runId: string, options?: CallOptions): Promise<Run> =>
     send('GET /api/runs/{id}', [runId], { options });
 
-  /** Looks at a run until it is `success`, `failed` or `paused`. Throws a `WaitTimeoutError`, of status 408. */
+  /** Polls a run until it is `success`, `failed` or `paused`. Throws a `WaitTimeoutError` with status 408. */
   async function waitForRun(
     runId: string,
     { timeout = 300, pollInterval = 0.5, signal }: WaitOptions = {},
@@ -71,8 +71,8 @@ function startMethods(send: Send) {
   }
 
   /**
-   * Starts a run of the workflow with this id, or else exactly this name, and waits for it if asked to. The same call
-   * never starts two runs, however often it had to be sent.
+   * Starts a run of the workflow with this id, or else exactly this name, and waits for it if `wait` is set. One call
+   * starts at most one run, including its retries.
    */
   async function run(
     workflow: string,
@@ -149,7 +149,7 @@ function listMethods(send: Send) {
     listWorkflowRuns,
     /** One page of open gates, oldest first. */
     listApprovals,
-    /** One page of what the stream of a run has said, oldest first. */
+    /** One page of the frames of a run's stream, oldest first. */
     listRunEvents,
 
     /** All runs, newest first: `for await (const run of client.runs({status: 'failed'}))`. */
@@ -176,7 +176,7 @@ function listMethods(send: Send) {
         (page) => page.approvals,
       ),
 
-    /** All that the stream of a run has said so far, oldest first; with `after`, from the one after that number. */
+    /** All frames of a run's stream so far, oldest first; with `after`, those after that number. */
     runEvents: (
       runId: string,
       query: QueryOf<'GET /api/runs/{id}/events'> = {},
@@ -192,12 +192,12 @@ function listMethods(send: Send) {
   };
 }
 
-/** What is done to a run once it has begun. */
+/** Actions on a run that has started. */
 function changeMethods(send: Send) {
   return {
     /**
-     * Approves or rejects the gate that a run waits at: the oldest open one, or that of `nodeId`. With `stepKey` only in
-     * the round of a loop that was shown.
+     * Approves or rejects a gate that a run waits at: the oldest open one, or that of `nodeId`. With `stepKey`, only in
+     * that iteration of a loop.
      */
     approve: (
       runId: string,
@@ -220,12 +220,12 @@ function changeMethods(send: Send) {
         },
         options,
       }),
-    /** Takes a failed run up again; what it had finished stays finished. */
+    /** Resumes a failed run; finished steps are not repeated. */
     resume: (runId: string, options?: CallOptions): Promise<Run> =>
       send('POST /api/runs/{id}/resume', [runId], { options }),
     cancel: (runId: string, options?: CallOptions): Promise<Run> =>
       send('POST /api/runs/{id}/cancel', [runId], { options }),
-    /** Lets a run go on that a budget has stopped. */
+    /** Resumes a run that a budget has stopped. */
     overrideBudget: (
       runId: string,
       body: BodyOf<'POST /api/runs/{id}/budget-override'>,
@@ -234,13 +234,13 @@ function changeMethods(send: Send) {
   };
 }
 
-/** 128 random bits. `crypto.randomUUID` is missing from pages that came over plain HTTP. */
+/** 128 random bits. `crypto.randomUUID` is missing on pages served over plain HTTP. */
 function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Refuses a value that no header can carry. The error omits the text, since errors are logged and keys are secret. */
+/** Throws a TypeError for an invalid header value. The error omits it, since errors are logged and keys are secret. */
 export function headerValue(name: string, value: string): string {
   if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
     throw new TypeError(`${name} must be printable ASCII text`);

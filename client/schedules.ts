@@ -16,13 +16,13 @@ export function scheduleMethods(send: Send) {
     ): Promise<Schedule> => send('POST /api/schedules', [], { body, options }),
     getSchedule: (scheduleId: string, options?: CallOptions): Promise<Schedule> =>
       send('GET /api/schedules/{id}', [scheduleId], { options }),
-    /** What is absent stays. */
+    /** Omitted fields are unchanged. */
     updateSchedule: (
       scheduleId: string,
       body: BodyOf<'PUT /api/schedules/{id}'>,
       options?: CallOptions,
     ): Promise<Schedule> => send('PUT /api/schedules/{id}', [scheduleId], { body, options }),
-    /** Runs that it has started go on. */
+    /** Runs that it has started continue. */
     deleteSchedule: (scheduleId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/schedules/{id}', [scheduleId], { options }),
     /** Starts a run now, with the schedule's input. */

@@ -7,11 +7,11 @@ export interface Delivery {
   secret: string;
   /** The header `X-Service-Signature`. */
   signature: string | null | undefined;
-  /** The body as it came, before any parser. */
+  /** The raw body, before parsing. */
   body: string | Uint8Array;
-  /** Seconds that its time may differ from now; 300 unless given. */
+  /** Maximum difference between its time and `now`, in seconds. Default: 300. */
   tolerance?: number;
-  /** Unix seconds; the clock unless given. */
+  /** Unix seconds. Default: the current time. */
   now?: number;
 }
 
@@ -36,7 +36,7 @@ export async function verifyWebhook({
 }: Delivery): Promise<WebhookEvent> {
   const { time, candidates } = parseHeader(signature);
   const expected = await hmac(secret, time, body);
-  // Every candidate is looked at in full: how long it takes says nothing about what would be right.
+  // Compares every candidate in full, so that the time does not reveal the expected signature.
   const right = candidates.map((candidate) => sameBytes(candidate, expected));
   if (!right.includes(true)) throw new SignatureError('The signature does not fit the body');
   if (!(Math.abs(now - Number(time)) <= tolerance)) {
@@ -48,13 +48,13 @@ export async function verifyWebhook({
 export interface InboundEvent {
   /** The last part of the webhook's URL. */
   secret: string;
-  /** Exactly what will be sent. */
+  /** The exact body to send. */
   body: string | Uint8Array;
-  /** Unix seconds; now unless given. */
+  /** Unix seconds. Default: the current time. */
   timestamp?: number;
 }
 
-/** The headers that an inbound webhook with `require_signature` asks for. */
+/** The headers that an inbound webhook with `require_signature` requires. */
 export async function signInboundWebhook({
   secret,
   body,

@@ -1,7 +1,7 @@
 import { StreamError } from './errors.ts';
 import type { StreamFrame } from './types.ts';
 
-/** The part of a browser's WebSocket that is used. */
+/** The subset of a browser's WebSocket that is used. */
 export interface Socket {
   addEventListener(type: 'open' | 'error', listener: () => void): void;
   addEventListener(type: 'message', listener: (event: { data: unknown }) => void): void;
@@ -14,20 +14,18 @@ export interface Socket {
 export type SocketConstructor = new (url: string) => Socket;
 
 export interface StreamOptions {
-  /**
-   * Called once the stream listens. Frames describe what happens from then on: read the run now, and nothing is missed.
-   */
+  /** Called when the stream is open. Read the run here, since frames describe only later events. */
   onOpen?: () => void;
-  /** Ends the iteration, without an error. */
+  /** Ends the iteration without an error. */
   signal?: AbortSignal;
 }
 
-/** Frames waiting for a reader that does not come; one more ends the stream. */
+/** Maximum number of unread frames; one more ends the stream. */
 const MAX_WAITING = 10_000;
 
 /**
- * The frames of a run from now on, as they come. Ends when the loop is left or the signal is given, and throws a
- * `StreamError` when the service ends it. It does not end with the run: a failed one may be resumed.
+ * The frames of a run from now on. Ends when the loop is left or the signal aborts, and throws a `StreamError` when the
+ * connection closes. It does not end with the run: a failed run can be resumed.
  */
 export async function* readStream(
   Socket: SocketConstructor | undefined,

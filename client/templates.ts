@@ -5,7 +5,7 @@ import type { Template, Workflow } from './types.ts';
 
 export function templateMethods(send: Send) {
   return {
-    /** Those that come with the service, and the workspace's own. */
+    /** Built-in templates and those of the workspace. */
     listTemplates: (options?: CallOptions): Promise<Template[]> =>
       wholeList((query) => send('GET /api/templates', [], { query, options }), {}),
     createTemplate: (
@@ -21,7 +21,7 @@ export function templateMethods(send: Send) {
     ): Promise<Template> => send('PUT /api/templates/{id}', [templateId], { body, options }),
     deleteTemplate: (templateId: string, options?: CallOptions): Promise<undefined> =>
       send('DELETE /api/templates/{id}', [templateId], { options }),
-    /** Makes a workflow of the template. */
+    /** Creates a workflow from the template. */
     instantiateTemplate: (
       templateId: string,
       body: BodyOf<'POST /api/templates/{id}/instantiate'> = {},

@@ -15,7 +15,7 @@ export function toolMethods(send: Send) {
       send('POST /api/tools', [], { body: { ...toolDefaults, ...tool }, options }),
     getTool: (toolId: string, options?: CallOptions): Promise<CustomTool> =>
       send('GET /api/tools/{id}', [toolId], { options }),
-    /** What is absent stays. */
+    /** Omitted fields are unchanged. */
     updateTool: (
       toolId: string,
       body: BodyOf<'PUT /api/tools/{id}'>,

@@ -1,6 +1,6 @@
 import type { components } from './openapi.ts';
 
-/** The nouns of the API by name. Times are ISO 8601 in UTC, money is in dollars, durations in milliseconds. */
+/** The resources of the API. Times are ISO 8601 in UTC, money is in dollars, durations in milliseconds. */
 type Schemas = components['schemas'];
 
 export type AlertChannel = Schemas['AlertChannel'];
@@ -69,7 +69,7 @@ export type Role = Member['role'];
 export type RunStatus = Run['status'];
 export type JsonObject = Record<string, unknown>;
 
-/** A frame of a run's stream. Frames contain ids, not payloads: read the run again at each. */
+/** A frame of a run's stream. Frames contain ids, not payloads: read the run again after each. */
 export type StreamFrame = Schemas['StreamFrame'];
 
 export type Capability = keyof Identity['capabilities'];

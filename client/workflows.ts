@@ -13,14 +13,14 @@ export function workflowMethods(send: Send) {
   return {
     listWorkflows: (options?: CallOptions): Promise<Workflow[]> =>
       wholeList((query) => send('GET /api/workflows', [], { query, options }), {}),
-    /** A draft; an invalid graph is taken, but cannot be run. */
+    /** Creates a draft. An invalid graph is accepted but cannot run. */
     createWorkflow: (
       body: BodyOf<'POST /api/workflows'>,
       options?: CallOptions,
     ): Promise<Workflow> => send('POST /api/workflows', [], { body, options }),
     getWorkflow: (workflowId: string, options?: CallOptions): Promise<Workflow> =>
       send('GET /api/workflows/{id}', [workflowId], { options }),
-    /** What is absent stays. A changed graph makes the next version. */
+    /** Omitted fields are unchanged. A changed graph creates the next version. */
     updateWorkflow: (
       workflowId: string,
       body: BodyOf<'PUT /api/workflows/{id}'>,
@@ -31,13 +31,13 @@ export function workflowMethods(send: Send) {
       send('DELETE /api/workflows/{id}', [workflowId], { options }),
     publishWorkflow: (workflowId: string, options?: CallOptions): Promise<Workflow> =>
       send('POST /api/workflows/{id}/publish', [workflowId], { options }),
-    /** Everything that is wrong with the graph, and everything that is doubtful. */
+    /** All errors and warnings of the graph. */
     validate: (
       workflowId: string,
       options?: CallOptions,
     ): Promise<AnswerOf<'POST /api/workflows/{id}/validate'>> =>
       send('POST /api/workflows/{id}/validate', [workflowId], { options }),
-    /** Replaces the checks that each successful run is scored by. */
+    /** Replaces the checks that score each successful run. */
     setChecks: (
       workflowId: string,
       checks: BodyOf<'PUT /api/workflows/{id}/checks'>,
@@ -59,7 +59,7 @@ export function workflowMethods(send: Send) {
       options?: CallOptions,
     ): Promise<WorkflowVersion> =>
       send('GET /api/workflows/{id}/versions/{version}', [workflowId, version], { options }),
-    /** The nodes and edges that one version adds to, removes from or changes in another. */
+    /** The nodes and edges that were added, removed or changed between two versions. */
     diffVersions: (
       workflowId: string,
       query: QueryOf<'GET /api/workflows/{id}/versions/diff'>,

@@ -36,7 +36,7 @@ function settingMethods(send: Send) {
       send('POST /api/workspace/plan', [], { body: { plan }, options }),
     /** Runs and cost of the month so far, and the plan's limit. */
     getUsage: (options?: CallOptions): Promise<Usage> => send('GET /api/usage', [], { options }),
-    /** What runs of the last `days` days (30) cost, by workflow, by model and by day. */
+    /** Cost of runs in the last `days` days (default 30) by workflow, model and day. */
     getUsageBreakdown: (
       query: QueryOf<'GET /api/usage/breakdown'> = {},
       options?: CallOptions,
@@ -44,25 +44,25 @@ function settingMethods(send: Send) {
     getMetricsOverview: (options?: CallOptions): Promise<MetricsOverview> =>
       send('GET /api/metrics/overview', [], { options }),
 
-    /** The channels for alerts about runs that failed or wait. */
+    /** The channels for alerts about failed and waiting runs. */
     getAlerts: (options?: CallOptions): Promise<AlertSettings> =>
       send('GET /api/workspace/alerts', [], { options }),
-    /** Sends a test over every channel that is configured. Refused with 409 when none is. */
+    /** Sends a test to every configured channel. Fails with 409 if there is none. */
     testAlerts: (options?: CallOptions): Promise<AnswerOf<'POST /api/workspace/alerts/test'>> =>
       send('POST /api/workspace/alerts/test', [], { options }),
 
     getPrices: (options?: CallOptions): Promise<AnswerOf<'GET /api/workspace/prices'>> =>
       send('GET /api/workspace/prices', [], { options }),
-    /** Replaces the workspace's own prices of models. */
+    /** Replaces the workspace's own model prices. */
     setPrices: (
       body: BodyOf<'PUT /api/workspace/prices'>,
       options?: CallOptions,
     ): Promise<AnswerOf<'PUT /api/workspace/prices'>> =>
       send('PUT /api/workspace/prices', [], { body, options }),
 
-    /** How the service and what it stands on are. Needs no credential. */
+    /** The health of the service and its dependencies. Requires no credential. */
     getHealth: (options?: CallOptions): Promise<Health> => send('GET /api/health', [], { options }),
-    /** The same as `getHealth`, but throws an `ApiError` of status 503 until runs can be taken. */
+    /** The same as `getHealth`, but throws an `ApiError` with status 503 until runs can be accepted. */
     getReadiness: (options?: CallOptions): Promise<Health> =>
       send('GET /api/ready', [], { options }),
   };
@@ -82,12 +82,12 @@ function governanceMethods(send: Send) {
   return {
     /** One page of the audit log, newest first. */
     listAudit,
-    /** The whole audit log, or what of it passes the filters, newest first. */
+    /** All audit entries that match the filters, newest first. */
     auditEntries: (
       query: Omit<QueryOf<'GET /api/audit'>, 'limit' | 'offset'> = {},
     ): AsyncGenerator<AuditEntry, void> =>
       byOffset(async (offset) => (await listAudit({ ...query, limit: PAGE, offset })).logs),
-    /** Whether the log is as it was written. */
+    /** Verifies that the audit log was not altered. */
     verifyAudit: (options?: CallOptions): Promise<AuditVerification> =>
       send('GET /api/audit/verify', [], { options }),
 
@@ -98,9 +98,9 @@ function governanceMethods(send: Send) {
       body: BodyOf<'PUT /api/workspace/policies'>,
       options?: CallOptions,
     ): Promise<Policies> => send('PUT /api/workspace/policies', [], { body, options }),
-    /** One page of the decisions of policies, newest first. */
+    /** One page of policy decisions, newest first. */
     listGovernanceEvents,
-    /** All decisions of policies, newest first. */
+    /** All policy decisions, newest first. */
     governanceEvents: (
       query: Omit<QueryOf<'GET /api/governance/events'>, 'limit' | 'offset'> = {},
     ): AsyncGenerator<GovernanceEvent, void> =>

@@ -11,7 +11,7 @@ import { queryClient } from './query-client.ts';
 import { router } from './router.tsx';
 import { theme } from './theme.ts';
 
-/** Everything that surrounds the pages: theme, server state, dialogs, notifications and the addresses. */
+/** Providers around the pages: theme, server state, dialogs, notifications and routes. */
 export function App() {
   return (
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce ?? ''}>

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { api } from './api.ts';
 
-/** Whether the service answers. Once it does not, it is asked every two seconds until it does again. */
+/** Whether the service responds. After a failure, polls it every two seconds until it responds again. */
 const ASK_EVERY_MS = 2_000;
 const ANSWER_WITHIN_SECONDS = 5;
 
@@ -9,7 +9,7 @@ let retry: (() => void) | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const listeners = new Set<() => void>();
 
-/** A call got no answer. `onReturn` is called once the service answers again. */
+/** A call got no response. Calls `onReturn` when the service responds again. */
 export function connectionLost(onReturn: () => void): void {
   if (retry !== undefined) return;
   retry = onReturn;
@@ -17,7 +17,7 @@ export function connectionLost(onReturn: () => void): void {
   notify();
 }
 
-/** A call was answered. */
+/** A call got a response. */
 export function connectionWorks(): void {
   if (retry === undefined) return;
   clearTimeout(timer);

@@ -4,8 +4,8 @@ import { connectionLost, connectionWorks } from './connection.ts';
 import { endSession, onSessionChange, sessionToken } from './session.ts';
 
 /**
- * The state that belongs to the server. The client itself sends reads again, so nothing is tried twice here; a
- * refused session ends, whichever call finds it out.
+ * The cache of server state. The API client retries reads, so queries do not retry here. Any response with status 401
+ * ends the session.
  */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onSuccess: connectionWorks, onError: noticed }),

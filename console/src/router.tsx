@@ -14,8 +14,8 @@ import { RootFailure, UnknownPage } from './shell/failure-pages.tsx';
 import { Shell } from './shell/shell.tsx';
 
 /**
- * Every address of the console. Pages are loaded when they are opened; the route validates the query string, since
- * people type and share addresses.
+ * All routes of the console. Pages are loaded on demand; routes validate the query string, since people type and share
+ * URLs.
  */
 const root = createRootRoute({
   notFoundComponent: UnknownPage,
@@ -36,7 +36,7 @@ const ordinal = (value: unknown): number | undefined =>
 
 interface WorkflowSearch {
   tab?: string | undefined;
-  /** Which version is looked at, and which one it is compared with. */
+  /** The version shown, and the version to compare it with. */
   version?: number | undefined;
   against?: number | undefined;
 }
@@ -78,7 +78,7 @@ const invite = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
 });
 
-/** What is inside needs somebody who acts: a signed-in member or, in open mode, anybody. */
+/** Routes that require an identity: a signed-in member or, in open mode, anyone. */
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
@@ -87,12 +87,12 @@ const inside = createRoute({
     const read = () => queryClient.query({ ...identityQuery, staleTime: 'static' });
     let identity = await read();
     if (identity === null && sessionToken() !== undefined) {
-      // Without the refused token this may be a service where nobody signs in.
+      // Without the refused token, the service may be in open mode.
       endSession();
       identity = await read();
     }
     if (identity === null) {
-      // The router's way to go elsewhere.
+      // The router redirects by a thrown object.
       // eslint-disable-next-line @typescript-eslint/only-throw-error
       throw redirect({ to: '/login', search: { next: location.href } });
     }
@@ -313,7 +313,7 @@ const pages = [
       'EndpointPage',
     ),
   }),
-  // Any other address, with the shell around it.
+  // Any other path, inside the shell.
   createRoute({ ...within, path: '$', component: UnknownPage }),
 ] as const;
 

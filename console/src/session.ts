@@ -1,14 +1,14 @@
 import { useSyncExternalStore } from 'react';
 
 /**
- * The session token of this browser. It is kept in `localStorage`, so that a link from an alert opens signed in in a
- * new tab; the page's policy lets no foreign script near it.
+ * The session token of this browser, in `localStorage`, so that new tabs (such as links from alerts) are signed in. The
+ * page's CSP blocks foreign scripts.
  */
 const KEY = 'workflows.session';
 const listeners = new Set<() => void>();
 let ended = false;
 
-/** The token, or undefined when nobody is signed in. */
+/** The token, or undefined when signed out. */
 export function sessionToken(): string | undefined {
   return localStorage.getItem(KEY) ?? undefined;
 }
@@ -21,7 +21,7 @@ export function signIn(token: string): void {
 
 export const signOut = (): void => forget(false);
 
-/** Forgets a token that the service refuses: it expired, or was ended from elsewhere. */
+/** Drops a token that the service refuses: it expired or was revoked. */
 export const endSession = (): void => forget(true);
 
 function forget(byItself: boolean): void {
@@ -30,16 +30,16 @@ function forget(byItself: boolean): void {
   notify();
 }
 
-/** Whether the last session ended by itself, for the sign-in page to tell. */
+/** Whether the last session ended without a sign-out; the sign-in page shows it. */
 export const sessionEnded = (): boolean => ended;
 
-/** Calls back when this tab or another one signs in or out. Returns how to stop that. */
+/** Calls back when this tab or another one signs in or out. Returns the function to unsubscribe. */
 export function onSessionChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-// One listener for all: with several window listeners, the page would render between them with a mixture of states.
+// One window listener for all: with several, the page would render between them with inconsistent state.
 window.addEventListener('storage', ({ key }) => {
   if (key === KEY || key === null) notify();
 });

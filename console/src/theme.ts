@@ -1,13 +1,13 @@
 import { createTheme, type MantineColor, Modal, Notification } from '@mantine/core';
 import type { RunStatus, Step } from '../../client/index.ts';
 
-/** The look of the console. Text keeps a contrast of 4.5 to 1 in both schemes. */
+/** The theme of the console. Text has a contrast of at least 4.5 to 1 in both schemes. */
 export const theme = createTheme({
   primaryColor: 'indigo',
-  // The same in both schemes: the colour of the text on it is chosen for one.
+  // The same in both schemes, since the text color on it is chosen for only one.
   primaryShade: 7,
   autoContrast: true,
-  // Below it white text has a contrast of 4.5, from it on black text has.
+  // White text has a contrast of 4.5 below it, black text at or above it.
   luminanceThreshold: 0.18,
   defaultRadius: 'md',
   cursorType: 'pointer',
@@ -17,8 +17,8 @@ export const theme = createTheme({
     'ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace',
   headings: { fontWeight: '650' },
   components: {
-    // The button that closes a dialog has a cross for a label, which says nothing to who cannot see it. A dialog's
-    // header is none of the page.
+    // The close button of a dialog has only an icon, so it needs a label for screen readers. A dialog's header is not
+    // the header of the page.
     Modal: Modal.extend({
       defaultProps: {
         closeButtonProps: { 'aria-label': 'Close' },
@@ -31,7 +31,7 @@ export const theme = createTheme({
   },
 });
 
-/** What a state of a run or step looks like, wherever it is shown. */
+/** The color of each run and step state. */
 export const stateColours: Record<RunStatus | Step['status'] | 'rejected', MantineColor> = {
   pending: 'gray',
   running: 'blue',

@@ -1,6 +1,6 @@
 import type { paths } from './openapi.ts';
 
-/** Paths of the data API that are read. */
+/** Paths of the data API with a GET operation. */
 type Read = {
   [Path in keyof paths]: paths[Path] extends { get: object } ? Path : never;
 }[keyof paths];
@@ -13,8 +13,8 @@ type Answer<Path extends Read> =
     : never;
 
 /**
- * Reads from the data API with types of its own description: `get('/v1/usage')`. Parameters are `{path, query}`.
- * Throws an Error with the status and the `detail` of a refusal.
+ * Creates a reader of the data API, typed by its OpenAPI description: `get('/v1/usage')`. Parameters are
+ * `{path, query}`. Throws an Error with the status and the `detail` of an error response.
  */
 export function createDataClient(baseUrl: string, key: string) {
   return async <Path extends Read>(

@@ -2,13 +2,13 @@ import type { NodeKind } from '../../../shared/contract/graph.ts';
 import { nodeKinds } from '../../../shared/graph/kinds.ts';
 import type { Graph } from '../../../client/index.ts';
 
-/** A node as far as a picture needs it. A draft may hold anything, so the rest is taken as it comes. */
+/** The fields of a node that are drawn. A draft can contain anything, so other fields are not validated. */
 export interface DrawnNode {
   id: string;
   kind: NodeKind;
   label: string;
   position: { x: number; y: number } | undefined;
-  /** The node as it is written in the graph. */
+  /** The node as saved in the graph. */
   node: Record<string, unknown>;
 }
 
@@ -17,7 +17,7 @@ export interface DrawnEdge {
   source: string;
   target: string;
   conditionValue: 'true' | 'false' | undefined;
-  /** Where it stands among the graph's edges. */
+  /** Its index in the graph's edges. */
   at: number;
 }
 
@@ -26,7 +26,7 @@ export interface Drawing {
   edges: DrawnEdge[];
 }
 
-/** What of a graph can be drawn: nodes with an id and a kind, once each, and the edges between them. */
+/** The drawable part of a graph: nodes with a unique id and a known kind, and the edges between them. */
 export function drawingOf(graph: Graph): Drawing {
   const nodes = new Map<string, DrawnNode>();
   for (const node of graph.nodes.filter(isObject)) {
@@ -45,7 +45,7 @@ export function drawingOf(graph: Graph): Drawing {
     const { source, target, condition_value: value } = edge;
     if (typeof source !== 'string' || typeof target !== 'string') return [];
     if (!nodes.has(source) || !nodes.has(target)) return [];
-    // By place, since two nodes may be joined twice and a given id may be given twice.
+    // Includes the index: two nodes can have several edges, and edge ids in a draft can repeat.
     const id = `${at}:${source}>${target}`;
     return [
       {

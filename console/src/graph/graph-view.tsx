@@ -24,23 +24,23 @@ import { ZoomVariable } from './zoom-variable.tsx';
 const nodeTypes = { card: NodeCard };
 export const edgeTypes = { route: RouteEdgeView };
 
-/** Beyond this, cards outside of the window are not drawn. */
+/** Above this, cards outside of the frame are not drawn. */
 const MANY_NODES = 100;
 const EDGES_PER_FRAME = 100;
-/** What the pages that show a graph have for it at most. */
+/** The largest width that pages have for a graph. */
 const FRAME_PX = 1_000;
 
-/** Where connections attach to a card. Given, so that the browser need not measure each card. */
+/** Where edges attach to a card. Set here, so that the browser does not measure each card. */
 const handles = [
   { type: 'target' as const, position: Position.Left, x: 0, y: nodeSize.height / 2 },
   { type: 'source' as const, position: Position.Right, x: nodeSize.width, y: nodeSize.height / 2 },
 ];
 const measured = { ...nodeSize };
 
-/** What is known of a node beside the graph. The same object means that nothing has changed. */
+/** Data of a node that is not in the graph. The same object means that nothing has changed. */
 export type CardOf = (nodeId: string) => Partial<NodeCardData> | undefined;
 
-/** Keeps what matters in view: the whole graph until a person moves it, and the selected card. */
+/** Fits the graph to its frame until the user moves it, and keeps the selected card in view. */
 function useFraming({
   selected,
   places,
@@ -75,7 +75,7 @@ function useFraming({
   return { frame, setFlow, moved, follow };
 }
 
-/** Cards and connections as they are drawn; nothing has a place until the layout is there. */
+/** The cards and edges to draw. They have no positions until the layout is ready. */
 function useDrawn({
   graph,
   cardOf,
@@ -115,7 +115,7 @@ function useDrawn({
 interface GraphViewProps {
   graph: Graph;
   cardOf?: CardOf;
-  /** Whether the run went this way; undefined while that is open. */
+  /** Whether the run took this edge; undefined while undecided. */
   takenEdge?: (
     source: string,
     target: string,
@@ -127,8 +127,8 @@ interface GraphViewProps {
 }
 
 /**
- * A picture of a graph to look at. Nodes without a place of their own are laid out in a worker. `cardOf` adds what is
- * known of a node, `takenEdge` what is known of a connection. Nodes are selected by a click, or by Tab and Enter.
+ * A read-only view of a graph. A worker lays out the nodes unless all of them have positions. `cardOf` adds data to
+ * nodes, `takenEdge` to edges. Users select nodes by click, or with Tab and Enter.
  */
 export function GraphView({
   graph,
@@ -172,7 +172,7 @@ export function GraphView({
         minZoom={0.05}
         onInit={setFlow}
         onMove={(event) => {
-          // Without an event the page has moved the picture, not a person.
+          // Without an event, the page moved the view, not the user.
           if (event !== null) moved.current = true;
         }}
         onNodesChange={follow}
@@ -190,8 +190,8 @@ export function GraphView({
 }
 
 /**
- * What is left out of a long list at first and added with each frame once it is `ready`: drawn at once, a thousand
- * edges stop the page for half a second. The list itself when all of it is there.
+ * The start of a long list, and more with each frame once it is `ready`: drawing a thousand edges at once blocks the
+ * page for half a second. Returns the list itself when it is complete.
  */
 function useGradually<T>(items: T[], ready: boolean): T[] {
   const [count, setCount] = useState(EDGES_PER_FRAME);
@@ -204,7 +204,7 @@ function useGradually<T>(items: T[], ready: boolean): T[] {
   return useMemo(() => (all ? items : items.slice(0, count)), [all, items, count]);
 }
 
-/** Cards to be drawn. Those that look as they did are the same objects, and are not drawn again. */
+/** The cards to draw. Unchanged cards are the same objects, so they are not drawn again. */
 function useNodes(
   drawing: Drawing,
   places: Places | undefined,
@@ -246,7 +246,7 @@ function useNodes(
   );
 }
 
-/** Calls back when the frame has another width than before: a panel has opened beside it, or the window changed. */
+/** Calls back when the width of the frame changes: a panel opened beside it, or the window was resized. */
 function useResized(
   frame: RefObject<HTMLElement | null>,
   ready: boolean,
@@ -270,7 +270,7 @@ function useResized(
   }, [frame, ready]);
 }
 
-/** Moves the picture when a card that was selected elsewhere is outside of the frame. */
+/** Moves the view if a card that was selected elsewhere is outside of the frame. */
 function bringIntoView(
   flow: ReactFlowInstance<CardNode>,
   { x, y }: { x: number; y: number },
@@ -292,7 +292,7 @@ const colourOnMap = ({ data }: CardNode): string =>
     ? 'var(--mantine-color-default-border)'
     : `var(--mantine-color-${data.colour}-filled)`;
 
-/** A connection as it is drawn; one that was not taken fades. */
+/** An edge to draw; edges that were not taken are faded. */
 export function edgeOf(
   { id, source, target, conditionValue }: Drawing['edges'][number],
   route: Route,
@@ -311,7 +311,7 @@ export function edgeOf(
   };
 }
 
-/** Where the nodes stand: where people put them, if they put all of them somewhere, else where the layout does. */
+/** The positions of the nodes: those saved in the graph if every node has one, else those of the layout. */
 export function usePlaces(drawing: Drawing): Places | undefined {
   const given = useMemo(() => givenPlaces(drawing), [drawing]);
   const shape = JSON.stringify([
@@ -324,13 +324,13 @@ export function usePlaces(drawing: Drawing): Places | undefined {
     const controller = new AbortController();
     layOut(drawing, controller.signal).then(
       (places) => setLaidOut({ shape, places }),
-      // The request was dropped, or there is no worker: a row is better than nothing.
+      // Aborted, or the worker failed. Without a layout, the nodes form a row.
       () => {
         if (!controller.signal.aborted) setLaidOut({ shape, places: inARow(drawing) });
       },
     );
     return () => controller.abort();
-    // The graph is drawn again with each read of the run; only its shape matters here.
+    // Each read of the run creates another drawing; only its shape matters here.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [shape, given]);
   if (given !== undefined) return given;

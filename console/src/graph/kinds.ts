@@ -9,7 +9,7 @@ import {
 } from '@tabler/icons-react';
 import type { NodeKind } from '../../../shared/contract/graph.ts';
 
-/** How the kinds of nodes look and what they are called; apart from the picture, which is large to load. */
+/** Icons and names of the node kinds. Separate from the graph view, which is large to load. */
 export const kindIcons: Record<NodeKind, Icon> = {
   agent: IconRobot,
   tool: IconTool,

@@ -1,7 +1,7 @@
 import dagre from '@dagrejs/dagre';
 import type { LayoutAnswer, LayoutRequest } from './layout.ts';
 
-/** Lays graphs out away from the page's own thread, which a thousand nodes would stop for seconds. */
+/** Lays out graphs outside of the page's thread, which a thousand nodes would block for seconds. */
 self.addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
   const { ticket, nodes, edges, nodeSize } = data;
   const graph = new dagre.graphlib.Graph({ multigraph: true });
@@ -18,5 +18,5 @@ self.addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
   self.postMessage(answer);
 });
 
-/** The tight ranking looks best, but its time grows with the square of the graph. */
+/** Network simplex looks best, but takes quadratic time. */
 const rankerFor = (nodes: number): string => (nodes > 300 ? 'longest-path' : 'network-simplex');

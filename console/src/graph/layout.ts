@@ -21,8 +21,8 @@ let worker: Worker | undefined;
 let tickets = 0;
 
 /**
- * Places for all nodes, left to right, computed in a worker. Top left corners, in the picture's own units. Rejects
- * when the signal is given.
+ * Positions of all nodes, left to right, computed in a worker: top left corners in graph coordinates. Rejects when the
+ * signal aborts or the worker fails.
  */
 export function layOut({ nodes, edges }: Drawing, signal: AbortSignal): Promise<Places> {
   worker ??= new LayoutWorker();

@@ -8,24 +8,24 @@ import { nodeSize } from './layout.ts';
 
 export { kindIcons, kindNames };
 
-/** What a card shows beside the node's name. `Node` of xyflow wants a type, not an interface. */
+/** The content of a card. `Node` of xyflow requires a type, not an interface. */
 export type NodeCardData = {
   kind: NodeKind;
   label: string;
-  /** Shown after the kind: the iteration it is in, and the like. */
+  /** Shown after the kind, for example the current iteration. */
   detail?: string | undefined;
-  /** A word in a corner: the state, the number of mistakes. */
+  /** A word in a corner: the state, or the number of errors. */
   mark?: ReactNode;
-  /** A colour of the theme for the border; by default none. */
+  /** A theme color for the border; none by default. */
   colour?: string | undefined;
   faded?: boolean;
-  /** Said to those who do not see the card. */
+  /** Text for screen readers. */
   spoken?: string;
 };
 
 export type CardNode = Node<NodeCardData, 'card'>;
 
-/** One node of a picture of a graph. */
+/** One node of a graph view. */
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
   const KindIcon = kindIcons[data.kind];
   return (

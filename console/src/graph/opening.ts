@@ -1,14 +1,14 @@
 import { nodeSize } from './layout.ts';
 import type { CardNode } from './node-card.tsx';
 
-/** How a picture opens: as small as can still be read, and no larger than it is drawn. */
+/** The initial view: zoomed out only as far as text is readable, and never zoomed in. */
 export const openingView = { minZoom: 0.5, maxZoom: 1, padding: 0.08 } as const;
 
 const HEIGHT = 1_200;
 
 /**
- * The nodes that a picture shows at first: all where they can be read, else those after the selected or the first one.
- * `framePx` is the most that the frame is wide.
+ * The nodes in the initial view: all if they are readable, else those near and after the selected or first node.
+ * `framePx` is the maximum width of the frame.
  */
 export function openingOf(
   nodes: readonly CardNode[],

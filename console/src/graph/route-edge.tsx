@@ -5,7 +5,7 @@ import { pathOf, type Route } from './routes.ts';
 type RouteEdgeData = { route: Route; faded?: boolean };
 export type RouteEdge = Edge<RouteEdgeData, 'route'>;
 
-/** An edge along the route that was laid for it, with its label where it leaves the card. */
+/** An edge along its route, with its label where it leaves the card. */
 export const RouteEdgeView = memo(function RouteEdgeView({
   id,
   data,

@@ -7,10 +7,10 @@ export interface Point {
   y: number;
 }
 
-/** Where an edge runs: corners of horizontal and vertical lines, from the source's right to the target's left. */
+/** The path of an edge: horizontal and vertical lines from the source's right to the target's left. */
 export interface Route {
   points: Point[];
-  /** Where its label stands, above or below the first line, so that those of one card never meet. */
+  /** The position of the label, above or below the first line, so that labels of one card never overlap. */
   label: Point & { side: 'above' | 'below' };
 }
 
@@ -21,17 +21,17 @@ interface Box {
   bottom: number;
 }
 
-/** How far lines stay from cards. */
+/** Distance between edges and cards. */
 const CLEARANCE = 18;
-/** How far edges of different kinds are apart where they leave or reach a card. */
+/** Distance between the points where groups of edges leave or reach a card. */
 const APART = 16;
-/** Beyond this, looking for a way around every card takes longer than a page may stand still. */
+/** Above this (edges × cards²), routing around every card would block the page for too long. */
 const MOST_WORK = 400_000;
 const LABEL_FROM_CARD = 6;
 
 /**
- * Lays each edge around the cards, so that none runs behind one, ways back to earlier nodes can be seen, and edges
- * between the same two nodes lie apart. Graphs too large for that get the plain line with two corners.
+ * Routes each edge around the cards: no edge runs behind a card, edges back to earlier nodes are visible, and edges
+ * between the same two nodes are apart. Graphs too large for that get plain lines with two corners.
  */
 export function routesOf(
   edges: readonly RoutedEdge[],
@@ -55,7 +55,7 @@ export function routesOf(
     if (source === undefined || target === undefined) return;
     const from = { x: source.right, y: centreOf(source) + (leaving.get(edge.id) ?? 0) };
     const to = { x: target.left, y: centreOf(target) + (arriving.get(edge.id) ?? 0) };
-    // Lines of different edges that take the same lane would lie on each other.
+    // Without a shift, edges in the same lane would overlap.
     const shift = (index % 5) * 4;
     const points = simplified(wayBetween(from, to, careful ? all : [], shift));
     const side = (leaving.get(edge.id) ?? 0) > 0 ? 'below' : 'above';
@@ -67,7 +67,7 @@ export function routesOf(
 const centreOf = (box: Box | undefined): number =>
   box === undefined ? 0 : (box.top + box.bottom) / 2;
 
-/** How far above or below the middle of a card the edges of each kind are tied: what belongs together, together. */
+/** The vertical offset of each edge from the middle of its card, by edge id. Each group of edges shares one offset. */
 function portsOf(
   edges: readonly RoutedEdge[],
   end: 'source' | 'target',
@@ -95,7 +95,7 @@ function portsOf(
   return ports;
 }
 
-/** Edges reach a card in one point, but for those that come from the same node: each has a point of its own. */
+/** Edges reach a card at one point, except edges from the same node: each of these has its own point. */
 function twinsOf(edges: readonly RoutedEdge[]): (edge: RoutedEdge) => string {
   const keyOf = ({ source, target }: RoutedEdge): string => JSON.stringify([source, target]);
   const byEnds = new Map<string, RoutedEdge[]>();
@@ -106,7 +106,7 @@ function twinsOf(edges: readonly RoutedEdge[]): (edge: RoutedEdge) => string {
   };
 }
 
-/** The shortest of the ways that cross no card; when every way does, the one that crosses the fewest. */
+/** The shortest path that crosses no card, or else the one that crosses the fewest. */
 function wayBetween(from: Point, to: Point, boxes: readonly Box[], shift: number): Point[] {
   const out = from.x + CLEARANCE + shift;
   const back = to.x - CLEARANCE - shift;
@@ -155,7 +155,7 @@ function lengthOf(way: readonly Point[]): number {
   return length;
 }
 
-/** How many cards the lines of a way run through. */
+/** The number of cards that a path crosses. */
 export function crossingsOf(way: readonly Point[], boxes: readonly Box[]): number {
   let crossed = 0;
   for (const box of boxes) {
@@ -174,7 +174,7 @@ export function crossingsOf(way: readonly Point[], boxes: readonly Box[]): numbe
   return crossed;
 }
 
-/** Without corners that are none. */
+/** Removes points in the middle of a straight line. */
 function simplified(points: readonly Point[]): Point[] {
   return points.filter((point, index) => {
     const before = points[index - 1];
@@ -206,7 +206,7 @@ export function pathOf(points: readonly Point[]): string {
   return parts.join(' ');
 }
 
-/** A little from the corner towards the other point, at most half the way. */
+/** The point at a short distance from the corner toward the other point, at most halfway. */
 function towards(corner: Point, other: Point): Point {
   const dx = other.x - corner.x;
   const dy = other.y - corner.y;

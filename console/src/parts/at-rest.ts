@@ -1,6 +1,6 @@
 const AT_LATEST_MS = 1_000;
 
-/** Resolves once what the page shows has been drawn, or a second later. Not every browser tells. */
+/** Resolves when the page is idle, or after a second. Browsers without `requestIdleCallback` do not wait. */
 export function pageAtRest(): Promise<void> {
   return new Promise((resolve) => {
     if ('requestIdleCallback' in window) {

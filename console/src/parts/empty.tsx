@@ -1,7 +1,7 @@
 import { Center, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** What a list says while there is nothing in it, and the next step to change that. */
+/** An empty list: what is missing, and the next step. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <Center py="xl">

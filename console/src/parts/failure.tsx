@@ -3,11 +3,11 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiError } from '../../../client/index.ts';
 import { describeError, requestIdOf } from './text/describe-error.ts';
 
-/** What is not there, or not permitted, is so at the next try as well. */
+/** Whether a retry may succeed: errors with status 403 and 404 are permanent. */
 const mayPass = (error: unknown): boolean =>
   !(error instanceof ApiError) || ![403, 404].includes(error.status);
 
-/** What could not be read or done, why, and the way to try again. */
+/** An error, the id of its request, and a retry button. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const requestId = requestIdOf(error);
   return (

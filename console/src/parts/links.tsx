@@ -14,8 +14,8 @@ type Element = Omit<
   keyof AnchorProps | keyof ButtonProps | keyof NavLinkProps
 >;
 
-/** Links of the router in the looks of the library, with addresses that the compiler checks. */
-// Without a size of its own a link is as large as what it stands in.
+/** Router links in the styles of Mantine, with type-checked paths. */
+// Without a `size`, a link inherits the font size of its parent.
 export const TextLink = createLink((props: AnchorProps & Element) => (
   <Anchor inherit={props.size === undefined} {...props} />
 ));

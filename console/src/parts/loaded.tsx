@@ -4,8 +4,8 @@ import { Failure } from './failure.tsx';
 import { LoadingRows } from './loading.tsx';
 
 /**
- * What a query gave, once it did; until then that it is loading, or why it failed. Data that is there stays in view
- * while a later read fails: the failure is shown above it.
+ * The data of a query, or else its loading state or error. If a later read fails, the data stays in view with the error
+ * above it.
  */
 export function Loaded<T>({
   query,

@@ -1,6 +1,6 @@
 import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
 
-/** Stands where a page or a part of it will be. */
+/** Placeholder of a page or a part of it. */
 export function LoadingPage() {
   return (
     <Stack gap="md" role="status">

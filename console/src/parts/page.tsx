@@ -3,7 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { UserText } from './text/user-text.tsx';
 
-/** A page's frame: its one heading, what it is about, what can be done, and its content. */
+/** The frame of a page: its one heading, description, actions and content. */
 export function Page({
   title,
   about,
@@ -14,7 +14,7 @@ export function Page({
   title: string;
   about?: ReactNode;
   actions?: ReactNode;
-  /** For graphs and long tables: as wide as the window. */
+  /** As wide as the window, for graphs and long tables. */
   wide?: boolean;
   children: ReactNode;
 }) {
@@ -41,7 +41,7 @@ export function Page({
   );
 }
 
-/** A part of a page, under a heading of its own. */
+/** A part of a page with its own heading. */
 export function Section({
   title,
   actions,

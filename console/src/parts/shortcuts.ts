@@ -1,7 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks';
 import { useEffect, useRef } from 'react';
 
-/** Where a single key is text or a choice of its own. */
+/** Elements in which a single key is text or a choice. */
 const busy = [
   'input',
   'textarea',
@@ -13,8 +13,8 @@ const busy = [
 ].join(',');
 
 /**
- * Single keys as shortcuts. They are inert while somebody types, chooses or answers a dialog, and for who turned them
- * off: to people who dictate, a stray word would be a series of acts.
+ * Single keys as shortcuts. They are off while the user types, selects or is in a dialog, and can be turned off: with
+ * dictation, a stray word would trigger a series of actions.
  */
 export function useShortcuts(keys: Readonly<Record<string, () => void>>): void {
   const [on] = useShortcutsOn();
@@ -36,7 +36,7 @@ export function useShortcuts(keys: Readonly<Record<string, () => void>>): void {
   }, [on]);
 }
 
-/** Whether this browser's owner wants shortcuts, and how to say so. */
+/** Whether shortcuts are on in this browser, and the setter. */
 export const useShortcutsOn = () =>
   useLocalStorage({
     key: 'workflows.shortcuts',

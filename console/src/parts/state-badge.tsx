@@ -2,7 +2,7 @@ import { Badge, type BadgeProps } from '@mantine/core';
 import { stateColours } from '../theme.ts';
 import { sentenceCase } from './text/sentence-case.ts';
 
-/** The state of a run or step as a word on a colour: never by colour alone, and readable on each of them. */
+/** The state of a run or step as a word on a color: never color alone, and readable on every color. */
 export function StateBadge({
   state,
   ...props

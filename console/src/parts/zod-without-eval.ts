@@ -1,4 +1,4 @@
 import { config } from 'zod';
 
-// The page's policy lets no code be made of text, which zod would otherwise try. Imported before any schema.
+// The page's CSP blocks eval, which zod would otherwise try. Import this before any schema.
 config({ jitless: true });

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../api.ts';
 
-/** The channels for alerts about runs that failed or wait. */
+/** The channels for alerts about failed and waiting runs. */
 export const alertsQuery = queryOptions({
   queryKey: ['alerts'],
   queryFn: ({ signal }) => api().getAlerts({ signal }),

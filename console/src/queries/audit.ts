@@ -7,7 +7,7 @@ export type AuditFilter = Omit<QueryOf<'GET /api/audit'>, 'offset' | 'limit'>;
 
 const PAGE = 50;
 
-/** Entries that pass the filter, newest first, page by page, and how many there are in all. */
+/** Entries that match the filter, newest first, page by page, and their total. */
 export const auditQuery = (filter: AuditFilter) =>
   infiniteQueryOptions({
     queryKey: ['audit', filter],

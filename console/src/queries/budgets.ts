@@ -9,7 +9,7 @@ export const budgetsQuery = queryOptions({
   queryFn: ({ signal }) => api().listBudgets({ signal }),
 });
 
-/** What was settled on each day of the current window. */
+/** Settled spend per day of the current window. */
 export const budgetHistoryQuery = (budgetId: string) =>
   queryOptions({
     queryKey: [...budgetsKey, 'history', budgetId],

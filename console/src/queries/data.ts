@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryOf } from '../../../client/index.ts';
 import { api } from '../api.ts';
 
-/** Keys under `['data', …]`, a branch for each noun. */
+/** Keys under `['data', …]`, a branch for each resource. */
 const dataKey = ['data'] as const;
 export const feedsKey = [...dataKey, 'feeds'] as const;
 export const sourcesKey = [...dataKey, 'sources'] as const;
@@ -21,7 +21,7 @@ const pages = {
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
 };
 
-/** A list is refreshed only while its first page alone is shown, so that it does not move after further pages. */
+/** Refreshes a list only while it shows one page, so that rows do not move after the user loads more. */
 const whileFirstPage =
   (everyMs: number) =>
   (query: { state: { data: { pages: readonly unknown[] } | undefined } }): number | false =>
@@ -64,7 +64,7 @@ export const entityQuery = (entityId: string) =>
     staleTime: 30_000,
   });
 
-/** A record's versions with what each changed, newest first. */
+/** A record's versions with the changes of each, newest first. */
 export const historyQuery = (entityId: string) =>
   infiniteQueryOptions({
     queryKey: [...recordsKey, 'record', entityId, 'history'],
@@ -75,7 +75,7 @@ export const historyQuery = (entityId: string) =>
 
 export type ChangeFilter = Omit<QueryOf<'GET /api/data/changes'>, 'cursor' | 'limit'>;
 
-/** What changed in records, newest first. */
+/** Changes of records, newest first. */
 export const changesQuery = (filter: ChangeFilter = {}) =>
   infiniteQueryOptions({
     queryKey: [...recordsKey, 'changes', filter],
@@ -87,7 +87,7 @@ export const changesQuery = (filter: ChangeFilter = {}) =>
 
 export type EventFilter = Omit<QueryOf<'GET /api/data/events'>, 'cursor' | 'limit'>;
 
-/** What happened to records, newest first. */
+/** Intelligence events, newest first. */
 export const eventsQuery = (filter: EventFilter = {}, limit = 25) =>
   infiniteQueryOptions({
     queryKey: [...recordsKey, 'events', filter, limit],
@@ -125,7 +125,7 @@ export type DeliveryFilter = Omit<
   'cursor' | 'limit'
 >;
 
-/** What was sent to an endpoint, newest first, each with its attempts. */
+/** Deliveries of an endpoint with their attempts, newest first. */
 export const deliveriesQuery = (endpointId: string, filter: DeliveryFilter = {}) =>
   infiniteQueryOptions({
     queryKey: [...endpointsKey, 'endpoint', endpointId, 'deliveries', filter],

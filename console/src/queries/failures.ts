@@ -6,13 +6,13 @@ import { runsKey } from './runs.ts';
 const LOOKED_THROUGH = 25;
 const SHOWN = 5;
 
-/** What people did on purpose is no failure to look into. */
+/** Failures that people caused on purpose. */
 const meant: readonly (NonNullable<RunSummary['failure']>['kind'] | undefined)[] = [
   'cancelled',
   'rejected',
 ];
 
-/** The newest runs that failed other than by somebody's decision. */
+/** The newest failed runs, except cancelled and rejected ones. */
 export const recentFailuresQuery = queryOptions({
   queryKey: [...runsKey, 'failures'],
   queryFn: async ({ signal }) => {

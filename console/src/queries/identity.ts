@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { ApiError, type Capability, type Identity } from '../../../client/index.ts';
 import { api } from '../api.ts';
 
-/** Who the console acts as; null when the service wants to know and nobody is signed in. */
+/** The identity of the user; null if the service requires a sign-in. */
 export const identityQuery = queryOptions({
   queryKey: ['identity'],
   queryFn: async ({ signal }): Promise<Identity | null> => {
@@ -16,7 +16,7 @@ export const identityQuery = queryOptions({
   staleTime: 30_000,
 });
 
-/** Who acts. Pages are shown only once that is known, so it is there wherever this is asked. */
+/** The identity of the user. Throws if it is missing; pages are shown only when it is known. */
 export function useIdentity(): Identity {
   const { data } = useQuery(identityQuery);
   if (data == null) throw new Error('Not signed in');

@@ -3,7 +3,7 @@ import { api } from '../api.ts';
 
 export const keysKey = ['keys'] as const;
 
-/** API keys, newest first, revoked ones among them. */
+/** API keys, newest first, including revoked ones. */
 export const keysQuery = queryOptions({
   queryKey: keysKey,
   queryFn: ({ signal }) => api().listApiKeys({}, { signal }),

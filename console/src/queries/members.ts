@@ -9,14 +9,14 @@ export const membersQuery = queryOptions({
   queryFn: ({ signal }) => api().listMembers({}, { signal }),
 });
 
-/** One member, with what they may do and why. */
+/** One member with their capabilities and the source of each. */
 export const memberQuery = (memberId: string) =>
   queryOptions({
     queryKey: [...membersKey, 'member', memberId],
     queryFn: ({ signal }) => api().getMember(memberId, { signal }),
   });
 
-/** What a member did. */
+/** Activity of a member. */
 export const memberStatsQuery = (memberId: string) =>
   queryOptions({
     queryKey: [...membersKey, 'stats', memberId],

@@ -14,7 +14,7 @@ export type DecisionFilter = Omit<QueryOf<'GET /api/governance/events'>, 'offset
 
 const PAGE = 50;
 
-/** What policies, budgets and overrides have decided, newest first, page by page. */
+/** Decisions of policies, budgets and overrides, newest first, page by page. */
 export const decisionsQuery = (filter: DecisionFilter) =>
   infiniteQueryOptions({
     queryKey: ['decisions', filter],

@@ -5,23 +5,23 @@ import { api } from '../api.ts';
 import { coalesce } from './coalesce.ts';
 import { runEventsQuery, runKey, runQuery } from './runs.ts';
 
-/** `ended`: nothing more will come, or the stream cannot be reopened. */
+/** `ended`: no more frames will come, or the stream cannot be reopened. */
 export type Liveness = 'live' | 'reconnecting' | 'ended';
 
 const REFETCH_EVERY_MS = 250;
 const FIRST_DELAY_MS = 500;
 const LONGEST_DELAY_MS = 15_000;
-/** How often the run is read while no stream reports it, and while one does, in case a frame says too little. */
+/** Poll intervals without a stream, and with one, in case a frame is incomplete. */
 const POLL_MS = 5_000;
 const SLOW_POLL_MS = 30_000;
 
-/** Close codes after which nothing is to be had: no valid token, not permitted, no such run. */
+/** Close codes after which a retry cannot succeed: no valid token, not permitted, unknown run. */
 const final: readonly number[] = [4401, 4403, 4404];
 
 /**
- * A live run: read again with every frame of its stream, and once when the stream opens. A broken stream is reopened
- * with growing delays; meanwhile the run is polled every few seconds. A successful run is final and not followed; a
- * failed one may be resumed by anyone.
+ * A live run, read again with every frame of its stream and when the stream opens. A broken stream is reopened with
+ * backoff; meanwhile the run is polled every few seconds. A successful run is final and not followed; a failed run can
+ * be resumed by anyone.
  */
 export function useRunStream(runId: string): { query: UseQueryResult<Run>; liveness: Liveness } {
   const queries = useQueryClient();
@@ -50,7 +50,7 @@ export function useRunStream(runId: string): { query: UseQueryResult<Run>; liven
     return () => {
       controller.abort();
       refetch.stop();
-      // What was read beside the run's last state may have been read a moment before it.
+      // The events may have been read just before the final state of the run.
       void queries.invalidateQueries({ queryKey: runEventsQuery(runId).queryKey });
     };
   }, [runId, followed, queries]);
@@ -87,11 +87,11 @@ async function follow(
   }
 }
 
-/** Up to half of it by chance, so that not everybody comes back at the same moment. */
+/** Jitter of up to half, so that clients do not reconnect at the same moment. */
 const delayAfter = (broken: number): number =>
   Math.min(FIRST_DELAY_MS * 2 ** broken, LONGEST_DELAY_MS) * (1 - Math.random() / 2);
 
-/** Resolves after that time, and at once when the signal is given. */
+/** Resolves after `ms`, or when the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(end, ms);

@@ -2,14 +2,14 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { QueryOf, RunEvent } from '../../../client/index.ts';
 import { api } from '../api.ts';
 
-/** Keys under `['runs', …]`: everything about runs goes stale together when one is decided, resumed or cancelled. */
+/** Keys under `['runs', …]`: all are invalidated when a run is decided, resumed or cancelled. */
 export const runsKey = ['runs'] as const;
 
 export type RunFilter = Omit<QueryOf<'GET /api/runs'>, 'cursor' | 'limit'>;
 
 const LIST_EVERY_MS = 5_000;
 
-/** Runs, newest first, page by page. Read again every few seconds, and more rarely the more pages are shown. */
+/** Runs, newest first, page by page. Polled every few seconds, less often with more pages. */
 export const runsQuery = (filter: RunFilter = {}) =>
   infiniteQueryOptions({
     queryKey: [...runsKey, 'list', filter],
@@ -31,7 +31,7 @@ export const runQuery = (runId: string) =>
 
 const EVENTS_PER_PAGE = 1_000;
 
-/** What the stream of a run has said so far, oldest first. Later reads fetch only what has been added. */
+/** The frames of a run's stream so far, oldest first. Later reads fetch only new frames. */
 export const runEventsQuery = (runId: string) =>
   queryOptions({
     queryKey: [...runKey(runId), 'events'],
@@ -48,7 +48,7 @@ export const runEventsQuery = (runId: string) =>
         if (page.next_cursor === null) return events;
       }
     },
-    // Rows that were read before are the same objects already.
+    // Rows of earlier reads are already the same objects.
     structuralSharing: false,
   });
 

@@ -3,7 +3,7 @@ import { api } from '../api.ts';
 
 export const toolsKey = ['tools'] as const;
 
-/** The tools that the workspace has registered itself. */
+/** The custom tools of the workspace. */
 export const toolsQuery = queryOptions({
   queryKey: toolsKey,
   queryFn: ({ signal }) => api().listTools({}, { signal }),

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api } from '../api.ts';
 
-/** Runs and cost of the last days by workflow, by model and by day. */
+/** Runs and cost of the last `days` days by workflow, model and day. */
 export const breakdownQuery = (days: number) =>
   queryOptions({
     queryKey: ['usage', 'breakdown', days],

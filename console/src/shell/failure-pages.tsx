@@ -18,7 +18,7 @@ export function UnknownPage() {
   );
 }
 
-/** What is shown when a page itself fails: the service is away at the first load, or we made a mistake. */
+/** Shown when a page fails: the service is unreachable at the first load, or the page has a bug. */
 export function RootFailure({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   const again = (): void => {

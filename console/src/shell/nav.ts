@@ -28,9 +28,9 @@ export interface NavItem {
   label: string;
   to: LinkProps['to'];
   icon: Icon;
-  /** Only this address, not those below it. */
+  /** Active only at this path, not at paths below it. */
   exact?: boolean;
-  /** What is below this address belongs to it as well. */
+  /** Also active at paths below this one. */
   also?: string;
 }
 
@@ -39,7 +39,7 @@ export interface NavSection {
   items: readonly NavItem[];
 }
 
-/** The side bar, top to bottom. */
+/** The sidebar, top to bottom. */
 export const navSections: readonly NavSection[] = [
   {
     label: undefined,

@@ -30,7 +30,7 @@ import { navSections, type NavItem } from './nav.ts';
 
 const APPROVALS_EVERY_MS = 10_000;
 
-/** The frame around every page but those for signing in. */
+/** The frame of every page except the sign-in pages. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -97,8 +97,8 @@ function Navigation({ path }: { path: string }) {
         <NavLink
           key={item.label}
           component={Link}
-          // A link of the router and one of the library take their target in the same property.
-          // The router would mark whatever begins alike, such as the feeds for the records below them.
+          // Spread, since the router's link and Mantine's link take their target in the same property.
+          // By default the router also marks prefixes, such as the feeds for the records below them.
           {...{ to: item.to, activeOptions: { exact: true } }}
           label={item.label}
           leftSection={<item.icon size={18} stroke={1.6} aria-hidden />}
@@ -187,8 +187,8 @@ function ConnectionNotice() {
 }
 
 /**
- * Whether it is known who acts. When the session ends, in this tab or in another one, nothing of the page stays, and
- * the way leads to the sign-in page.
+ * Whether the identity of the user is known. When the session ends, in this tab or another one, the page is removed and
+ * the router redirects to the sign-in page.
  */
 function useSomebody(): boolean {
   const token = useSessionToken();

@@ -1,6 +1,6 @@
 import { defaultHighlightStyle, HighlightStyle } from '@codemirror/language';
 
-/** The library's colours of code are made for a light ground. On a dark one each is mixed with white. */
+/** CodeMirror's colors are for a light background. For a dark one, each is mixed with white. */
 export const darkCodeColours = HighlightStyle.define(
   defaultHighlightStyle.specs.map(({ color, ...spec }) =>
     typeof color === 'string'

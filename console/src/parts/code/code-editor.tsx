@@ -6,7 +6,7 @@ const CodeSurface = lazy(async () => ({
   default: (await import('./code-surface.tsx')).CodeSurface,
 }));
 
-/** A field for JSON or an expression, with line numbers, marks and undo. The editor itself is loaded when it is shown. */
+/** A field for JSON or an expression, with line numbers, marks and undo. The editor is loaded on demand. */
 export function CodeEditor({
   label,
   description,

@@ -10,7 +10,7 @@ import { styleNonce } from '../../document.ts';
 import { darkCodeColours } from './code-colours.ts';
 
 export interface CodeSurfaceProps {
-  /** What the field is called by those who hear it. */
+  /** The label for screen readers. */
   label: string;
   value: string;
   onChange?: (value: string) => void;
@@ -18,11 +18,11 @@ export interface CodeSurfaceProps {
   readOnly?: boolean;
   minHeight?: number;
   maxHeight?: number;
-  /** Marks in the text, by offset from 0. */
+  /** Diagnostics, by zero-based offset. */
   marks?: readonly { from: number; to: number; message: string; severity: 'error' | 'warning' }[];
 }
 
-/** CodeMirror in the colours of the console. */
+/** CodeMirror in the colors of the console. */
 export function CodeSurface({
   label,
   value,
@@ -66,7 +66,7 @@ export function CodeSurface({
     });
     view.current = editor;
     return () => editor.destroy();
-    // The text is the editor's own from then on; the effect below puts in what comes from elsewhere.
+    // The editor owns the text after its creation; the effect below applies external changes.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [label, readOnly, dark, minHeight, maxHeight, language, marked]);
 
@@ -86,7 +86,7 @@ export function CodeSurface({
 function languageOf(language: CodeSurfaceProps['language']): Extension[] {
   if (language === 'expression') return [];
   const parse = jsonParseLinter();
-  // Nothing at all is no error: who needs a value says so on saving.
+  // An empty document is valid here; required values are checked on save.
   return [
     json(),
     lintGutter(),

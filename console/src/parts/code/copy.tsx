@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 
-/** Puts a text on the clipboard. `what` names it for who cannot see what it stands beside. */
+/** Copies a text to the clipboard. `what` names it in the tooltip and for screen readers. */
 export function Copy({ text, what }: { text: string; what: string }) {
   return (
     <CopyButton value={text} timeout={1_500}>

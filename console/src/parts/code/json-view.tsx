@@ -2,12 +2,12 @@ import { Box, Button, Code, Group, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { Copy } from './copy.tsx';
 
-/** More than this is drawn only when asked for: a page has to stay quick whatever a tool answered. */
+/** Longer text is drawn only on request, so that the page stays fast for any tool output. */
 const SHOWN_CHARACTERS = 4_000;
-/** What a browser lays out without stopping for a second. */
+/** The most that a browser lays out without blocking for a second. */
 const MOST_CHARACTERS = 200_000;
 
-/** Any JSON as text, never as markup; a text by itself is shown without quotes. */
+/** Any JSON as text, never as markup; a string is shown without quotes. */
 export function JsonView({ value, what = 'the value' }: { value: unknown; what?: string }) {
   const text = useMemo(
     () => (typeof value === 'string' ? value : JSON.stringify(value ?? null, null, 2)),
@@ -23,7 +23,7 @@ export function JsonView({ value, what = 'the value' }: { value: unknown; what?:
         className="pre user-text"
         dir="auto"
         mah={whole ? 600 : 320}
-        // The button that copies stands in this corner.
+        // Space for the copy button.
         style={{ overflow: 'auto', paddingRight: 40 }}
         tabIndex={0}
         aria-label={what}

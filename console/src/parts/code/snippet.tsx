@@ -1,7 +1,7 @@
 import { Box, Code, Group } from '@mantine/core';
 import { Copy } from './copy.tsx';
 
-/** A command or text to be copied whole. */
+/** A command or text to copy as a whole. */
 export function Snippet({ text, what }: { text: string; what: string }) {
   return (
     <Group gap="xs" wrap="nowrap" align="flex-start">

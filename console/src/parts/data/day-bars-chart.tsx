@@ -3,7 +3,7 @@ import { BarChart } from '@mantine/charts';
 import { Box } from '@mantine/core';
 import type { DayRow, DaySeries } from './day-bars.tsx';
 
-/** The bars themselves: loaded when they are shown. */
+/** The chart, loaded on demand. */
 export function DayBarsChart({
   label,
   rows,
@@ -23,7 +23,7 @@ export function DayBarsChart({
         valueFormatter={series.text}
         accessibilityLayer={false}
         xAxisProps={{ minTickGap: 24, tickFormatter: dayOfMonth }}
-        // Half of the topmost figure stands above the bars; without room there it is left out or moved.
+        // Space for the upper half of the top axis label; without it, the label is omitted or moved.
         barChartProps={{ margin: { top: 10 } }}
         yAxisProps={{ width: 64, interval: 0 }}
       />
@@ -31,5 +31,5 @@ export function DayBarsChart({
   );
 }
 
-/** `2026-11-21` → `11-21`: the year is plain, and there is little room. */
+/** `2026-11-21` → `11-21`: the year is obvious, and space is short. */
 const dayOfMonth = (date: string): string => date.slice(5);

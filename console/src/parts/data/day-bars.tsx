@@ -2,7 +2,7 @@ import { Button, Skeleton, Stack, Table } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import { pageAtRest } from '../at-rest.ts';
 
-// Charts are as much script as half of all else: the page they stand on shows first.
+// The chart library is half as large as all other scripts, so the page is drawn first.
 const DayBarsChart = lazy(async () => {
   await pageAtRest();
   return { default: (await import('./day-bars-chart.tsx')).DayBarsChart };
@@ -18,7 +18,7 @@ export interface DaySeries {
 
 export type DayRow = { date: string } & Record<string, number | string>;
 
-/** A figure per UTC day as bars, and the same as a table for those who cannot see them. */
+/** A value per UTC day as bars, or as a table for people who cannot see them. */
 export function DayBars({
   label,
   rows,

@@ -1,7 +1,7 @@
 import { Button, Center } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 
-/** The way to the next page of a list. Nothing when there is none. */
+/** Loads the next page of a list. Hidden after the last page. */
 export function LoadMore({
   query,
 }: {

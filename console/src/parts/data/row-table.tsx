@@ -1,17 +1,17 @@
 import { Table, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** Heads of columns: a text, one that stands over numbers, or one that only those hear who cannot see what is below. */
+/** A column heading: a text, one for numbers, or one for screen readers only. */
 export type Column = string | { label: string; numbers?: true; hidden?: true };
 
-/** A table that scrolls within itself where the window is too narrow for it. */
+/** A table that scrolls horizontally where the window is too narrow. */
 export function RowTable({
   label,
   columns,
   minWidth = 720,
   children,
 }: {
-  /** What the table lists, for those who hear it. */
+  /** What the table lists, for screen readers. */
   label: string;
   columns: readonly Column[];
   minWidth?: number;
@@ -21,7 +21,7 @@ export function RowTable({
     <Table.ScrollContainer
       minWidth={minWidth}
       type="native"
-      // This box positions text for screen readers; positioned by the page, it would widen the page.
+      // Contains the positioned text for screen readers, which would otherwise widen the page.
       pos="relative"
       tabIndex={0}
       role="group"

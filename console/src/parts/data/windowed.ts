@@ -1,21 +1,21 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useRef } from 'react';
 
-/** Up to this many rows are all drawn, so that the browser's own search finds them. */
+/** Up to this many rows, all are drawn, so that the browser's search finds them. */
 const ALL_ROWS = 100;
 
 export interface Windowed<Frame extends HTMLElement> {
   /** For the element that scrolls. */
   frame: RefObject<Frame | null>;
-  /** The rows to draw, by number. */
+  /** Indexes of the rows to draw. */
   rows: number[];
-  /** The height of the rows left out above and below, in pixels. */
+  /** Height of the omitted rows above and below, in pixels. */
   before: number;
   after: number;
   scrollTo: (row: number) => void;
 }
 
-/** Draws only those rows of a long list that are in view. All rows have the same height, in pixels. */
+/** Draws only the visible rows of a long list. All rows have the same height, in pixels. */
 export function useWindowed<Frame extends HTMLElement = HTMLDivElement>(
   count: number,
   rowHeight: number,

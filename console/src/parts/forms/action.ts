@@ -14,9 +14,9 @@ export function useAction<Input, Answer>(
     onDone,
     quiet = false,
   }: {
-    /** Keys of the queries that are no longer true. */
+    /** Keys of the queries to invalidate. */
     changes: readonly QueryKey[];
-    /** What to say when it is done; nothing without it. */
+    /** The success message; none by default. */
     done?: string | ((answer: Answer) => string);
     onDone?: (answer: Answer, input: Input) => void;
     quiet?: boolean;

@@ -10,7 +10,7 @@ import { CodeEditor } from '../code/code-editor.tsx';
 import { Failure } from '../failure.tsx';
 import { useShortcuts, useShortcutsOn } from '../shortcuts.ts';
 
-/** What the API takes. */
+/** The API's limit. */
 const MAX_REASON_LENGTH = 1_000;
 
 type Choice = 'approve' | 'reject';
@@ -18,14 +18,14 @@ type Choice = 'approve' | 'reject';
 interface DecisionProps {
   runId: string;
   gate: PendingGate;
-  /** What a rejection leads to, if that is known. */
+  /** The effect of a rejection, if known. */
   rejection?: string | undefined;
   onDecided?: (approved: boolean) => void;
 }
 
 /**
- * The way to decide an open gate: two buttons, then a form for the reason and the input. Says so to who may not. With
- * `shortcuts` the keys `a` and `r` open the form.
+ * Decides an open gate: two buttons, then a form for the reason and the input. Users without the permission see a note.
+ * With `shortcuts`, the keys `a` and `r` open the form.
  */
 export function DecisionForm({
   shortcuts = false,
@@ -33,7 +33,7 @@ export function DecisionForm({
 }: DecisionProps & { shortcuts?: boolean }) {
   const { gate } = decision;
   if (!useMay('approve_gates')) return <MayNotDecide />;
-  // Asked again, it is another question: nothing that was typed for the last one stays.
+  // A gate that opens again is a new decision: the key discards the text of the last one.
   return <Choices key={`${gate.step_key} ${gate.since}`} shortcuts={shortcuts} {...decision} />;
 }
 
@@ -52,11 +52,11 @@ function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolea
   const [shortcutsOn] = useShortcutsOn();
   const buttons = useRef<HTMLDivElement>(null);
   const left = useRef<Choice>(undefined);
-  // Not while the form is open: what is written there would be lost.
+  // Off while the form is open, since its text would be lost.
   const keyed = shortcuts && choice === undefined;
   useShortcuts(keyed ? { a: () => setChoice('approve'), r: () => setChoice('reject') } : {});
   useEffect(() => {
-    // Returns the focus to where the form was opened.
+    // Returns the focus to the button that opened the form.
     if (choice !== undefined) left.current = choice;
     else if (left.current !== undefined) {
       buttons.current?.querySelector<HTMLElement>(`[data-choice="${left.current}"]`)?.focus();
@@ -67,7 +67,7 @@ function Choices({ shortcuts, ...decision }: DecisionProps & { shortcuts: boolea
     return <Decision key={choice} choice={choice} onCancel={cancel} {...decision} />;
   }
   const hint = (key: string) =>
-    // Where there is a keyboard.
+    // Hidden on small screens, which rarely have a keyboard.
     shortcuts &&
     shortcutsOn && (
       <Kbd size="xs" visibleFrom="sm">
@@ -116,7 +116,7 @@ function useDecision({
   const send = useAction(
     (given: JsonObject | undefined) =>
       api().approve(runId, approved, given, {
-        // Not whatever the loop asks by now.
+        // Decides only this iteration of a loop, not a later one.
         stepKey: gate.step_key,
         ...(reason.trim() !== '' && { reason: reason.trim() }),
       }),
@@ -135,7 +135,7 @@ function useDecision({
   const press = (event: KeyboardEvent): void => {
     if (event.key === 'Escape') return onCancel();
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-    // Before the editor makes a line of it.
+    // Before the editor inserts a line break.
     event.preventDefault();
     event.stopPropagation();
     decide();
@@ -226,7 +226,7 @@ function InputField({ input, setInput, mistake }: DecisionState) {
   );
 }
 
-/** The JSON object that a text is; nothing of an empty one. */
+/** Parses a JSON object. Empty text and an empty object have no value. */
 function readObject(text: string): { value?: JsonObject; mistake?: string } {
   if (text.trim() === '') return {};
   try {

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 
 const APPLIED_AFTER_MS = 350;
 
-/** A filter to type in, applied when the typing pauses. Follows the address when that changes by other means. */
+/** A text filter, applied when typing pauses. Follows the URL when it changes by other means. */
 export function FilterText({
   value,
   onChange,
@@ -19,7 +19,7 @@ export function FilterText({
     flushOnUnmount: false,
   });
   useEffect(() => {
-    // Blanks around what was typed are no reason to take them away under the hand that types.
+    // Keeps leading and trailing spaces while the user types.
     setText((shown) => (shown.trim() === (value ?? '') ? shown : (value ?? '')));
   }, [value]);
   return (

@@ -3,8 +3,8 @@ import type { ReactNode, SubmitEvent } from 'react';
 import { Failure } from '../failure.tsx';
 
 /**
- * A form that sends one thing: its fields, why the service refused it, and its buttons. Enter sends it; while it is
- * being sent it cannot be sent again. Make the action `quiet`, since its error is shown here.
+ * A form that sends one request: its fields, the error of the service, and its buttons. Enter submits it, unless a
+ * request is in flight. Make the action `quiet`, since the form shows its error.
  */
 export function Form({
   action,
@@ -19,13 +19,13 @@ export function Form({
   submit: string;
   onSubmit: () => void;
   onCancel?: () => void;
-  /** Whether what is in the fields can be sent. */
+  /** Whether the fields can be submitted. */
   ready?: boolean;
   children: ReactNode;
 }) {
   const send = (event: SubmitEvent): void => {
     event.preventDefault();
-    // A form inside a dialog must not send one that the dialog was opened from.
+    // A form in a dialog must not submit the form that opened the dialog.
     event.stopPropagation();
     if (ready && !action.isPending) onSubmit();
   };

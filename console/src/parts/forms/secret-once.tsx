@@ -2,7 +2,7 @@ import { Alert, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { Snippet } from '../code/snippet.tsx';
 
-/** Shows a secret that nobody will be shown again. Closed by its own button only, so that no stray click loses it. */
+/** Shows a secret that cannot be read again. Only the close button closes it, so that a stray click cannot lose it. */
 export function showSecretOnce({
   title,
   secret,

@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from '../../../../client/index.ts';
 import { sentenceCase } from './sentence-case.ts';
 
-/** What went wrong, for people: the detail of the API's response where there is one. */
+/** The message of an error for users: the detail of the API's response if there is one. */
 export function describeError(error: unknown): string {
   if (error instanceof ApiError) return sentenceOf(error.detail);
   if (error instanceof ConnectionError) {
@@ -15,6 +15,6 @@ export function describeError(error: unknown): string {
 /** Drops the prefix `Invalid body: `: the form is the body, so the prefix adds nothing. */
 const sentenceOf = (detail: string): string => sentenceCase(detail.replace(/^Invalid body: /, ''));
 
-/** What names the refused request in the service's log, if there is one. */
+/** The id of the failed request in the service's log, if there is one. */
 export const requestIdOf = (error: unknown): string | undefined =>
   error instanceof ApiError ? error.requestId : undefined;

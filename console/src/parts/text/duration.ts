@@ -2,7 +2,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Milliseconds as people say them: `850 ms`, `4.2 s`, `3 min 20 s`, `5 h 2 min`, `2 d 4 h`. */
+/** Formats milliseconds: `850 ms`, `4.2 s`, `3 min 20 s`, `5 h 2 min`, `2 d 4 h`. */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < MINUTE) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;

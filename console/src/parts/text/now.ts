@@ -3,7 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 const RELATIVE_TICK_MS = 10_000;
 const SECOND_MS = 1_000;
 
-/** The present as an external store: moves every `everyMs` while somebody listens, for all of them at once. */
+/** The current time as an external store. Updates all listeners together every `everyMs`; stops without listeners. */
 export function createClock(everyMs: number, read: () => number = Date.now) {
   let current = read();
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -11,7 +11,7 @@ export function createClock(everyMs: number, read: () => number = Date.now) {
   return {
     now: (): number => current,
     subscribe: (listener: () => void): (() => void) => {
-      // Nobody kept it up to date while nobody listened.
+      // Not updated without listeners.
       if (listeners.size === 0) current = read();
       listeners.add(listener);
       timer ??= setInterval(() => {
@@ -30,10 +30,10 @@ export function createClock(everyMs: number, read: () => number = Date.now) {
 
 const clock = createClock(RELATIVE_TICK_MS);
 
-/** The time that relative times are counted from. */
+/** The current time for relative times. */
 export const useNow = (): number => useSyncExternalStore(clock.subscribe, clock.now);
 
-/** The present, every second while `moving`. */
+/** The current time, updated every second while `moving`. */
 export function useMoment(moving: boolean): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

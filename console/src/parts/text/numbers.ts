@@ -2,7 +2,7 @@ const whole = new Intl.NumberFormat('en');
 
 export const countText = (count: number): string => whole.format(count);
 
-/** Dollars with cents, or with as many decimals as a small amount needs, six at most. */
+/** Dollars with cents; small amounts have up to six decimals. */
 export function dollarsText(dollars: number): string {
   const size = Math.abs(dollars);
   const digits = size === 0 || size >= 1 ? 2 : size >= 0.01 ? 4 : 6;
@@ -14,5 +14,5 @@ export function dollarsText(dollars: number): string {
   }).format(dollars);
 }
 
-/** Percent with one decimal at most. */
+/** Percent with at most one decimal. */
 export const percentText = (percent: number): string => `${Math.round(percent * 10) / 10}%`;

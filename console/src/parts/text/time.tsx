@@ -1,7 +1,7 @@
 import { Text, Tooltip } from '@mantine/core';
 import { useNow } from './now.ts';
 
-/** How far a clock of the service may be ahead of the browser's before it shows. */
+/** Tolerated clock skew of the service ahead of the browser. */
 const AHEAD_MS = 10_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -10,7 +10,7 @@ const DAY = 24 * HOUR;
 const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** A time in the viewer's zone, with UTC on hover or focus. `ago`: how long it is from now, kept true. */
+/** A time in the viewer's zone, with UTC on hover or focus. `ago` shows it relative to now, kept current. */
 export function When({ at, ago = false }: { at: string; ago?: boolean }) {
   const now = useNow();
   const time = new Date(at);
@@ -27,7 +27,7 @@ export function When({ at, ago = false }: { at: string; ago?: boolean }) {
 
 function fromNow(ms: number): string {
   const size = Math.abs(ms);
-  // What has just happened may lie a little after the last tick.
+  // A recent time can be slightly after the last tick.
   if (size < MINUTE) return ms > AHEAD_MS ? 'in a moment' : 'just now';
   if (size < HOUR) return relative.format(Math.trunc(ms / MINUTE), 'minute');
   if (size < DAY) return relative.format(Math.trunc(ms / HOUR), 'hour');

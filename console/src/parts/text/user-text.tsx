@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Text that somebody typed or a model wrote: kept apart, so that its direction cannot turn ours around. */
+/** Text from users or models, isolated so that its direction does not affect the text around it. */
 export function UserText({ children }: { children: ReactNode }) {
   return <bdi className="user-text">{children}</bdi>;
 }
