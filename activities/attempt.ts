@@ -8,7 +8,7 @@ export interface Attempt {
   /** From 1; starts again when a step changes lanes. */
   number: number;
   scheduledAt: Date;
-  /** Aborted when the attempt must stop: on a cancel, on a shutdown of the worker, or at its timeout. */
+  /** Aborted when the attempt must stop: on a cancel, a worker shutdown or its timeout. */
   signal: AbortSignal;
   /** Where the step's texts can be computed. */
   place: Place;
@@ -17,7 +17,7 @@ export interface Attempt {
   heartbeat: () => void;
 }
 
-/** The attempt of the activity in progress. */
+/** The attempt of the current activity. */
 export function currentAttempt(place: Place = 'here-first'): Attempt {
   const context = Context.current();
   const { info } = context;
@@ -34,7 +34,7 @@ export function currentAttempt(place: Place = 'here-first'): Attempt {
 
 /**
  * The same for a local activity: it has no heartbeat, stops after `ms`, and has no thread to compute on. Its signal
- * never means a cancelled step: a cancelled run sees the cancel after the attempt has ended. Call `clear` then.
+ * never means a cancelled step: a cancelled run sees the cancel after the attempt. Call `clear` after the attempt.
  */
 export function shortAttempt(ms: number): { attempt: Attempt; clear: () => void } {
   const attempt = currentAttempt('here');

@@ -14,7 +14,7 @@ import { NodeError } from './nodes/node.ts';
 import { runNode } from './run-node.ts';
 import { CLAIM_MS, type ExecuteNodeDeps } from './step-context.ts';
 
-/** Policies that change this many times in a row, between reading and claiming, are changed by a loop. */
+/** Maximum policy changes between reading the policies and claiming a step. Only a loop changes them this often. */
 const MAX_REVISIONS = 20;
 
 /** The step's possible cost. Only agents cost anything. */

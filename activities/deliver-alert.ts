@@ -18,7 +18,7 @@ export interface AlertDeps {
 
 const HEARTBEAT_MS = 2_000;
 
-/** The response, or that there was none, without the address and the body. */
+/** Describes the response or its absence, without the address and the body. */
 class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
   readonly retryable: boolean;
@@ -37,7 +37,7 @@ export function createDeliverAlert(deps: AlertDeps): BackgroundActivities['deliv
   return async ({ alert, channel }: AlertCall) => {
     const context = Context.current();
     const { cancellationSignal: signal, info } = context;
-    // So that another attempt soon replaces one whose worker died.
+    // Lets another attempt start soon after this worker dies.
     const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
     const about = alert.event === 'test' ? undefined : alert.run_id;
     const execution = info.workflowExecution?.workflowId ?? about ?? alert.workspace_id;

@@ -28,7 +28,7 @@ export interface DeliveryDeps {
   db: Pool;
   config: Pick<Config, 'deliveries'>;
   egress: Egress;
-  /** Undefined without a key: then no secret can be opened. */
+  /** Undefined without an encryption key: then no secret can be decrypted. */
   sealer: Sealer | undefined;
   log: Logger;
 }
@@ -37,7 +37,7 @@ const HEARTBEAT_MS = 2_000;
 /** The delay after an attempt that does not count. It doubles, with jitter. */
 const FIRST_RETURN_MS = 500;
 const LONGEST_RETURN_MS = 30_000;
-/** Internal errors in a row, over a quarter of an hour, before they count as attempts of the delivery. */
+/** Consecutive internal errors, over about 15 minutes, before they count as attempts of the delivery. */
 const MAX_FAULTS = 35;
 const RECORD_TRIES = 5;
 
@@ -92,7 +92,7 @@ async function attempt(deps: DeliveryDeps, scope: DeliveryRound, signal: AbortSi
       nextInMs,
     }),
   );
-  // Another attempt has counted, or this one with a lost response: the row has the next step.
+  // Another attempt was recorded, or this one was and the response got lost: the row has the next step.
   if (result === undefined) throw postponed('The delivery was already recorded', FIRST_RETURN_MS);
   if (result.status === 'delivered') return 'delivered';
   const message = outcome.error ?? 'Not delivered';

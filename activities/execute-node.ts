@@ -228,7 +228,7 @@ async function failStep(
 
 /**
  * The attempt was stopped. Only a cancel also stops the step. Otherwise this worker shuts down, or a heartbeat came too
- * late and Temporal starts another attempt, which may be first.
+ * late and Temporal starts another attempt, which may already have the claim.
  */
 async function stopStep(deps: ExecuteNodeDeps, end: StepEnd, cancelled: boolean): Promise<never> {
   if (cancelled) {

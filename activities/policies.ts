@@ -11,7 +11,7 @@ interface KnownPolicies extends JudgingPolicies {
 }
 
 /**
- * The compiled policies of the workspaces of this process. They may be out of date: a step start names the revision,
+ * The compiled policies of the workspaces of this process. They may be out of date: a step start includes the revision,
  * the ledger refuses an outdated one, and the caller then refreshes.
  */
 export interface PolicyCache {

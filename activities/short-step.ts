@@ -14,7 +14,7 @@ import { type Attempt, shortAttempt } from './attempt.ts';
 import { createShortLane } from './short-lane.ts';
 
 /**
- * An attempt in the short lane, once it has a slot. It fails permanently where the step does; every other failure
+ * Runs an attempt in the short lane once it has a slot. Fails permanently when the step does; every other failure
  * becomes FAILURE_MOVES, with a MoveToLongLane for the workflow.
  */
 export function createExecuteShortStep(

@@ -1,6 +1,6 @@
 /**
- * Repeats a write while the database is away, after pauses that double from `firstMs` to `longestMs`. `beforeAgain`
- * gets the error and how often the write was tried; what it throws ends the attempts.
+ * Retries a write while the database is unavailable, with pauses that double from `firstMs` to `longestMs`.
+ * `beforeAgain` receives the error and the number of tries; if it throws, the retries end with its error.
  */
 export async function untilStored<T>(
   store: () => Promise<T>,

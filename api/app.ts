@@ -82,7 +82,7 @@ import { dropDeadSockets } from './stream/heartbeat.ts';
 import { refuseOtherSockets, socketOptions, streamRoutes } from './stream/route.ts';
 import { createInFlight } from './load/in-flight.ts';
 
-/** Starts, decisions and similar calls to Temporal that no request waits for. */
+/** Calls to Temporal in flight, such as starts and decisions, that no request waits for. */
 const MAX_IN_FLIGHT = 200;
 const SANE_REQUEST_ID = /^[\w.:-]{1,100}$/;
 
@@ -131,7 +131,7 @@ const dataRoutes = [
   endpointRoutes,
 ];
 
-/** What the routes of one process share: guards, caches and connections, made once. */
+/** Guards, caches and connections that all routes of a process share. */
 function createContext(deps: ApiDeps): RouteContext {
   const tokens = createSessionTokens(deps.config.auth.secretKey);
   const keyUses = createKeyUses(deps);
@@ -152,7 +152,7 @@ function createContext(deps: ApiDeps): RouteContext {
   };
 }
 
-/** The server without routes: how it takes connections and requests, and its answers where no route is reached. */
+/** The server without routes: connections, request handling, and responses to requests that reach no route. */
 function createServer({ config, log }: ApiDeps, limits: ConnectionLimits): App {
   const { trustedProxies } = config.api;
   const app = fastify({
@@ -182,7 +182,7 @@ function createServer({ config, log }: ApiDeps, limits: ConnectionLimits): App {
   return app;
 }
 
-/** Lets pages of these origins read what is answered. */
+/** Lets pages of these origins read responses. */
 function allowOrigins(app: App, corsOrigins: ApiDeps['config']['api']['corsOrigins']): void {
   app.register(cors, {
     origin: corsOrigins,
@@ -195,7 +195,7 @@ function allowOrigins(app: App, corsOrigins: ApiDeps['config']['api']['corsOrigi
       ...dataHeaders,
     ],
     maxAge: 600,
-    // In strict mode the plugin would answer an OPTIONS that no browser sent in its own format.
+    // In strict mode the plugin would answer an OPTIONS request that is not a preflight in its own format.
     strictPreflight: false,
   });
 }
@@ -214,7 +214,7 @@ function registerRoutes(app: App, context: RouteContext): void {
   });
 }
 
-/** The HTTP application, not yet listening. Closing it ends its sockets; the caller keeps what `deps` holds. */
+/** The HTTP application, not yet listening. Closing it ends its sockets; the caller closes the resources in `deps`. */
 export function buildApp(deps: ApiDeps, limits: ConnectionLimits = connectionLimits): App {
   const context = createContext(deps);
   const { keyUses, dataKeyUses, egress } = context;

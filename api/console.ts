@@ -5,14 +5,14 @@ import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
 
-/** Where the build writes the console: beside the API, in the sources and in the image. */
+/** The folder of the console's build: beside the API, in the sources and in the image. */
 const builtConsole = join(import.meta.dirname, '../console/dist');
 const ASSETS = '/assets/';
 const NONCE = '__CSP_NONCE__';
 /** Asset names contain the hash of their content. */
 const ASSET_TTL_MS = 365 * 86_400_000;
 
-/** Addresses that no page of the console can have: they belong to programs. */
+/** Paths that belong to programs; no page of the console has one. */
 const programs = /^\/(?:api|v1|docs|assets|metrics)(?:[/?]|$)/;
 
 /** The console's build: one document for all of its pages, and assets that never change. */

@@ -64,7 +64,7 @@ declare module 'fastify' {
     stream?: boolean;
     /** Additional headers of its successful responses, for the OpenAPI document. */
     headers?: readonly HeaderName[];
-    /** It reads the body whatever its content type is. */
+    /** Accepts a body of any content type. */
     anyMediaType?: boolean;
   }
   interface FastifyRequest {

@@ -12,7 +12,7 @@ import { createLogger } from '../shared/platform/logger.ts';
 import { connectTemporal } from '../shared/platform/temporal.ts';
 import { buildApp } from './app.ts';
 
-/** How long requests in progress may take to end before the process does. */
+/** How long the process waits for requests in progress before it exits. */
 const SHUTDOWN_MS = 3_000;
 
 const config = loadConfig();

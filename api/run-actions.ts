@@ -11,8 +11,8 @@ import { databaseProblem } from './http/database-errors.ts';
 import type { RouteContext } from './deps.ts';
 
 /**
- * What callers do to runs, for all APIs. Each returns the run, read while Temporal is notified: as the action left it,
- * or further on if that was quick. Each throws the AppErrors of `shared/operations/runs/runs.ts`.
+ * The actions on runs, for all APIs. Each returns the run, read while Temporal is notified: in the state after the
+ * action or in a later one. Each throws the AppErrors of `shared/operations/runs/runs.ts`.
  */
 export interface RunActions {
   read(actor: Actor, runId: string): Promise<Run>;
@@ -26,7 +26,7 @@ export interface RunActions {
 /** Below a handler's timeout. */
 const READ_FOR_MS = 20_000;
 
-/** The action is committed: reading its result waits for an unavailable database. */
+/** The action is committed, so reading its result retries while the database is unavailable. */
 async function untilRead(read: () => Promise<Run>): Promise<Run> {
   const end = Date.now() + READ_FOR_MS;
   for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 2_000)) {

@@ -14,11 +14,11 @@ interface RunAlert {
   workflow_name: string;
   /** The run's error, or the gate's prompt. */
   text: string;
-  /** The gate that it waits at. Alerts from before this field was stored have none. */
+  /** The gate that it waits at. Missing in alerts stored before this field existed. */
   node_id?: string;
 }
 
-/** A test: a member wants to see that alerts arrive. */
+/** A test alert, requested by a member. */
 export interface TestAlert {
   event: 'test';
   workspace_id: string;

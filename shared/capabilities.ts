@@ -49,7 +49,7 @@ export function gainedCapabilities(
 }
 
 /**
- * The first of the wanted capabilities that the holder lacks, or undefined. Nobody can grant more than they hold:
+ * The first of the wanted capabilities that the holder lacks, or undefined. No one can grant more than they hold:
  * otherwise `manage_members` or `manage_api_keys` alone would equal all ten.
  */
 export function firstLacking(

@@ -1,5 +1,5 @@
 /**
- * Every refusal of a request or a step, as data. One place turns a code into an HTTP response (api/http/error-handler)
+ * Every error of a request or a step, as data. One place turns a code into an HTTP response (api/http/error-handler)
  * and one into a Temporal failure (activities/failure).
  */
 export const errorTable = {

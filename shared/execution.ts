@@ -81,7 +81,7 @@ export interface ResumedSignal {
   decisions: GateDecision[];
 }
 
-/** At which workflow task a step's result entered the execution's state. */
+/** The workflow task in which a step's result entered the execution's state. */
 export interface ObservedStep {
   step_key: string;
   event_id: number;
@@ -103,7 +103,7 @@ export interface StepCall extends PendingWrites {
   node: ExecutedNode;
   params: JsonObject;
   state: JsonObject;
-  /** Its texts take longer to compute than is allowed directly. */
+  /** Its texts exceed the limit of direct evaluation. */
   costly?: boolean;
 }
 
@@ -206,7 +206,7 @@ export interface MoveToLongLane extends WorkedSpan {
   costly: boolean;
 }
 
-/** Of the short lane: a local activity. Fails with FAILURE_MOVES unless the step itself has failed permanently. */
+/** A local activity of the short lane. Fails with FAILURE_MOVES unless the step itself has failed permanently. */
 export interface ShortStepActivities {
   executeShortStep(call: StepCall): Promise<ShortStepResult>;
 }
@@ -217,7 +217,7 @@ export const SHORT_ATTEMPT_MS = 1_000;
 /** The workflow type that sends one alert. Its workflow id identifies the outbox row. */
 export const ALERT_WORKFLOW = 'sendAlert';
 
-/** Without any address: those are secrets and stay in the configuration of the sender. */
+/** Contains no address: addresses are secrets and stay in the configuration of the sender. */
 export interface SendAlertInput {
   alert: Alert;
   channels: AlertChannel[];
@@ -257,13 +257,13 @@ export const SWEEP_WORKFLOW = 'sweep';
 
 export interface SweepInput {
   task_queue: string;
-  /** Set when one execution carries on where the one before stopped to keep its history short. */
+  /** Set when an execution continues a previous one that ended to keep its history short. */
   progress?: SweepProgress;
 }
 
 export interface SweepProgress {
   done: SweepTotals;
-  /** The counts of this iteration, as in SweepPart, and how many iterations have left something. */
+  /** The counts of this iteration, as in SweepPart, and the number of iterations that left work. */
   waiting: number;
   failed: number;
   waits: number;
@@ -298,7 +298,7 @@ export interface BackgroundActivities {
   sweepRetention(call: SweepCall): Promise<SweepPart>;
 }
 
-/** The workflow type of one cycle of a delivery. Its workflow id consists of the two. */
+/** The workflow type of one cycle of a delivery. Its workflow id is `delivery-<id>-<round>`. */
 export const DELIVERY_WORKFLOW = 'deliverWebhook';
 
 interface DeliveryCall {
@@ -307,10 +307,10 @@ interface DeliveryCall {
   round: number;
 }
 
-/** Without address and secret: both are read again for each attempt. */
+/** Contains neither address nor secret: both are read again for each attempt. */
 export interface DeliverWebhookInput extends DeliveryCall {
   task_queue: string;
-  /** Until the second attempt; doubles with each further one. */
+  /** The delay before the second attempt; doubles with each further one. */
   backoff_ms: number;
 }
 

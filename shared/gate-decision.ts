@@ -1,8 +1,8 @@
 import type { JsonObject } from './json.ts';
 
 /**
- * What a person says at a gate: one type from the request to the workflow. A field that is added here has to be added to
- * the contract's schema, to the columns of `gates` and to the check of the signal before the project compiles.
+ * A person's decision at a gate, in one type from the request to the workflow. The project does not compile until a new
+ * field is also added to the contract's schema, the columns of `gates` and the check of the signal.
  */
 export interface GateAnswer {
   approved: boolean;
@@ -12,20 +12,20 @@ export interface GateAnswer {
   reason?: string;
 }
 
-/** Which open gate of a run is answered. With neither field: the one that has been open longest. */
+/** The open gate of a run to decide. Default: the one that has been open longest. */
 export interface GateChoice {
   nodeId?: string;
-  /** One round of a gate inside a loop. */
+  /** One iteration of a gate inside a loop. */
   stepKey?: string;
 }
 
-/** The answer at one round of a gate. Idempotent by `(step_key, round)`: the first one stands. */
+/** The answer at one round of a gate. Idempotent by `(step_key, round)`: the first one wins. */
 export interface GateDecision extends GateAnswer {
   step_key: string;
   round: number;
 }
 
-/** A decision as Postgres or a signal holds it, where an absent field may be null. */
+/** Removes null fields: Postgres and signals may have null where a decision has no field. */
 export function withoutNulls<Fields extends object>(fields: Fields): Partial<Fields> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),

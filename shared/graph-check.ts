@@ -107,7 +107,7 @@ function repairNode(value: Json, issues: readonly z.core.$ZodIssue[]): GraphNode
   }
   if (!kept.has('kind')) return undefined;
   const rest = { ...Object.fromEntries(kept), id: 'stand_in' };
-  // In this order: without invalid fields, with a valid expression, and with a tool name.
+  // In this order: without invalid fields, with a valid expression, and as a bare agent.
   for (const attempt of [
     rest,
     { ...rest, expression: 'true' },

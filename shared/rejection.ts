@@ -1,6 +1,6 @@
 /**
- * The error of a rejection that fails a run, before and after the gate's label: a statement that picks the gate it decides
- * has the label only in SQL.
+ * The error of a rejection that fails a run, before and after the gate's label: a statement that selects the gate to
+ * decide has the label only in SQL.
  */
 export const aroundLabel = (reason: string | undefined): [before: string, after: string] => [
   "Rejected at gate '",

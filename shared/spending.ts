@@ -44,11 +44,12 @@ export type Stop = { budget: BudgetRoom | null; committed: number; limit: number
 export type Admittance = 'begin' | 'wait' | Stop;
 
 /**
- * - Stopped is what money that is really spent or held leaves no room for. A run within its estimate never is.
- * - A step waits while only what other steps at work may cost stands in its way: each of them ends, and nothing waits
- *   for a step that waits.
- * - Where a step begins beyond what its run holds, less than the limit is committed with everything at work counted, and
- *   no step of unknown cost is at work. So a limit is passed by less than what the one step costs that passes it.
+ * - A step is stopped when spent and held money leaves no room for it. A run within its estimate is never stopped.
+ * - A step waits while only the possible cost of other steps in progress blocks it: each of them ends, and no step
+ *   waits for a waiting step.
+ * - When a step starts beyond the hold of its run, less than the limit is committed, including all steps in progress,
+ *   and no step of unknown cost is in progress. So a limit is exceeded by less than the cost of the one step that
+ *   exceeds it.
  */
 export function admit(run: RunRoom, step: StepCost): Admittance {
   const { cost, cap, inFlight, budgets } = run;
@@ -72,7 +73,7 @@ export const isCovered = ({ inFlight, budgets }: RunRoom, { most }: StepCost): b
       (most !== null && !inFlight.unknown && used + inFlight.micros + most <= estimate),
   );
 
-/** Whether the step takes the run past its estimate, whatever its cost. */
+/** Whether even the least cost of the step exceeds the run's estimate. */
 const outgrows = ({ estimate, used }: BudgetRoom, step: StepCost): boolean =>
   estimate !== null && used + step.least > estimate;
 

@@ -14,10 +14,10 @@ const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 const MINUTE_MS = 60_000;
 
 /**
- * Reads an ISO 8601 date (midnight UTC) or a date-time with a time zone. Postgres and `Date` each refuse or misread a
- * part of these, so neither is given the text. Digits beyond the millisecond are dropped. Returns the time as
- * `YYYY-MM-DDTHH:MM:SS.mmmZ`; `'syntax'` for any other text and for days that no calendar has, `'range'` for a time
- * outside of the years 0001 to 9999 in UTC.
+ * Reads an ISO 8601 date (midnight UTC) or a date-time with a time zone. Postgres and `Date` each refuse or misread
+ * some of these, so neither parses the text. Digits beyond the millisecond are dropped. Returns the time as
+ * `YYYY-MM-DDTHH:MM:SS.mmmZ`; `'syntax'` for any other text and for nonexistent days, `'range'` for a time outside of
+ * the years 0001 to 9999 in UTC.
  */
 export function parseTime(text: string): { time: string } | { problem: 'syntax' | 'range' } {
   const parts = ISO_8601.exec(text);
@@ -39,12 +39,12 @@ export function parseTime(text: string): { time: string } | { problem: 'syntax' 
   return { time: new Date(at).toISOString() };
 }
 
-/** As Postgres writes a time of a session in UTC, by itself or inside of JSON, in years of four digits. */
+/** The format of times in a Postgres session in UTC, as text or in JSON, with years of four digits. */
 const STORED = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00(?::00)?$/;
 
 /**
- * A time as Postgres wrote it to `YYYY-MM-DDTHH:MM:SS.mmmZ`. Rearranged, not parsed: pages and exports hold tens of
- * thousands of times. Throws RangeError for what is no time.
+ * Converts a time from Postgres to `YYYY-MM-DDTHH:MM:SS.mmmZ`. Rearranged, not parsed: pages and exports contain tens
+ * of thousands of times. Throws RangeError for an invalid time.
  */
 export function storedTime(text: string): string {
   const [, day, time, fraction = ''] = STORED.exec(text) ?? [];

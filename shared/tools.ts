@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from './json.ts';
 
-/** The names of a tool's parameters. Where `required` holds a list, one of its names has to be given. */
+/** The names of a tool's parameters. A list in `required` means that at least one of its names is required. */
 export interface ToolParams {
   required: readonly (string | readonly string[])[];
   optional: readonly string[];
@@ -8,7 +8,7 @@ export interface ToolParams {
 
 const assessment = ['verification_status', 'confidence', 'source_evidence'];
 
-/** What each built-in tool takes. What the values may be is for the tool itself to say. */
+/** The parameters of each built-in tool. The tools themselves validate the values. */
 export const toolParams = {
   http_request: { required: ['url'], optional: ['method', 'headers', 'query', 'body'] },
   send_email: {
@@ -35,26 +35,26 @@ export const toolParams = {
 
 export type BuiltinTool = keyof typeof toolParams;
 
-/** The tools every workspace has. `custom:<name>` ones are looked up in the workspace instead. */
+/** The tools of every workspace. `custom:<name>` tools are looked up in the workspace instead. */
 export const builtinTools: ReadonlySet<string> = new Set(Object.keys(toolParams));
 
-/** What comes before the name of a workspace's own tool. */
+/** The prefix of the names of custom tools. */
 const CUSTOM = 'custom:';
 
-/** The name of the workspace's own tool that a node calls; undefined for a built-in one. */
+/** The name of the custom tool that a node calls; undefined for a built-in one. */
 export const customToolName = (toolName: string): string | undefined =>
   toolName.startsWith(CUSTOM) ? toolName.slice(CUSTOM.length) : undefined;
 
-/** How graphs name the workspace's own tool of this name. */
+/** The name of a custom tool in graphs. */
 export const calledAs = (name: string): string => CUSTOM + name;
 
-/** What a workspace may set for a tool of its own. */
+/** The longest timeout of a custom tool. */
 export const MAX_TOOL_TIMEOUT_SECONDS = 3_600;
 
 interface ToolTraits {
-  /** Calls nobody outside and ends well within a second: see `laneOf`. */
+  /** Makes no external calls and ends well within a second: see `laneOf`. */
   short?: boolean;
-  /** Only computes: doing its work twice does no harm. */
+  /** Only computes, so running it twice does no harm. */
   pure?: boolean;
 }
 
@@ -63,7 +63,7 @@ const toolTraits: Record<BuiltinTool, ToolTraits> = {
   send_email: {},
   send_chat_message: {},
   json_transform: { short: true, pure: true },
-  // A timer of the server.
+  // A server timer.
   delay: {},
   mcp: {},
   entity_upsert: { short: true },
@@ -74,17 +74,17 @@ const toolTraits: Record<BuiltinTool, ToolTraits> = {
 const traitsOf = (toolName: string): ToolTraits =>
   Object.hasOwn(toolTraits, toolName) ? toolTraits[toolName as BuiltinTool] : {};
 
-/** Whether a tool only computes, so that doing its work twice does no harm. */
+/** Whether a tool only computes, so that running it twice does no harm. */
 export const isPureTool = (toolName: string): boolean => traitsOf(toolName).pure === true;
 
-/** Whether a tool calls nobody outside and ends well within a second. */
+/** Whether a tool makes no external calls and ends well within a second. */
 export const isShortTool = (toolName: string): boolean => traitsOf(toolName).short === true;
 
 const MAX_DELAY_SECONDS = 365 * 24 * 3600;
 
 /**
- * Reads the parameters of `delay`: `{seconds}`, a number or, since templates render to text, a decimal string.
- * Answers instead of throwing, because an error thrown in workflow code would stall the run.
+ * Reads the parameters of `delay`: `{seconds}`, a number or, since templates render to text, a decimal string. Returns
+ * an error instead of throwing it, because an error thrown in workflow code would stall the run.
  */
 export function parseDelay(params: JsonObject): { seconds: number } | { error: string } {
   const extra = Object.keys(params).find((key) => key !== 'seconds');
@@ -98,17 +98,17 @@ export function parseDelay(params: JsonObject): { seconds: number } | { error: s
   return { seconds };
 }
 
-/** A URL template taken apart: text as written, or the value of a reference. */
+/** A part of a URL template: literal text, or the value of a reference. */
 export type UrlPart = { text: string } | { value: Json };
 
-/** Everything up to the first character after the authority. The host itself is for the guard to judge. */
+/** The URL up to the first character after the authority. The egress guard checks the host itself. */
 const ORIGIN = /^https?:\/\/[^/?#\\\s]+[/?#]/i;
-/** WHATWG URL takes %2e for a dot when it resolves `..`. */
+/** WHATWG URL treats %2e as a dot when it resolves `..`. */
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
 
 /**
- * Puts values into a URL so that each stays inside its own path segment, query value or fragment: they are
- * percent-encoded, cannot climb with `..`, and the scheme, host and port must be written out before the first one.
+ * Inserts values into a URL so that each stays inside its own path segment, query value or fragment: they are
+ * percent-encoded, cannot climb with `..`, and the scheme, host and port must be literal before the first one.
  */
 export function renderUrl(parts: readonly UrlPart[]): { url: string } | { error: string } {
   let url = '';

@@ -60,7 +60,7 @@ const BACKGROUND_SLOTS = 50;
 /** The same for deliveries. An endpoint uses at most its own slots of these. */
 const DELIVERY_SLOTS = 400;
 
-/** What the workers' activities need of this process, and the activities themselves. */
+/** The workers' activities, and what they share in this process. */
 function prepareActivities(deps: WorkerDeps) {
   const { config, db, log, temporal } = deps;
   const egress = createEgress({

@@ -40,7 +40,7 @@ const MINUTE_MS = 60_000;
 
 type SweepOptions = ReturnType<typeof scheduleOptions>;
 
-/** What a build can change of the schedule. */
+/** The settings of the schedule that a build can change. */
 const settingsOf = ({ spec, policies, action }: ScheduleDescription | SweepOptions) => ({
   every: spec.intervals?.map(({ every }) => every),
   overlap: policies.overlap,

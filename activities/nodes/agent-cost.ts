@@ -9,8 +9,8 @@ const FRAMING_TOKENS = 1_000;
 
 /**
  * The possible cost of one attempt at an agent, over its model and its fallbacks. A mock's cost is in its node. With
- * `max_output_tokens`, the price table bounds a provider's cost, since no model makes more tokens of a text than it has
- * bytes. Otherwise it is the node's last cost, and unknown without one.
+ * `max_output_tokens`, the price table bounds a provider's cost, since a text has at most as many tokens as bytes.
+ * Otherwise it is the node's last cost, and unknown without one.
  */
 export async function agentCost(
   call: { node: AgentNode; params: JsonObject; state: JsonObject },

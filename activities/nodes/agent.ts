@@ -32,7 +32,7 @@ export interface AgentDeps {
   findModel: (name: string) => ModelLookup;
   /** The API keys of the model providers. */
   keys: SecretCutter;
-  /** A workspace's own prices; without it only the table counts. */
+  /** The workspace's prices. Default: only the price table. */
   priceOverrides?: (workspaceId: string) => Promise<PriceOverrides>;
 }
 
@@ -137,7 +137,7 @@ async function askProvider(
   }
 }
 
-/** The SDK throws when there is no output to parse, as after a reached output limit. */
+/** The SDK throws when there is no output to parse, for example at the output limit. */
 function structuredAnswer(result: { readonly output: Json }): Json | undefined {
   try {
     return result.output;
@@ -213,7 +213,7 @@ const tokenCount = (value: number | undefined): number | undefined =>
 /** The SDK's error is not kept as the cause: it contains the prompt, and texts that may contain a key. */
 function judge(model: string, error: unknown, keys: SecretCutter): ModelFailure {
   if (error instanceof NodeError) {
-    // The mock stands for a provider, so its failures lead to the fallbacks; a bad response does not.
+    // The mock acts as a provider, so its failures lead to the fallbacks; a bad response does not.
     return { model, error, tryNext: model === 'mock' };
   }
   const blocked = findEgressError(error);

@@ -6,7 +6,7 @@ import type { Place } from '../../shared/platform/threads/untrusted.ts';
 
 export { type Consumption, NodeError } from '../../shared/node-error.ts';
 
-/** One attempt at one step, as a node's own code sees it. */
+/** One attempt at one step, as the node's code receives it. */
 export interface NodeCall<Node extends ExecutedNode = ExecutedNode> {
   workspaceId: string;
   workflowId: string;
@@ -44,7 +44,7 @@ export type NodeRunner<Node extends ExecutedNode = ExecutedNode> = (
   call: NodeCall<Node>,
 ) => Promise<NodeResult>;
 
-/** Who does the work of each executed kind. */
+/** The runner of each executed kind. */
 export type NodeRunners = {
   readonly [Kind in ExecutedNode['kind']]: NodeRunner<Extract<ExecutedNode, { kind: Kind }>>;
 };

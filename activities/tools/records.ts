@@ -51,7 +51,7 @@ export async function keepRecord(
   return { feed_id: feedId, external_key: record.external_key, result: resultOf(outcome, record) };
 }
 
-/** A refusal is an error of the node; other errors are not. */
+/** An AppError is an error of the node; other errors are not. */
 export const asNodeError = (tool: string, error: unknown): unknown =>
   error instanceof AppError
     ? new NodeError(`${tool}: ${error.message}`, { retryable: false, cause: error })

@@ -36,7 +36,7 @@ function secretOf(url: string): SecretCutter {
   return createSecretCutter([path, path.slice(1), path.split('/').at(-1) ?? '']);
 }
 
-/** Posts `{text}` to an incoming webhook: `webhook_url`, or the installation's own. Output `{delivered, status}`. */
+/** Posts `{text}` to an incoming webhook: `webhook_url`, or the configured default. Output `{delivered, status}`. */
 export function createSendChatMessage(
   egress: Egress,
   defaultUrl: string | undefined,

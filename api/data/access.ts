@@ -26,9 +26,9 @@ export const dataHeaders = [
 
 export interface DataAccess {
   /**
-   * Identifies the caller of the data API and counts the call, whatever its outcome. Then refuses callers who exceed
-   * their rate, have no requests left, call from a blocked address or lack the scope, in this order. Throws AppError
-   * `unauthenticated`, `rate_limited`, `allowance_exhausted`, `forbidden`.
+   * Identifies the caller of the data API and counts the call, regardless of its outcome. Then refuses callers who
+   * exceed their rate, have no requests left, call from a blocked address or lack the scope, in this order. Throws
+   * AppError `unauthenticated`, `rate_limited`, `allowance_exhausted`, `forbidden`.
    */
   admit(request: FastifyRequest, reply: FastifyReply, scope?: DataScope): Promise<void>;
 }
@@ -42,7 +42,7 @@ export function createDataAccess(
   const failures = createMinuteRates(dataKeyFailuresPerMinute);
   return {
     admit: async (request, reply, scope) => {
-      // A valid key is accepted however many failures its address has: only failures count, after they happened.
+      // A valid key is accepted despite failures from its address: only failed requests count against the limit.
       const secret = secretOf(request.raw);
       const admitted =
         secret === undefined ? undefined : await meter.admit(hashApiKeySecret(secret));

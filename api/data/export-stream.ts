@@ -7,7 +7,7 @@ import { AppError } from '../../shared/errors.ts';
 import { csvLine } from '../http/csv.ts';
 import { answerData } from './envelope.ts';
 
-/** How long a reader may take for a whole export: its snapshot is kept that long. */
+/** Maximum duration of an export; its snapshot is kept that long. */
 const READ_MS = 120_000;
 /** The timeout of an export's handler. Above the reader's limit, so that the reader's limit ends it. */
 export const EXPORT_MS = READ_MS + 35_000;
@@ -63,9 +63,9 @@ export async function* jsonOf(
 }
 
 /**
- * Sends an export and waits until the reader has it, so that its snapshot lasts exactly that long. It closes the
- * connection when the reader has gone or is too slow, or when reading rows fails: the response has started, so there is
- * no other way to report an error.
+ * Sends an export and waits until the reader has it, so that its snapshot lasts exactly that long. Closes the
+ * connection when the reader disconnects or is too slow, or when reading rows fails: the response has started, so there
+ * is no other way to report an error.
  */
 export async function sendExport(
   reply: FastifyReply,

@@ -6,7 +6,7 @@ const MAX_SUBJECTS = 10_000;
 
 /** How often each subject (a key, an address) has acted in its current minute, in this process. */
 export interface MinuteRates {
-  /** Counts one more. Returns the seconds to wait when it is one too many. */
+  /** Counts one call. Returns the seconds to wait if it exceeds the limit. */
   take(subject: string): number | undefined;
 }
 

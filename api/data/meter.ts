@@ -18,12 +18,12 @@ import { createBatches } from '../load/batcher.ts';
 import type { DataCost, Meter } from '../deps.ts';
 import { createThresholdWatch } from './threshold-watch.ts';
 
-/** So that a request waits for at most one statement before its own. */
+/** Limits the wait of a request to one statement before its own. */
 const MAX_BATCH = 200;
 
 /**
- * Counts requests and takes credits in batches per key: the rows that all its requests change are locked once for many
- * of them, so a busy key does not queue for them.
+ * Counts requests and takes credits in batches per key: one statement locks the shared rows for many requests, so the
+ * requests of a busy key do not queue for them.
  */
 export function createMeter({ db, log }: { db: Pool; log: Logger }): Meter {
   const watch = createThresholdWatch({ db, log });
@@ -103,7 +103,7 @@ function note(request: FastifyRequest, cost: DataCost, charged: Charged): void {
   request.dataAccount = { ...request.dataAccount, credits: charged.credits };
 }
 
-/** The admission created them; only a later crash of the database server can have lost them. */
+/** Admission creates these rows; only a crash of the database server after it can lose them. */
 const accountGone = () => new AppError('unavailable', 'The account of this key is being restored');
 
 /** Throws AppError `credits_exhausted`, which names the exhausted allowance. */

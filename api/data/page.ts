@@ -5,7 +5,7 @@ import type { Page, PageRequest, ReaderScope } from '../../shared/db/data/lists.
 export interface OpenPage<Filter> {
   filter: Filter;
   page: PageRequest;
-  /** The cursor of the page after a page that ended there. */
+  /** The cursor of the page that follows `end`. */
   next: (end: ListPosition | null) => string | null;
 }
 

@@ -6,7 +6,7 @@ import { BoundedMap } from '../../shared/values/bounded-cache.ts';
 
 /** Shares of a plan's allowance at which its workspace is notified. */
 const PERCENTS = [80, 100];
-/** Notifications remembered at most; a forgotten one costs a statement and changes nothing. */
+/** Maximum cached notifications; a missing one costs a statement and changes nothing. */
 const MAX_REMEMBERED = 10_000;
 
 export interface ThresholdWatch {

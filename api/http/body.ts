@@ -6,7 +6,7 @@ export const BODY_LIMIT_BYTES = 1_048_576;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** Accepts only JSON. An empty body is no body, whatever its content type is. */
+/** Accepts only JSON. An empty body counts as no body, with any content type. */
 export function acceptJson(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ headers }) => {
     const { 'content-encoding': encoding = 'identity' } = headers;

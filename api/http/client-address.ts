@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
-/** A network assigns IPv6 addresses by this many bits, so anyone with one address has them all. */
+/** Networks assign IPv6 prefixes of this length, so a client with one address has all addresses of its prefix. */
 const IPV6_BITS = 64;
 
 /**

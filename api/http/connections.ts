@@ -10,7 +10,7 @@ import { Socket } from 'node:net';
 import { BODY_LIMIT_BYTES } from './body.ts';
 import type { App } from '../deps.ts';
 
-/** What one client can take of the time and the sockets of a process. */
+/** Limits on the time and sockets that one client can use in a process. */
 export interface ConnectionLimits {
   /** From the connection, or the first byte of a further request, until the end of its head. */
   headMs: number;
@@ -22,7 +22,7 @@ export interface ConnectionLimits {
   exchangeMs: number;
   /** From an upgrade request until the socket is a WebSocket. */
   handshakeMs: number;
-  /** Without a request. */
+  /** Maximum time without a request. */
   idleMs: number;
   /** How often head and request are checked: both may take this much longer. */
   checkEveryMs: number;
@@ -30,7 +30,7 @@ export interface ConnectionLimits {
   pingEveryMs: number;
   /** Concurrent connections of one process, including WebSockets. */
   connections: number;
-  /** Requests on one connection until it is closed, answered or not: this limits pipelining. */
+  /** Maximum requests on one connection, answered or not: this limits pipelining. */
   requestsPerConnection: number;
 }
 
@@ -56,7 +56,7 @@ export const serverFactory =
     const server = createServer(
       {
         headersTimeout: limits.headMs,
-        // `boundExchanges` enforces this, since a server option has no exception for one request.
+        // `boundExchanges` enforces this: a server option cannot exempt one request.
         requestTimeout: 0,
         connectionsCheckingInterval: limits.checkEveryMs,
         keepAliveTimeout: limits.idleMs,
@@ -81,11 +81,11 @@ export const serverFactory =
 const asksForWebSocket = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
-/** Ends the limits of a request as a whole. */
+/** Clears the total timeouts of a request. */
 const liftBounds = new WeakMap<IncomingMessage, () => void>();
 
 /**
- * A request whose body is processed as a stream has no total timeout, but an idle timeout. For routes with
+ * Replaces the total timeout of a request by an idle timeout, for a body that is processed as a stream. For routes with
  * authentication. The connection is closed after the response.
  */
 export function boundBySilence(
@@ -101,7 +101,7 @@ export function boundBySilence(
   request.setTimeout(silenceMs, () => request.destroy());
 }
 
-/** Ends a request whose body is not there in time, as the server itself would. */
+/** Ends a request whose body does not arrive in time, as the server itself would. */
 function boundBody(server: Server, request: IncomingMessage, requestMs: number): NodeJS.Timeout {
   const timer = setTimeout(() => {
     const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
@@ -131,7 +131,7 @@ function boundExchanges(server: Server, limits: ConnectionLimits): void {
   });
 }
 
-/** To keep the connection, the whole rest of a refused body would have to be read and discarded. */
+/** Closes the connection: otherwise the rest of a refused body would have to be read and discarded. */
 export function leaveLargeBodies(app: App): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (!request.raw.complete && announcedBytes(request.headers) > BODY_LIMIT_BYTES) {

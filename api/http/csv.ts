@@ -1,9 +1,9 @@
 /** Cells in RFC 4180, escaped so that a spreadsheet reads none of them as a formula. */
 
 /**
- * What a spreadsheet may read as a formula: its first visible character, in any width, after invisible characters that
- * an import may drop: white space, control and format characters, and everything that Unicode calls ignorable. A tab or
- * a carriage return is enough, since it may start a new cell.
+ * Matches text that a spreadsheet may read as a formula: its first visible character, in any width, after invisible
+ * characters that an import may drop: white space, control and format characters, and everything that Unicode calls
+ * ignorable. A tab or a carriage return is enough, since it may start a new cell.
  */
 const FORMULA =
   /^[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]/v;

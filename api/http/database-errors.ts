@@ -61,7 +61,7 @@ export function databaseProblem(error: unknown): Refusal | undefined {
   return undefined;
 }
 
-/** An error of any realm. `context` is where an event emitter puts one of another realm. */
+/** An error of any realm. An event emitter puts an error of another realm in `context`. */
 interface Failure {
   message: string;
   code?: unknown;

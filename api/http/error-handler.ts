@@ -15,7 +15,7 @@ import { isHandshake, prepareAnswer, securityHeaders } from './security-headers.
 
 /** When a caller should retry after a temporary refusal. */
 const RETRY_AFTER_SECONDS = 2;
-/** How long a refused socket may take to read the reason. */
+/** How long a refused client has to read the reason. */
 const GOODBYE_MS = 1_000;
 
 interface Refusal {
@@ -87,7 +87,7 @@ function answer(error: unknown, request: FastifyRequest, reply: FastifyReply): F
     const route = request.routeOptions.url ?? 'unknown';
     request.log.error({ err: error, method: request.method, route }, 'request failed');
   } else if (refusal.code === 'unavailable') request.log.warn({ err: error }, 'request refused');
-  // A limit knows when it ends.
+  // A rate limit sets its own `retry-after`.
   if (errorTable[refusal.code].retryable && !reply.hasHeader('retry-after')) {
     const { retryAfterSeconds } = error as Partial<AppError>;
     reply.header('retry-after', String(retryAfterSeconds ?? RETRY_AFTER_SECONDS));

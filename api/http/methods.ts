@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The methods of an address; empty when there is no such address. */
+/** The HTTP methods of a path; empty for an unknown path. */
 export type MethodsOf = (path: string) => string[];
 
 /** Collects the methods of each address from the routes that are registered from now on. */

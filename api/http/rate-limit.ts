@@ -5,9 +5,9 @@ import { clientNetwork } from './client-address.ts';
 import type { App } from '../deps.ts';
 
 const WINDOW_MS = 60_000;
-/** Addresses that are counted at once; the least recently seen are dropped first. */
+/** Maximum addresses that are counted; the least recently seen are dropped first. */
 const MAX_ADDRESSES = 10_000;
-/** A probe must not be refused because it asks often. */
+/** Probes request these often and must not be refused. */
 const probes: ReadonlySet<string> = new Set(['/api/health', '/api/ready']);
 export const isProbe = (url: string): boolean => probes.has(url);
 

@@ -3,9 +3,9 @@ import type { Db } from '../../shared/db/pool.ts';
 import type { Logger } from '../../shared/platform/logger.ts';
 import { BoundedMap } from '../../shared/values/bounded-cache.ts';
 
-/** How long a use may wait to be written. */
+/** Maximum delay before a use is written. */
 const WRITE_EVERY_MS = 2_000;
-/** Keys that wait at most; above that, the one with the oldest use is dropped. */
+/** Maximum keys with unwritten uses; above it, the key with the oldest use is dropped. */
 const MAX_WAITING = 10_000;
 
 export interface KeyUses {
@@ -13,7 +13,7 @@ export interface KeyUses {
   note(keyId: string): void;
   /** The last use of a key that this process has not written yet. */
   latest(keyId: string): Date | undefined;
-  /** Writes the waiting uses; resolves also when that fails. Later uses are not written. */
+  /** Writes the waiting uses; also resolves if that fails. Later uses are not written. */
   stop(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export function createKeyUses(
   { db, log }: { db: Db; log: Logger },
   record: RecordUses = recordKeyUses,
 ): KeyUses {
-  // In the order of use: a key that is used again is last.
+  // In order of use: a key that is used again moves to the end.
   const waiting = new BoundedMap<string, Date>(MAX_WAITING);
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();

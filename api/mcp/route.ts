@@ -71,7 +71,7 @@ async function exchange(server: McpServer, request: Request, body: unknown): Pro
   });
 }
 
-/** Aborted when the response is sent, or will not be: Fastify's own signal aborts as soon as the body was read. */
+/** Aborted when the response was sent or the connection closed: Fastify's own signal aborts once the body was read. */
 function hangUp(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   // With a reason: creating a default one, with a stack, costs more than the rest of this function.

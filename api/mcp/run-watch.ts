@@ -5,7 +5,7 @@ import { readRunStatus } from '../../shared/db/runs/runs.ts';
 
 const FIRST_LOOK_MS = 40;
 const LAST_LOOK_MS = 500;
-/** Callers that wait at once; further ones get their response immediately. */
+/** Maximum callers that wait; further ones get their response immediately. */
 const MAX_WAITING = 100;
 
 let waiting = 0;

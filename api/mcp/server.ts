@@ -27,7 +27,7 @@ export const tools: readonly McpTool[] = [...workflowTools, ...runTools];
 const byName = new Map(tools.map((tool) => [tool.name, tool]));
 const listed = tools.map((tool) => tool.listed);
 
-/** A server for one request of one caller. The SDK's own registry would be filled again for each. */
+/** A server for one request of one caller. The SDK's own registry would be rebuilt for each. */
 export function createServer(call: Omit<ToolCall, 'signal'>): McpServer {
   const mcp = new McpServer(
     { name: packageJson.name, title: 'Durable workflows', version: packageJson.version },

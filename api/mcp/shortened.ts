@@ -13,7 +13,7 @@ export const lengthOf = (value: Json): number => JSON.stringify(value).length;
 
 /**
  * The value in at most about `room` characters of JSON, in the same shape: long texts are cut, long lists and payloads
- * end early, small values stay whole. Values that want more than their share get equal shares.
+ * end early, small values stay whole. Values that need more than their share get equal shares.
  */
 export function shortened(value: Json, room: number): Json {
   if (lengthOf(value) <= room) return value;

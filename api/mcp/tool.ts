@@ -58,7 +58,7 @@ const asJsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): unknown =>
     // Payloads are any JSON: described, not parsed.
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
-      // The range of integers that JSON can carry applies to all of them and only adds noise.
+      // The range of integers that JSON can represent applies to all of them and only adds noise.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (io === 'output') delete jsonSchema.examples;

@@ -13,7 +13,7 @@ import { validateWorkflow } from '../../shared/operations/validate-workflow.ts';
 import { isIdOf } from '../../shared/crypto/ids.ts';
 import { defineTool, type ToolCall } from './tool.ts';
 
-/** How a caller names a workflow. */
+/** The argument that identifies a workflow. */
 export const workflowArgument = z.string().min(1).max(200).meta({
   description: 'Id (wf_...) or exact name of the workflow',
 });

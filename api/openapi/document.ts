@@ -210,8 +210,8 @@ function allowNoBody(requestBody: RequestBody): void {
   requestBody.required = false;
 }
 
-// The range of integers that JSON can carry applies to all of them and only adds noise. The default of an integer in a
-// query is declared as its text.
+// The range of integers that JSON can represent applies to all of them and only adds noise. The default of an integer
+// in a query is declared as its text.
 function describeInteger(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const schema = value as {

@@ -36,7 +36,7 @@ export interface Operation {
 const SENT = 'Input';
 const refTo = (name: string): string => `#/components/schemas/${name}`;
 
-/** Removes unreferenced schemas: each noun is generated both for requests and for responses. */
+/** Removes unreferenced schemas: the generator creates each type both for requests and for responses. */
 export function dropUnused(document: { components: Components }): void {
   const { components } = document;
   for (;;) {
@@ -52,7 +52,7 @@ export function dropUnused(document: { components: Components }): void {
 }
 
 /**
- * The document with one schema, without a suffix, for each noun that only occurs in requests or is the same in both.
+ * The document with one schema, without a suffix, for each type that only occurs in requests or is the same in both.
  */
 export function dropSuffixes<Document extends { components: Components }>(
   document: Document,
@@ -87,7 +87,7 @@ export function dropSuffixes<Document extends { components: Components }>(
 
 /**
  * Moves every object inside another schema, a body or a response to the components, named by its position:
- * `RunTemporal` is `temporal` of `Run`. Throws where two different ones would get one name, or where variants have
+ * `RunTemporal` is `temporal` of `Run`. Throws if two different objects would get the same name, or if variants have
  * none: such a schema needs an `id` in the contract.
  */
 export function nameInline(

@@ -23,7 +23,7 @@ export interface FrameBus {
   stop(): Promise<void>;
 }
 
-/** Hands the subscribers of these runs what is new to them. Whether there may be more than one statement answers. */
+/** Delivers new frames to the subscribers of these runs. Returns whether more frames may remain. */
 async function readAndDeliver(
   db: Db,
   byRun: ReadonlyMap<string, ReadonlySet<Subscription>>,
@@ -46,9 +46,9 @@ async function readAndDeliver(
 }
 
 /**
- * Carries frames from the database to the sockets of this process. Each subscriber has its own cursor and frames of a
- * run are numbered in commit order, so it misses none, gets none twice and none out of order, however often or late
- * this wakes. The database is listened to from the first subscriber on.
+ * Delivers frames from the database to the sockets of this process. Each subscriber has its own cursor and frames of a
+ * run are numbered in commit order, so it gets every frame once and in order, whenever this wakes. Listens to the
+ * database from the first subscriber on.
  */
 export function createFrameBus(deps: {
   db: Db;

@@ -11,8 +11,8 @@ export interface Listener {
 }
 
 /**
- * One connection that listens for new frames while the process lives, and reconnects with growing delays. `onFrames` gets
- * run ids; `undefined` means that anything may have happened.
+ * One connection that listens for new frames while the process lives, and reconnects with growing delays. `onFrames`
+ * gets run ids, or `undefined` when any run may have new frames.
  */
 export function listenForFrames(
   url: string,

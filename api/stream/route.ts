@@ -44,7 +44,7 @@ export const socketOptions: WebsocketPluginOptions = {
   },
 };
 
-/** Answers a handshake at any address but a stream's with plain HTTP, after authentication. */
+/** Answers a handshake at an address other than a stream's with plain HTTP, after authentication. */
 export function refuseOtherSockets(app: FastifyInstance): void {
   app.addHook('preHandler', async (request) => {
     const { ws, is404, routeOptions } = request;

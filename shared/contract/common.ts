@@ -85,8 +85,8 @@ export const errorBody = z
 export const MAX_PAGE = 200;
 
 /**
- * A whole number in a query or a path, in digits only: a coercion would read the empty text as 0. Bounds included. Give
- * a default as text, by `prefault`.
+ * A whole number in a query or a path, in digits only: a coercion would read the empty text as 0. Bounds are inclusive.
+ * Set a default as text, with `prefault`.
  */
 export const wholeNumber = (min: number, max: number) =>
   z

@@ -5,7 +5,7 @@ import { jsonObject, timestamp } from './common.ts';
 export const customToolKinds = ['http', 'mcp'] as const;
 export const customToolMethods = ['POST', 'GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** What the API shows instead of a header's value, and accepts as "unchanged". */
+/** Shown instead of a header's value, and accepted as "unchanged". */
 export const HEADER_MASK = '***';
 
 const MAX_HEADERS = 50;

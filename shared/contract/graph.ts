@@ -145,7 +145,7 @@ export const graphEdgeSchema = z
     id: z.string().min(1).max(200).optional(),
     source: z.string().min(1).max(100),
     target: z.string().min(1).max(100),
-    /** The result of the source that takes this edge; without one every result does. */
+    /** The source's result that this edge requires; without one it accepts any. */
     condition_value: z.enum(['true', 'false']).optional(),
   })
   .meta({ id: 'GraphEdge' });
@@ -156,7 +156,7 @@ export const graphSchema = z.strictObject({
   edges: z.array(graphEdgeSchema).default([]),
 });
 
-/** What can be saved: drafts keep everything that was drawn, even if it cannot run yet. */
+/** A graph that can be saved: drafts keep everything that was drawn, even if it cannot run yet. */
 export const draftGraphSchema = z.looseObject({
   nodes: z.array(json).default([]),
   edges: z.array(json).default([]),
@@ -167,7 +167,7 @@ const graphIssueSchema = z
     code: z.string(),
     message: z.string(),
     node_id: z.string().optional(),
-    /** Where in the graph, like `nodes[3].params.url`. */
+    /** The position in the graph, such as `nodes[3].params.url`. */
     path: z.string().optional(),
     /** Offset in the text at `path`, from 0, in UTF-16 units. */
     position: z.int().optional(),
@@ -184,7 +184,7 @@ export const graphReportSchema = z
 
 const checkCommon = {
   name: z.string().min(1).max(200),
-  /** State key or dotted path; text checks without one look at the run's output. */
+  /** State key or dotted path; text checks without one use the run's output. */
   target: z.string().max(500).optional(),
   /** Text checks only; without it case is ignored. */
   case_sensitive: z.boolean().optional(),
@@ -218,7 +218,7 @@ export const evaluationCheckSchema = z
 
 export const evaluationChecksSchema = z.array(evaluationCheckSchema).max(100);
 
-/** As callers send them: an amount of money is a whole number of micro-dollars, as everywhere. */
+/** Checks in requests: an amount of money must be a whole number of micro-dollars. */
 export const evaluationChecksInput = evaluationChecksSchema.superRefine((checks, context) => {
   for (const [index, { type, value }] of checks.entries()) {
     if (type !== 'max_cost_usd') continue;
@@ -263,7 +263,7 @@ export type GateNode = z.infer<typeof gateNodeSchema>;
 export type NodeKind = GraphNode['kind'];
 export type GraphEdge = z.infer<typeof graphEdgeSchema>;
 export type Graph = z.infer<typeof graphSchema>;
-/** A graph as people write it, without defaults. */
+/** A graph in a request, before defaults are applied. */
 export type GraphInput = z.input<typeof graphSchema>;
 export type DraftGraph = z.infer<typeof draftGraphSchema>;
 export type GraphIssue = z.infer<typeof graphIssueSchema>;

@@ -57,7 +57,7 @@ export const mcpRequest = jsonValue.meta({
   examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
 });
 
-// The guards of the API refuse as everywhere; after them, the library refuses as JSON-RPC does.
+// The guards of the API return its usual errors; after them, the library returns JSON-RPC errors.
 const refusal = z.union([errorBody, failure]).meta({ id: 'McpRefusal' });
 
 /** By status. A tool that fails is 200, with `isError` in its result. */

@@ -126,7 +126,7 @@ export const gateAnswerFields = {
   }),
 } satisfies Record<keyof GateAnswer, z.ZodType>;
 
-/** The gate that they decide. */
+/** The gate to decide. */
 export const gateChoiceFields = {
   node_id: z
     .string()

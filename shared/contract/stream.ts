@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nextCursor, timestamp, wholeNumber } from './common.ts';
 
-/** Frames are small: a page has more of them than rows elsewhere. */
+/** Frames are small, so a page can have more rows than in other lists. */
 const MAX_EVENTS = 1_000;
 
 const run_id = z.string();

@@ -52,7 +52,7 @@ export const webhookSchema = z
   .meta({ id: 'Webhook' });
 export type Webhook = z.infer<typeof webhookSchema>;
 
-/** For the document: the body is read as bytes, whatever its content type is. */
+/** For the document: the body is read as bytes, with any content type. */
 export const hookBody = jsonValue.optional().meta({
   description:
     'Any JSON. An object is the input of the run, any other value becomes its `payload`; an empty body is `{}`.',

@@ -10,12 +10,12 @@ export interface ListPosition {
 }
 
 /**
- * A list is its operation, its owner and its filters: a cursor is only valid for its list. With a random key, cursors
- * end with the process, as sessions do.
+ * A cursor is only valid for its list: the operation, the owner and the filters. With a random key, cursors expire with
+ * the process, as sessions do.
  */
 export interface DataCursors {
   write: (position: ListPosition, list: readonly unknown[]) => string;
-  /** Throws AppError `invalid` for anything that `write` of the same list has not created. */
+  /** Throws AppError `invalid` for a cursor that `write` did not create for the same list. */
   read: (cursor: string, list: readonly unknown[]) => ListPosition;
 }
 

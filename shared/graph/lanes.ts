@@ -2,15 +2,15 @@ import type { ExecutedNode } from './kinds.ts';
 import { isShortTool } from '../tools.ts';
 
 /**
- * How a step is dispatched. `short`: as a local activity, on the worker that holds the workflow task, which
- * spares the server its dispatch. `long`: as an activity with a task queue, heartbeats and retries of its own.
+ * How a step is dispatched. `short`: as a local activity on the worker of the workflow task, without a dispatch by the
+ * server. `long`: as an activity with its own task queue, heartbeats and retries.
  */
 export type Lane = 'short' | 'long';
 
 /**
- * The lane of a node's steps. Short are the tools marked so in `shared/tools.ts`, and agents that ask only the mock
- * model, without a delay. A short step whose attempt takes longer than SHORT_ATTEMPT_MS, is costly to compute, or has to
- * be retried goes on in the long lane.
+ * The lane of a node's steps. Short: tools marked so in `shared/tools.ts`, and agents that only call the mock model,
+ * without a delay. A short step whose attempt takes longer than SHORT_ATTEMPT_MS, is costly to compute, or must be
+ * retried continues in the long lane.
  */
 export function laneOf(node: ExecutedNode): Lane {
   if (node.kind === 'tool') return isShortTool(node.tool_name) ? 'short' : 'long';

@@ -36,7 +36,7 @@ const TIMEOUT_MS = 30_000;
 /** Characters kept of the provider's text. */
 const MAX_TEXT = 500;
 
-/** Undefined when no key is configured: then email is off, and callers skip it or say so. */
+/** Undefined when no key is configured: then email is off, and callers skip it or report it. */
 export function createMailer(settings: Config['email'], egress: Egress): Mailer | undefined {
   const { apiKey, apiUrl, from } = settings;
   if (apiKey === undefined) return undefined;

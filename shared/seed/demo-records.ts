@@ -124,7 +124,7 @@ export const demoSources: SourceInput[] = [
   is_demo: true,
 }));
 
-/** A feed and its records, in order: a record that comes twice has changed in between. */
+/** A feed and its records, in order; the second occurrence of a record is a change to it. */
 export interface DemoFeed {
   feed: FeedInput;
   records: () => IngestRecord[];

@@ -25,7 +25,7 @@ export interface OpenGates {
   carried: () => Pick<CarriedState, 'decisions' | 'rounds'>;
 }
 
-/** `failsOnReject` says for a gate's node id whether the gate has no rejected branch. */
+/** `failsOnReject` returns whether the gate with this node id has no rejected branch. */
 export function createOpenGates(
   failsOnReject: (nodeId: string) => boolean,
   carried?: Pick<CarriedState, 'decisions' | 'rounds'>,

@@ -74,7 +74,7 @@ export function createPace(done: () => number, { byLength }: { byLength: boolean
   };
 }
 
-/** For executions of engine versions before pacing: their histories hold no such timers. */
+/** For executions of engine versions before pacing: their histories contain no such timers. */
 export const unhurried: Pace = {
   add: () => undefined,
   worked: () => undefined,

@@ -40,7 +40,7 @@ const SHORT_TIMEOUT = '4s';
 
 /**
  * A step in the long lane: an activity. Its retry policy covers a killed worker or an unavailable database. The ledger
- * counts the node's own retries, and each failure names the delay before the next one.
+ * counts the node's own retries, and each failure contains the delay before the next one.
  */
 export function executeStep(
   input: RunGraphInput,

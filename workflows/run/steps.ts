@@ -72,7 +72,7 @@ function startSteps(
     if (isWaiting(node)) reachGate(run, step, node);
     else if (isExecuted(node) && startStep(run, step, node, shared)) used = true;
   }
-  // No call has taken them: they wait for the next one.
+  // No call carries them, so they wait for the next one.
   if (!used && shared.length > 0) run.scheduler.returnControlSteps(shared);
   return undefined;
 }

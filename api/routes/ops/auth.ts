@@ -31,7 +31,7 @@ export function authRoutes(app: App, context: RouteContext): void {
   ownAccount(app, context);
 }
 
-/** A session for an account that has shown who it is. */
+/** A session for an authenticated account. */
 async function openSession({ tokens }: RouteContext, account: Account) {
   const { token, expiresAt } = await tokens.issue({
     memberId: account.id,

@@ -14,7 +14,7 @@ import { readNdjson } from '../../http/ndjson.ts';
 const STREAM = 'application/x-ndjson';
 /** A stream has no length limit; this is the maximum of a timer. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
-/** A batch being written is silent, too; it takes at most a statement timeout. */
+/** Also covers writing a batch, which takes at most a statement timeout. */
 const SILENCE_MS = 60_000;
 
 export function dataIngestRoutes(app: App, { db }: RouteContext): void {

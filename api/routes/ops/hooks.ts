@@ -98,7 +98,7 @@ function readBytes(scope: FastifyInstance): void {
 }
 
 const nowhere = () => new AppError('not_found', 'Not found');
-/** Compared when there is no secret, so that this takes as long; equals none. */
+/** Compared when there is no secret, for the same timing; equals no secret. */
 const NO_SECRET = '-'.repeat(32);
 
 /** The webhook at this address, before the body is read. Throws AppError `not_found`. */

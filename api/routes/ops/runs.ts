@@ -73,7 +73,7 @@ function startRuns(app: App, actions: RunActions): void {
 }
 
 function readRuns(app: App, { db }: RouteContext, actions: RunActions): void {
-  // Everyone who watches a run reads it again with each frame, at the same moment.
+  // All watchers of a run read it again after each frame, at the same moment.
   const watched = createCoalescedReads<Run>();
 
   app.route({

@@ -20,7 +20,7 @@ import { hookUrl, maskedHookUrl } from '../../inbound/address.ts';
 
 const tags = ['Webhooks'];
 
-/** Anyone with the URL can start runs until it changes, so it is only for members who may do so anyway. */
+/** Anyone with the URL can start runs until it changes, so only members who can do so anyway see it. */
 const maySeeSecret = ({ role, overrides }: Actor): boolean =>
   (['create_edit_workflows', 'run_workflows'] as const).every((name) =>
     holds(role, overrides, name),

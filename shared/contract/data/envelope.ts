@@ -63,7 +63,7 @@ export const nextPage = {
   }),
 };
 
-/** How far a record or an event was verified. */
+/** The verification levels of a record or an event. */
 export const verificationStatuses = [
   'unverified',
   'machine_verified',

@@ -87,7 +87,7 @@ export const eventRecordFields = {
   match_reason: z.string().max(2_000).nullish(),
 };
 
-/** A record is always complete: absent fields get their default, whatever they were before. */
+/** A record is always complete: absent fields get their default, regardless of their stored value. */
 const entityRecord = z
   .strictObject({ type: z.literal('entity'), ...entityRecordFields })
   .meta({ id: 'EntityRecord' });

@@ -29,26 +29,25 @@ export interface ReadyNode {
   iteration: number[];
 }
 
-/** Raised on a call that does not fit where the step stands; the run itself is unharmed. */
+/** A call that does not fit the step's phase; the run does not change. */
 export class SchedulerError extends Error {
   override readonly name = 'SchedulerError';
 }
 
 /**
- * One run of one graph: returns what can be done next and receives the results. It does no work itself and reads no
- * clock. The same calls in the same order give the same results, and the final state, output and steps do not depend on
- * the order in which nodes finish. An event costs what it touches; a whole run is linear in its nodes and edges per
- * iteration.
+ * One run of one graph: returns the next steps and receives their results. It executes nothing and reads no clock. The
+ * same calls in the same order give the same results, and the final state, output and steps do not depend on the order
+ * in which nodes finish. An event costs only what it affects; a run is linear in its nodes and edges per iteration.
  */
 export interface Scheduler {
   /**
-   * Agents, tools and gates that became ready and were not given out yet, in topological order, at most `limit`.
-   * Each is given out once, until it is retried or the run restored.
+   * Agents, tools and gates that became ready and were not taken yet, in topological order, at most `limit`. Each is
+   * returned once, unless it is retried or the run is restored.
    */
   takeReady(limit?: number): ReadyNode[];
-  /** Steps computed in place since the last call, oldest first. A loop gives `running` and, when it ends, `success`. */
+  /** Steps computed in place since the last call, oldest first. A loop has `running` and, when it ends, `success`. */
   takeControlSteps(): ControlStep[];
-  /** Puts steps back that could not be delivered, ahead of newer ones. */
+  /** Returns undelivered steps to the queue, before newer ones. */
   returnControlSteps(steps: readonly ControlStep[]): void;
   /** An agent or tool has finished. Throws SchedulerError unless the step is ready or taken. */
   complete(stepKey: string, output: Json): void;
@@ -61,28 +60,28 @@ export interface Scheduler {
   fail(stepKey: string): void;
   /** Makes a failed step ready again, or evaluates it again. Throws SchedulerError unless it has failed. */
   retry(stepKey: string): void;
-  /** The node of a step, whatever round it names. Throws SchedulerError when there is none. */
+  /** The node of a step, in any iteration. Throws SchedulerError when there is none. */
   node(stepKey: string): GraphNode;
-  /** The live state: input overlaid by outputs. Not a copy: do not write to it or keep it. */
+  /** The live state: the input, overwritten by outputs. Not a copy: do not change or keep it. */
   state(): JsonObject;
-  /** Nothing is ready, nothing is taken and unfinished, and nothing has failed. */
+  /** No node is ready, taken or failed. */
   readonly done: boolean;
-  /** Output keys of the nodes nothing follows that ran, and the whole state. */
+  /** Outputs of the last nodes that ran, by output key, and the whole state. */
   result(): { output: JsonObject; state: JsonObject };
-  /** The run as JSON. Control steps not taken yet are kept in it. */
+  /** The run as JSON, including control steps that were not taken yet. */
   snapshot(): SchedulerSnapshot;
-  /** Units of work (see WorkBudget) that expressions have done so far, for callers that have to yield in between. */
+  /** Units of work (see WorkBudget) that expressions have done so far, for callers that must yield in between. */
   readonly workDone: number;
 }
 
 export interface SchedulerOptions {
-  /** The bounds of executions that began before texts counted as work: their histories come out as they did. */
+  /** Applies the limits of executions that started before texts counted as work, so that their histories replay. */
   earlier?: boolean;
 }
 
 /**
- * Begins a run of a compiled graph, or takes one up from a snapshot (its state then stands for `input`).
- * Throws Error when the snapshot belongs to another graph.
+ * Starts a run of a compiled graph, or restores one from a snapshot (its state then replaces `input`). Throws Error
+ * when the snapshot belongs to another graph.
  */
 export function createScheduler(
   graph: CompiledGraph,
@@ -221,7 +220,7 @@ function open(run: RunState, stepKey: string): number {
   return current(run, stepKey, ['ready', 'taken']);
 }
 
-// A loop with nothing but its body behind it ends the graph, though it has edges. The end of a body does not: the
+// A loop that is followed only by its own body is a last node, although it has edges. The end of a body is not: the
 // loop follows it.
 function isLast(run: RunState, node: number): boolean {
   return run.out[node]!.every((edge) => edge.to === node || run.graph.regions[edge.to] === node);

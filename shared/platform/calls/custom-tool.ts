@@ -14,7 +14,7 @@ import { argumentsUntrusted } from '../threads/untrusted.ts';
 
 export interface CustomToolDeps {
   egress: Egress;
-  /** Undefined without a key: then no tool has headers, except from before. */
+  /** Undefined without an encryption key: then only tools stored earlier have headers. */
   sealer: Sealer | undefined;
 }
 

@@ -101,7 +101,7 @@ async function beginningOf(response: Response): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
 }
 
-/** Before anything was sent, and a local problem: no route, no free port, no free file. */
+/** Local errors before anything was sent: no route, no free port, no free file. */
 const OWN_FAULTS: ReadonlySet<unknown> = new Set([
   'EADDRNOTAVAIL',
   'EMFILE',

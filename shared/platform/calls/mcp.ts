@@ -86,7 +86,7 @@ const NO_RECONNECTION = {
   reconnectionDelayGrowFactor: 1,
 };
 
-/** The SDK hides the error of fetch, so the guard's own error is kept beside it. */
+/** The SDK hides the error of fetch, so this remembers the guard's own error. */
 function rememberFailure(egress: Egress) {
   let last: EgressError | undefined;
   const fetch: Egress['fetch'] = async (input, init) => {

@@ -29,7 +29,7 @@ export interface EgressOptions {
   /** The timeout of one `fetch` until its body ends. High, since models may need minutes. */
   fetchTimeoutMs?: number;
   fetchMaxResponseBytes?: number;
-  /** Called with every failure and its cause, which callers do not see: the place to log it. */
+  /** Called with every failure and its cause, for logging: callers do not see the cause. */
   onFailure?: (error: EgressError) => void;
 }
 
@@ -60,7 +60,7 @@ export interface EgressResponse {
  * failures, and the signal's reason when the caller aborts.
  */
 export interface Egress {
-  /** Standard fetch for SDKs. Follows no redirect, whatever `init.redirect` says. */
+  /** Standard fetch for SDKs. Never follows redirects; ignores `init.redirect`. */
   fetch: typeof globalThis.fetch;
   request: (url: string | URL, options?: EgressRequest) => Promise<EgressResponse>;
   /**
@@ -77,15 +77,15 @@ const DEFAULT_MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
 const MAX_CONNECTIONS_PER_ORIGIN = 256;
 const USER_AGENT = 'durable-workflows';
 
-/** What every call of one egress goes through. */
+/** What all calls of an egress share. */
 interface Outlet {
   agent: Agent;
   guard: Guard;
-  /** Tells `onFailure` of what the guard or the network refused. */
+  /** Reports errors of the guard or the network to `onFailure`. */
   report: (error: unknown) => void;
 }
 
-/** A request on its way, which a redirect may change. */
+/** A request in flight, which a redirect may change. */
 interface Message {
   url: URL;
   method: string;
@@ -104,7 +104,7 @@ export function createEgress(options: EgressOptions): Egress {
   const agent = new Agent({
     connect: createGuardedConnector(guard, connectTimeoutMs),
     connections: MAX_CONNECTIONS_PER_ORIGIN,
-    // Deadlines are set per call and cover all of it.
+    // Deadlines are set per call and cover the whole call.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -147,7 +147,7 @@ async function exchange(
   }
 }
 
-/** `fetch` for SDKs, whose deadline and bounds hold until the body has been read. */
+/** `fetch` for SDKs. Its deadline and limits apply until the body has been read. */
 async function guardedFetch(
   outlet: Outlet,
   options: EgressOptions,
@@ -179,7 +179,7 @@ async function guardedFetch(
   }
 }
 
-/** A request that is read in full, with the redirects that the caller wants followed. */
+/** Sends a request, follows the redirects that the caller allows, and reads the whole response. */
 async function request(
   outlet: Outlet,
   input: string | URL,
@@ -230,7 +230,7 @@ async function request(
   }
 }
 
-/** What is sent to where a redirect leads: perhaps without its body, and to others without what is not theirs. */
+/** The request for the target of a redirect. A change of method drops the body, a change of origin most headers. */
 function redirected(message: Message, status: number, next: URL): Message {
   let { method, body, headers } = message;
   if (dropsBody(status, method)) {
@@ -319,7 +319,7 @@ const dropsBody = (status: number, method: string): boolean =>
   (status === 303 && method !== 'GET' && method !== 'HEAD') ||
   ((status === 301 || status === 302) && method === 'POST');
 
-/** A signal that ends with the caller's or at the timeout. Call `clear` after the exchange. */
+/** A signal that aborts with the caller's signal or at the timeout. Call `clear` after the exchange. */
 function createDeadline(url: URL, timeoutMs: number, outer: AbortSignal | undefined) {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(outer?.reason);

@@ -25,7 +25,7 @@ export class EgressError extends Error {
   }
 }
 
-/** Host and port; never path or query, which carry secrets in chat webhooks and signed links. */
+/** Host and port; never path or query, which contain secrets in chat webhooks and signed links. */
 export const hostOf = (url: URL): string => url.host;
 
 /** The guard's own error, which clients and SDKs wrap in theirs; undefined when there is none. */

@@ -3,9 +3,9 @@ import type { ServiceAddress } from './own.ts';
 import { connectOptions } from '../temporal.ts';
 
 /**
- * The servers that this configuration names: API, Postgres, Temporal, its UI, the worker's metrics, and whatever
- * `EGRESS_DENY` adds. Workflows must not call them, even where `EGRESS_ALLOW` opens the network they are in: they
- * trust that network, and hold what belongs to every tenant.
+ * The servers in this configuration: API, Postgres, Temporal, its UI, the worker's metrics, and those in `EGRESS_DENY`.
+ * Workflows must not call them, even if `EGRESS_ALLOW` allows their network: they trust that network and hold the data
+ * of every tenant.
  */
 export function ownServices(config: Config): ServiceAddress[] {
   const urls = [
@@ -21,7 +21,7 @@ export function ownServices(config: Config): ServiceAddress[] {
   ].filter(({ port }) => port !== 0);
 }
 
-/** A socket path has no host and cannot be called over HTTP: none. */
+/** Empty for a socket path, which has no host and cannot be called over HTTP. */
 function serviceOf(url: string, defaultPort: number): ServiceAddress[] {
   const parsed = URL.parse(url);
   if (parsed === null || parsed.hostname === '') return [];

@@ -15,7 +15,7 @@ export type OwnServices = (addresses: readonly string[], port: number) => Promis
 
 /**
  * Checks resolved addresses. A service's own host name is resolved only for a connection to its port, so other calls
- * cost nothing. A name that does not resolve covers nothing.
+ * cost nothing. A name that does not resolve matches nothing.
  */
 export function createOwnServices(
   services: readonly ServiceAddress[],

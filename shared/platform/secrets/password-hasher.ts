@@ -14,7 +14,7 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** Below everything else on the machine: on Linux this is the priority of the calling thread. */
 const PRIORITY = 7;
 
-// Runs in a separate thread (passwords.ts): it computes for some 10 ms at a time, and only the sign-in waits for it.
+// Runs in a separate thread (passwords.ts): it computes for about 10 ms at a time, and only the sign-in waits for it.
 setPriority(PRIORITY);
 parentPort?.on('message', ({ password, passwordHash }: PasswordTask) => {
   parentPort?.postMessage(

@@ -34,7 +34,7 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether it is the password of the hash. Without a hash it is not, in the same time. Throws AppError `unavailable`
+ * Whether the password matches the hash. Without a hash it is false, in the same time. Throws AppError `unavailable`
  * when too many wait already.
  */
 export async function verifyPassword(

@@ -199,7 +199,7 @@ function withoutCuts(text: string, cuts: readonly Cut[]): string {
 
 /**
  * Where a text that contains the anchor of these patterns up to `at` no longer matches any of them. They are sorted by
- * their characters: when the first and the last continue alike, so do all between.
+ * their characters: when the first and the last continue with the same one, so do all between.
  */
 function followed(text: string, at: number, patterns: readonly string[]): number {
   let first = 0;

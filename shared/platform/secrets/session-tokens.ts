@@ -73,7 +73,7 @@ export function createSessionTokens(secret: string | undefined): SessionTokens {
           algorithms: [ALGORITHM],
           issuer: ISSUER,
           audience: AUDIENCE,
-          // With it, a token from the future is refused as well.
+          // Also refuses tokens from the future.
           maxTokenAge: SESSION_SECONDS,
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
         });

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../errors.ts';
 import { type JobName, jobs } from './jobs.ts';
 
-/** The code of a thread of the pool: one job after the other, as `work-threads` sends them. */
+/** The code of a pool thread: runs one job at a time, as `threads.ts` sends them. */
 const label = new Uint16Array((workerData as { label: SharedArrayBuffer }).label);
 
 /** Records what the job is doing, for the error when it is ended. */

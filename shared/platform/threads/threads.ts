@@ -10,7 +10,7 @@ import type { JobInput, JobName, JobOutput } from './jobs.ts';
  */
 export interface WorkThreads {
   /**
-   * Runs a job in its turn. Throws WorkLimitError when it exceeds its time or memory, WorkBusyError when too many jobs
+   * Queues and runs a job. Throws WorkLimitError when it exceeds its time or memory, WorkBusyError when too many jobs
    * of the workspace wait already (`patient` ones wait anyway), and the signal's reason on abort.
    */
   run<Name extends JobName>(
@@ -39,7 +39,7 @@ export interface WorkThreadLimits {
 }
 
 const LIMITS: WorkThreadLimits = {
-  // With two, one tenant can never use all of them.
+  // At least two, so that one tenant can never use all of them.
   threads: Math.min(4, Math.max(2, availableParallelism())),
   jobMs: 2_000,
   jobClockMs: 30_000,
@@ -80,7 +80,7 @@ const PAUSES = 2;
 
 /** Characters of a job's progress text. */
 const MAX_LABEL = 200;
-/** In the image the sources are compiled, this file and that. */
+/** In the image both files are compiled: this uses the extension of this file. */
 const THREAD = new URL(
   './thread.ts'.replace(/\.ts$/, extname(import.meta.filename)),
   import.meta.url,
@@ -167,7 +167,7 @@ class ThreadPool implements WorkThreads {
   private start(): Thread {
     const memory = new SharedArrayBuffer((1 + MAX_LABEL) * Uint16Array.BYTES_PER_ELEMENT);
     const worker = new Worker(THREAD, {
-      // The thread has no access to the service's own objects.
+      // The thread gets no environment variables of the service.
       env: {},
       workerData: { label: memory },
       resourceLimits: { maxOldGenerationSizeMb: this.limits.memoryMb },
@@ -183,7 +183,7 @@ class ThreadPool implements WorkThreads {
     worker.on('message', (answer: { output: unknown } | { problem: string } | 'ready') => {
       if (answer === 'ready') {
         thread.ready = true;
-        // Not earlier: Node counts the thread again after its start.
+        // Only now: Node references the thread again when it starts.
         worker.unref();
       } else this.finish(thread, answer);
       this.serve();
@@ -207,7 +207,7 @@ class ThreadPool implements WorkThreads {
     return new WorkLimitError(`${this.limits.memoryMb} MB of memory`, labelOf(thread));
   }
 
-  /** The next job, in turn by workspace, of those that leave a thread to the others. */
+  /** The next job, round-robin by workspace, without those that pause or would use every thread. */
   private next(): Job | undefined {
     const busy = new Map<string, number>();
     for (const { job } of this.threads) {
@@ -271,7 +271,7 @@ class ThreadPool implements WorkThreads {
     if (!this.queues.has(workspaceId)) pause.unref();
   }
 
-  /** Ends the thread when its job has had its time. */
+  /** Ends the thread when its job exceeds its time. */
   private async watch(thread: Thread, job: Job): Promise<void> {
     const began = performance.now();
     const before = await processorMs(thread);
@@ -316,7 +316,7 @@ class ThreadPool implements WorkThreads {
     void thread.worker.terminate();
   }
 
-  /** Takes a job back whose caller no longer waits for it, with the thread that is at it. */
+  /** Rejects a job that its caller aborted: ends its thread, or removes it from the queue. */
   private abandon(job: Job, reason: unknown): void {
     const thread = [...this.threads].find((each) => each.job === job);
     if (thread !== undefined) this.drop(thread, reason);
@@ -345,7 +345,7 @@ async function processorMs({ worker }: Thread): Promise<number | undefined> {
     const { user, system } = await worker.cpuUsage();
     return (user + system) / 1_000;
   } catch {
-    // It has just ended.
+    // The thread has just ended.
     return undefined;
   }
 }

@@ -23,17 +23,17 @@ import type { Outcome, SchemaOutcome } from './jobs.ts';
 import { WorkLimitError, workThreads } from './threads.ts';
 
 /**
- * Computations for tenants' texts. Up to 20 ms run directly; if that is not enough, a thread computes from the start,
- * with the same result. Only the caller waits.
+ * Evaluates tenants' texts. Up to 20 ms run directly; if that is not enough, a thread starts from the beginning, with
+ * the same result. Only the caller waits.
  */
 
 /**
- * Where a step's texts can be computed: first here, and on a thread if that is not enough (the default); only here; or
- * directly on a thread, for known costly ones.
+ * Where a step's texts are evaluated: first here, and on a thread if that is not enough (the default); only here; or
+ * directly on a thread, for texts known to be costly.
  */
 export type Place = 'here-first' | 'here' | 'thread';
 
-/** A computation that may only run here exceeds the limit here. */
+/** An evaluation that may only run here exceeds the limit here. */
 export class CostlyError extends Error {
   override readonly name = 'CostlyError';
 
@@ -42,7 +42,7 @@ export class CostlyError extends Error {
   }
 }
 
-/** The limit of an expression where only direct computation is allowed: 2 ms at worst. */
+/** The limit of an expression where only direct evaluation is allowed: at most 2 ms. */
 const TINY_WORK = SMALL_WORK / 10;
 
 /**
@@ -174,9 +174,7 @@ export const argumentsUntrusted = (
 ): Promise<SchemaOutcome> =>
   bySchema(() => workThreads.run(workspaceId, 'arguments', { schema, args }));
 
-/**
- * Why a model's response does not fit its node's schema. Waits for its turn however long: the response is already paid.
- */
+/** Why a model's response does not fit its node's schema. Waits without a limit: the response is already paid for. */
 export const answerUntrusted = (
   workspaceId: string,
   schema: JsonObject,

@@ -1,8 +1,8 @@
 import { type Detector, matchesOf, valuesOf } from './span.ts';
 
-/** Keys that say what they are by how they begin. Each begins where no letter or digit stands before. */
+/** Keys with a known prefix that does not follow a letter or digit. */
 const PREFIXED = [
-  // Ours, and those of model providers and others that use the same beginnings.
+  // Keys of this service, and of model providers and others with the same prefixes.
   'ops_[A-Za-z0-9_-]{16,}',
   'svc_(?:live|test)_[A-Za-z0-9_-]{10,}',
   'whsec_[A-Za-z0-9+/=_-]{16,}',
@@ -22,20 +22,20 @@ const PREFIXED = [
   'SG\\.[A-Za-z0-9_-]{16,}\\.[A-Za-z0-9_-]{16,}',
   'dop_v1_[a-f0-9]{64}',
   'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}',
-  // A JSON Web Token; the look-behind keeps what it scans apart from what the next one would.
+  // A JSON Web Token. The lookbehind keeps the scans of two attempts from overlapping.
   '(?<![_-])eyJ[A-Za-z0-9_-]{8,}\\.eyJ[A-Za-z0-9_-]{8,}\\.[A-Za-z0-9_-]{8,}',
 ].join('|');
 const KEY = new RegExp(`(?<![A-Za-z0-9])(?:${PREFIXED})`, 'g');
-// The body of a block holds no five hyphens, so that a beginning without an end goes up to the next one at most.
+// A block's body has no five hyphens in a row, so that a block without an end extends at most to the next one.
 const PRIVATE_KEY =
   /-----BEGIN[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[^-]*(?:-(?!----)[^-]*)*(?:-----END[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g;
 const ASSIGNED =
   /(?:(?:api|access|private|secret|signing|encryption|account|master|auth)[_ -]?key|token|secret|passw(?:or)?d|pwd|credentials?)["']?[ \t]{0,3}(?::|=>?)[ \t]{0,3}["']?(?:Bearer )?([A-Za-z0-9_\-./+=~!@#$%^&*]{12,})/gi;
 const BEARER = /\b(?:Bearer|Basic) {1,3}([A-Za-z0-9_\-./+=~]{16,})/gi;
-/** Bits per character: words and dates stay below, random keys are above. */
+/** Bits per character: words and dates are below, random keys above. */
 const MIN_ENTROPY = 3;
 
-/** Keys, tokens and private keys: by their beginning, or a value without order that is called one. */
+/** Finds keys, tokens and private keys: by their prefix, or as a random value with a name such as `token`. */
 export const findApiKeys: Detector = (text) => [
   ...matchesOf(text, KEY),
   ...matchesOf(text, PRIVATE_KEY),

@@ -1,6 +1,8 @@
 import type { Detector, Span } from './span.ts';
 
-/** Issuers' ranges with their lengths. Visa's 13 digits are left out: they are no longer issued, and EAN codes look so. */
+/**
+ * Issuers' ranges with their lengths. Visa's 13 digits are omitted: they are no longer issued and look like EAN codes.
+ */
 const ISSUERS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^4/, [16, 19]],
   [/^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16]],
@@ -11,17 +13,17 @@ const ISSUERS: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^(?:62|81)/, [16, 17, 18, 19]],
   [/^(?:5018|5020|5038|5893|6304|6759|676[1-3])/, [16, 17, 18, 19]],
 ];
-/** How the digits are grouped on cards, and in one piece. */
+/** The groupings of digits on cards, and ungrouped digits. */
 const GROUPINGS = /^(?:\d{14,19}|\d{4}-\d{4}-\d{4}-\d{4}(?:-\d{1,3})?|\d{4}-\d{6}-\d{4,5})$/;
 const MIN_DIGITS = 14;
 const MAX_DIGITS = 19;
 const MAX_GROUPS = 5;
 
-/** Numbers of payment cards: a known issuer, the length it uses, the grouping of a card, and a right check digit. */
+/** Finds payment card numbers: a known issuer with its length, the grouping of a card, and a valid check digit. */
 export const findCreditCards: Detector = (text) => {
   const spans: Span[] = [];
-  // Digits with at most one space or hyphen between two of them. Two steps: to repeat a group over megabytes of digits
-  // takes a stack that no thread has.
+  // Digits with at most one space or hyphen between two of them. In two steps: repeating a group over megabytes of
+  // digits would overflow the stack.
   for (const run of text.matchAll(/\d[\d -]{13,}/g)) {
     let start = run.index;
     for (const piece of run[0].split(/[ -]{2,}/)) {
@@ -49,7 +51,7 @@ function cardsIn(text: string, run: Span): Span[] {
   const spans: Span[] = [];
   for (let first = 0; first < groups.length; first += 1) {
     const { digits, start } = groups[first]!;
-    // Cards begin with four digits, or are in one piece.
+    // A card starts with a group of four digits, or is ungrouped.
     if (digits.length !== 4 && digits.length < MIN_DIGITS) continue;
     if (isTiedBefore(text, start)) continue;
     const last = lastOfCard(text, groups, first);
@@ -76,7 +78,7 @@ function lastOfCard(text: string, groups: readonly Group[], first: number): numb
   return undefined;
 }
 
-/** A letter, a hyphen or a decimal point ties digits to something longer. */
+/** Whether a letter, a hyphen or a decimal point makes digits part of something longer. */
 const isTiedBefore = (text: string, start: number): boolean =>
   /(?:[\p{L}_]|\d-|\d[.,])$/u.test(text.slice(Math.max(0, start - 2), start));
 

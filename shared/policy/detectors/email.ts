@@ -1,14 +1,14 @@
 import { type Detector, isWordCode } from './span.ts';
 
-/** The longest local part and domain that mail servers take. */
+/** The maximum length of local part and domain that mail servers accept. */
 const MAX_LOCAL = 64;
 const MAX_DOMAIN = 253;
-// Quotes and the rarer signs are left out, since they are more often what stands around an address.
+// Without quotes and rarer characters: they are more often next to an address than part of it.
 const LOCAL_SIGNS: ReadonlySet<number> = codesOf('._%+-');
 const DOMAIN_SIGNS: ReadonlySet<number> = codesOf('.-');
 const LABEL = /^[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
 const TOP_LEVEL = /^(?:\p{L}{2,}|xn--[a-z0-9-]+)$/iu;
-/** `logo@2x.png` is a picture. */
+/** `logo@2x.png` is an image file. */
 const FILE_ENDINGS: ReadonlySet<string> = new Set(
   'png jpg jpeg gif svg webp ico css js mjs ts json html map'.split(' '),
 );
@@ -17,10 +17,10 @@ function codesOf(signs: string): ReadonlySet<number> {
   return new Set(Array.from(signs, (sign) => sign.charCodeAt(0)));
 }
 
-/** `name@example.org`, also with the sign percent-encoded as in a URL. */
+/** Finds `name@example.org`, also with `%40` for `@` as in a URL. */
 export const findEmails: Detector = (text) => {
   const spans = [];
-  // No address reaches back over the sign of the one before, so no stretch is looked at twice.
+  // No address extends back past the previous `@`, so no text is scanned twice.
   let before = 0;
   for (const sign of text.matchAll(/@|%40/g)) {
     const after = sign.index + sign[0].length;
@@ -39,7 +39,7 @@ export const findEmails: Detector = (text) => {
   return spans;
 };
 
-/** How many characters from `start` on are a domain with a top level of letters; 0 when none are. */
+/** The length of the domain at `start`, up to a top level of letters; 0 when there is none. */
 function domainLength(text: string, start: number): number {
   let end = start;
   const last = Math.min(text.length, start + MAX_DOMAIN);

@@ -13,7 +13,7 @@ const LENGTHS = new Map(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** Bank account numbers: the length of their country and the right check digits, in one piece or in groups. */
+/** Finds IBANs: the length of their country and valid check digits, in one piece or in groups. */
 export const findIbans: Detector = (text) => {
   const spans: Span[] = [];
   for (const head of text.matchAll(/(?<![\p{L}\d])[a-z]{2}\d{2}/giu)) {

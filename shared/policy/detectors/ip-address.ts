@@ -3,18 +3,18 @@ import type { Detector, Span } from './span.ts';
 
 const ipv6 = z.ipv6();
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
-// Not a part of something longer with dots: an object identifier, a version with five parts, a file name.
+// Not part of a longer dotted text: an object identifier, a version with five parts, a file name.
 const V4 = new RegExp(
   `(?<![\\p{L}\\d_]|[\\p{L}\\d_]\\.|[\\p{L}_]-)${OCTET}(?:\\.${OCTET}){3}(?![\\p{L}\\d_]|\\.[\\p{L}\\d]|[-+][\\p{L}])`,
   'gu',
 );
-/** Four numbers with dots after one of these are a version. */
+/** After one of these, four dotted numbers are a version. */
 const VERSION_BEFORE = /(?:\bv|\bver|\bversion|\brelease|\bbuild|\brev|\brevision)[.:=]?\s{0,2}$/i;
 const CONTEXT = 12;
 const V6 =
   /(?<![\p{L}\d_:.])(?:[0-9a-f]{0,4}:){2,7}(?:[0-9a-f]{0,4}|\d{1,3}(?:\.\d{1,3}){3})(?![\p{L}\d_:])/giu;
 
-/** Addresses of both families, without a prefix length or a port that follows. */
+/** Finds IPv4 and IPv6 addresses, without a prefix length or port that follows. */
 export const findIpAddresses: Detector = (text) => {
   const spans: Span[] = [];
   for (const { 0: address, index } of text.matchAll(V4)) {

@@ -1,6 +1,6 @@
 import { type Detector, digitsOf, matchesOf, type Span, valuesOf } from './span.ts';
 
-/** The country codes that are assigned. Of three digits: by their first two. */
+/** Assigned country codes; those of three digits by their first two. */
 const COUNTRY =
   /^(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|(?:2[1-6]|29|35|37|38|42|50|59|67|68|69|80|85|87|88|96|97|99)\d)/;
 // A `+`, or `00` and a separator somewhere; digits with single separators, parentheses around an area code.
@@ -12,11 +12,11 @@ const NORTH_AMERICAN =
 // National numbers elsewhere: a trunk 0 and an area code, e.g. 020 7946 0958, 0171/1234567.
 const NATIONAL =
   /(?<![\p{L}\d_+.,:#/-]|\d )0[1-9]\d{0,3}[ /]\d{2,8}(?: \d{2,8}){0,4}(?![\p{L}\d_]|[-.:/]\d)/gu;
-/** Bare digits are a phone number when it says so. */
+/** Plain digits count only after one of these words. */
 const NAMED =
   /\b(?:tel|telephone|phone|telefon|t[eé]l[eé]phone|mobile|mobil|cell|cellphone|handy|fax|whatsapp|sms|call (?:me|us))(?: ?(?:no|nr|number|nummer))?\b["']?\.? ?[:=#]? ?(?:is |at |on |under )?["']?(\+?\(?\d(?:[ .\-/()]{0,2}\d){5,14})(?!\d)/giu;
 
-/** Phone numbers that look like one or are called one. Digits alone are not. */
+/** Finds phone numbers by their format or a word before them. Digits alone do not count. */
 export const findPhones: Detector = (text) => [
   ...internationalIn(text),
   ...matchesOf(text, NORTH_AMERICAN),
@@ -33,7 +33,7 @@ function internationalIn(text: string): Span[] {
   return spans;
 }
 
-/** How much of the match is the number: groups behind it may be too many. 0 when it is none. */
+/** The length of the number in the match, which may end with other groups. 0 when there is none. */
 function numberLength(match: string): number {
   if (match.startsWith('00') && !/[^\d]/.test(match)) return 0;
   const ends = Array.from(match.matchAll(/\d(?!\d)\)?/g), (end) => end.index + end[0].length);
@@ -43,7 +43,7 @@ function numberLength(match: string): number {
 function isNumber(text: string): boolean {
   const digits = digitsOf(text).replace(/^00/, '');
   if (!COUNTRY.test(digits)) return false;
-  // North America: ten digits; the short fictitious ones are all too common in texts about nobody.
+  // North America: ten digits, or a short fictitious number, since those are common in sample texts.
   if (digits.startsWith('1')) return /^1(?:[2-9]\d{9}|555\d{4})$/.test(digits);
   return between(digits.length, 8, 15);
 }

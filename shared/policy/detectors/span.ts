@@ -1,16 +1,16 @@
-/** A stretch of a text, from `start` up to but not including `end`, in UTF-16 units. */
+/** A range of a text, from `start` up to but not including `end`, in UTF-16 units. */
 export interface Span {
   start: number;
   end: number;
 }
 
 /**
- * Finds every stretch of one kind in a text. Takes time linear in its length, whatever the text: it may come from
- * somebody who wants the worker to hang.
+ * Finds all ranges of one kind in a text, in time linear in its length for any text: it may be written to block the
+ * worker.
  */
 export type Detector = (text: string) => Span[];
 
-/** Every match of a global pattern that passes the check, which is given the match. */
+/** All matches of a global pattern that pass the check. */
 export function matchesOf(
   text: string,
   pattern: RegExp,
@@ -23,7 +23,7 @@ export function matchesOf(
   return spans;
 }
 
-/** Every match whose last group, which must end the match, passes the check: the spans are those of the groups. */
+/** The last group of all matches in which it passes the check. The group must end the match. */
 export function valuesOf(text: string, pattern: RegExp, check: (value: string) => boolean): Span[] {
   const spans: Span[] = [];
   for (const match of text.matchAll(pattern)) {
@@ -36,7 +36,7 @@ export function valuesOf(text: string, pattern: RegExp, check: (value: string) =
 
 export const digitsOf = (text: string): string => text.replace(/\D/g, '');
 
-/** Letters and digits of ASCII; what lies beyond is a letter when Unicode calls it one. By code: texts are long. */
+/** Whether a UTF-16 unit is a letter or digit, in ASCII or Unicode. By code, since texts are long. */
 export function isWordCode(code: number): boolean {
   if (code > 127) return /[\p{L}\p{N}]/u.test(String.fromCharCode(code));
   return isDigitCode(code) || (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
