@@ -11,16 +11,16 @@ import { z } from 'zod';
 import { AppError } from '../errors.ts';
 
 /**
- * A connection that is lost during a commit leaves open whether the change was written. The caller checks afterwards,
- * on another connection, so that a 503 means that nothing was written.
+ * When the connection is lost during a commit, it is unknown whether the change was written. The caller checks on
+ * another connection, so that a 503 means that nothing was written.
  */
 
-/** Pauses before each look. A server that restarts, or a wire that was cut, is often back by then. */
+/** Delays before each lookup. A restarting server or a broken network is often back by then. */
 const LOOKS_AFTER_MS = [0, 100, 400, 1_500];
 
 const lostCodes = /^(ECONNRESET|EPIPE|ETIMEDOUT|57P0[1-3]|08\w{3})$/;
 
-/** Whether a statement that had been sent lost its connection before the answer came. */
+/** Whether the connection was lost after a statement was sent and before its response arrived. */
 function isLostConnection(error: unknown): boolean {
   let at: unknown = error;
   for (let depth = 0; at instanceof Error && depth < 8; depth += 1) {
@@ -43,9 +43,9 @@ const outcomeUnknown = (cause: unknown): AppError =>
   );
 
 /**
- * Executes `act`, a single statement that commits by itself and returns null when it wrote nothing. When its connection
- * is lost, `look` returns what it wrote, or null for nothing, by an id that only this statement has used. Throws
- * AppError `unavailable` when that is unknown too.
+ * Executes `act`, a single statement that commits by itself and returns null when it wrote nothing. If the connection
+ * is lost, `look` returns what it wrote, or null for nothing, by an id that only this statement used. Throws AppError
+ * `unavailable` when the lookup fails too.
  */
 export async function withCertainty<T>(
   act: () => Promise<T | null>,
@@ -67,7 +67,10 @@ export async function withCertainty<T>(
 
 type Answered<T> = { answered: true; answer: T } | { answered: false };
 
-/** Looks until an answer will do, or there is no more time: then the last answer, if one came to the last look. */
+/**
+ * Repeats the lookup until `willDo` accepts an answer or no attempts are left. Then returns the last lookup's answer,
+ * if any.
+ */
 async function lookAgain<T>(
   look: () => Promise<T>,
   willDo: (answer: T) => boolean,
@@ -84,7 +87,7 @@ async function lookAgain<T>(
   return last;
 }
 
-/** How to find out whether a transaction was committed. */
+/** How to determine whether a transaction was committed. */
 interface Trace {
   id: string;
   row: FragmentSqlToken;
@@ -92,22 +95,21 @@ interface Trace {
 
 const traces = new WeakMap<object, Trace>();
 
-/** To be selected by a statement of a transaction whose outcome is to be known: its id. */
+/** The transaction's id. Select it in a statement of a transaction whose outcome must be traceable. */
 export const transactionId = sql.fragment`pg_current_xact_id()::text`;
 
 /**
- * Stores the id of the transaction that `tx` belongs to, and a query for a row that only this transaction writes. The id
- * tells whether the transaction is in progress, but not whether it was committed: a database server that crashes before
- * the commit assigns the id again.
+ * Stores the id of the transaction that `tx` belongs to, and a query for a row that only this transaction writes. The
+ * id shows whether the transaction is in progress, but not whether it was committed: a database server that crashes
+ * before the commit assigns the id again.
  */
 export function noteTransaction(tx: object, id: string, row: FragmentSqlToken): void {
   traces.set(tx, { id, row });
 }
 
 /**
- * Executes a transaction. When the connection is lost during the commit, its outcome is looked up, if a trace of it was
- * stored, and the result of `work` is returned if it was committed. Throws AppError `unavailable` when the outcome is
- * unknown.
+ * Executes a transaction. If the connection is lost during the commit and a trace was stored, looks up the outcome, and
+ * returns the result of `work` if it was committed. Throws AppError `unavailable` when the outcome is unknown.
  */
 export async function committed<Tx extends object, T>(
   pool: CommonQueryMethods,
@@ -122,7 +124,7 @@ export async function committed<Tx extends object, T>(
       return result;
     });
   } catch (error) {
-    // Before its COMMIT was sent nothing of a transaction is there.
+    // Nothing is committed before COMMIT is sent.
     if (done?.trace === undefined || !isLostConnection(error)) throw error;
     const { trace } = done;
     const ended = await lookAgain(
@@ -144,14 +146,14 @@ async function statusOf(
   pool: CommonQueryMethods,
   { id, row }: Trace,
 ): Promise<'committed' | 'aborted' | 'in progress'> {
-  // In a transaction of its own, since within another one, as that of an export, Slonik lets no other statement through.
+  // A separate transaction: within another one, such as an export's, Slonik blocks other statements.
   return pool.transaction(async (tx) => {
-    // Postgres refuses an id that it has not assigned yet. After a crash this may be one.
+    // Postgres rejects ids that it has not assigned yet, which is possible after a crash.
     const status = await tx.oneFirst(sql.prepared('transaction_status', statusRow)`
       SELECT CASE WHEN ${id}::xid8 < pg_current_xact_id() THEN pg_xact_status(${id}::xid8) END AS status
     `);
     if (status === 'in progress') return status;
-    // A statement of its own: its snapshot contains what ended before it.
+    // A separate statement: its snapshot includes everything that ended before it.
     const found = await tx.oneFirst(sql.type(foundRow)`SELECT EXISTS (${row}) AS found`);
     return found ? 'committed' : 'aborted';
   });
@@ -159,12 +161,12 @@ async function statusOf(
 
 const scope = new AsyncLocalStorage<{ committed: boolean }>();
 
-/** Runs a request, so that it can be asked within it whether it has changed anything. */
+/** Runs a request, and tracks for `hasCommitted` whether it has changed anything. */
 export function withCommitsNoted<T>(run: () => T): T {
   return scope.run({ committed: false }, run);
 }
 
-/** Whether an act of this request has been committed. */
+/** Whether this request has committed a change. */
 export const hasCommitted = (): boolean => scope.getStore()?.committed ?? false;
 
 function noteCommit(): void {

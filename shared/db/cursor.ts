@@ -3,13 +3,13 @@ import type { OffsetPage } from '../contract/common.ts';
 import { AppError } from '../errors.ts';
 import { sql } from './pool.ts';
 
-/** Where a page of a list ordered by `(created_at, id)` ended: microseconds since 1970, and the id. */
+/** The end of a page of a list ordered by `(created_at, id)`: microseconds since 1970, and the id. */
 export interface PageEnd {
   at: number;
   id: string;
 }
 
-/** What no id holds, and the database would not take. */
+/** Characters that no id contains and that the database would reject. */
 const UNSENDABLE = /[\p{Cc}\p{Cs}]/u;
 
 const id = z
@@ -23,7 +23,7 @@ function encodeCursor(end: PageEnd): string {
   return Buffer.from(JSON.stringify([end.at, end.id])).toString('base64url');
 }
 
-/** Throws AppError `invalid` for anything that is not a cursor of ours. */
+/** Throws AppError `invalid` for an invalid cursor. */
 export function decodeCursor(cursor: string): PageEnd {
   try {
     const [at, id] = encoded.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
@@ -33,7 +33,7 @@ export function decodeCursor(cursor: string): PageEnd {
   }
 }
 
-/** One row more than the page was fetched: tells whether there is a next page. */
+/** Expects one row more than the page, which shows whether there is a next page. */
 export function pageOf<Row extends { at: number; id: string }>(
   rows: readonly Row[],
   limit: number,
@@ -44,6 +44,6 @@ export function pageOf<Row extends { at: number; id: string }>(
   return { rows: page, next_cursor: more ? encodeCursor(last) : null };
 }
 
-/** Cuts a bare list to the page; without one it stays whole. */
+/** Limits a list to a page; without a page there is no limit. */
 export const offsetClause = (page?: OffsetPage) =>
   sql.fragment`LIMIT ${page?.limit ?? null}::bigint OFFSET ${page?.offset ?? 0}::bigint`;

@@ -7,7 +7,7 @@ import { type Db, sql } from './pool.ts';
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '../../migrations');
 
-/** Any two processes that migrate at once take this lock in turn. The number is arbitrary and only has to stay. */
+/** Serializes concurrent migrations. The number is arbitrary and must not change. */
 const LOCK_KEY = 7_203_117;
 
 export interface Migration {
@@ -31,8 +31,8 @@ export async function listMigrations(directory = MIGRATIONS_DIR): Promise<Migrat
 }
 
 /**
- * Brings the database to the newest schema, each migration in a transaction of its own, forward only.
- * Returns the names it applied. Throws when an applied migration was edited since.
+ * Migrates the database to the newest schema, forward only, each migration in its own transaction. Returns the names of
+ * the migrations it applied. Throws when an applied migration was edited afterwards.
  */
 export async function migrate(url: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: url });
@@ -78,7 +78,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   }
 }
 
-/** True when every migration of this build has run. Throws when the database cannot tell. */
+/** Whether every migration of this build is applied. Throws when the query fails. */
 export async function isMigrated(db: Db): Promise<boolean> {
   const rows = await db.any(sql.type(z.object({ name: z.string() }))`SELECT name FROM migrations`);
   const applied = new Set(rows.map((row) => row.name));

@@ -1,4 +1,4 @@
 import { sql } from './pool.ts';
 
-/** The calendar month that it is, UTC, as the date of its first day. */
+/** The current calendar month, UTC, as the date of its first day. */
 export const thisMonth = sql.fragment`date_trunc('month', now() AT TIME ZONE 'UTC')::date`;

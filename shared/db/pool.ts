@@ -12,12 +12,12 @@ import { AppError } from '../errors.ts';
 import { storedTime } from '../time.ts';
 import { committed } from './commit-outcome.ts';
 
-/** Anything that runs statements: the pool, or a transaction the caller owns. */
+/** Runs statements: the pool, or a transaction of the caller. */
 export type Db = CommonQueryMethods;
 export type Pool = DatabasePool;
 export type Tx = DatabaseTransactionConnection;
 
-/** Rows are checked against the schema that stands beside their statement. */
+/** Validates rows against the schema of their statement. */
 const parseRows: Interceptor = {
   name: 'parse-rows',
   transformRow: (context, query, row) => {
@@ -25,7 +25,7 @@ const parseRows: Interceptor = {
     if (parser === undefined) return row;
     const parsed = parser.safeParse(row);
     if (!parsed.success) {
-      // Without the row and the values: errors are logged, and these may be hashes and codes.
+      // Omits the row and the values: errors are logged, and these may be hashes and codes.
       const { issues } = parsed.error;
       throw new SchemaValidationError({ ...query, values: [] }, {}, issues as never);
     }
@@ -35,7 +35,7 @@ const parseRows: Interceptor = {
 
 /**
  * Settings of this service's sessions. Times inside JSON are in the session's time zone; with UTC they need no
- * arithmetic. Prepared statements keep one generic plan: they find rows by key, and planning each time (which Postgres
+ * conversion. Prepared statements keep one generic plan: they find rows by key, and planning each time (which Postgres
  * prefers for statements over `unnest`) costs thirty times their execution.
  */
 const SESSION_OPTIONS = '-c TimeZone=UTC -c plan_cache_mode=force_generic_plan';
@@ -46,7 +46,7 @@ function withSessionOptions(url: string): string {
   return dsn.href;
 }
 
-/** What a statement that called `refuse` says, or undefined for any other error. */
+/** The reason and facts of a statement that called `refuse`; undefined for other errors. */
 export function refusalOf(error: unknown): { reason: string; facts: unknown } | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code, detail } = cause as { code?: unknown; detail?: unknown };
@@ -56,7 +56,7 @@ export function refusalOf(error: unknown): { reason: string; facts: unknown } | 
   return undefined;
 }
 
-/** The detail that Postgres adds to an error quotes rows, and errors are logged. Ours is for the caller and stays. */
+/** Removes the detail of Postgres errors: it quotes rows, and errors are logged. Refusals keep it, for the caller. */
 const quoteNoRows: Interceptor = {
   name: 'quote-no-rows',
   queryExecutionError: (_context, _query, error) => {
@@ -68,13 +68,13 @@ const quoteNoRows: Interceptor = {
   },
 };
 
-/** Errors after which a connection is as good as before: our own, and those a statement raised on purpose. */
+/** Errors that leave the connection usable: application errors, and those that a statement raised deliberately. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof AppError || refusalOf(error) !== undefined;
 
 /**
- * Slonik ends a connection whenever its user throws, whatever for. A refusal is an ordinary answer: a new connection,
- * a process of its own in Postgres, for each of them would make refused requests the dearest there are.
+ * Slonik closes a connection when its user throws any error. A refusal is an ordinary result: a new connection, and so
+ * a new Postgres process, for each would make refused requests the most expensive ones.
  */
 function keepRefusals(pool: DatabasePool): DatabasePool {
   const connect: DatabasePool['connect'] = async (work) => {
@@ -108,8 +108,8 @@ function keepRefusals(pool: DatabasePool): DatabasePool {
 }
 
 /**
- * The pool of one process. `timestamptz` comes back as ISO 8601 UTC with milliseconds, `bigint` and `numeric` as
- * numbers (every bigint of ours is a count or micro-dollars, far below 2^53).
+ * The pool of a process. Returns `timestamptz` as ISO 8601 UTC with milliseconds, `bigint` and `numeric` as numbers
+ * (every bigint here is a count or micro-dollars, far below 2^53).
  */
 export async function connectDatabase(
   url: string,
@@ -121,8 +121,8 @@ export async function connectDatabase(
     idleTimeout: 60_000,
     statementTimeout: 30_000,
     idleInTransactionSessionTimeout: 30_000,
-    // The default sends DISCARD ALL whenever a connection is given back: one more round trip per statement, and
-    // prepared statements are lost. Nothing of ours leaves state in a session.
+    // The default sends DISCARD ALL when a connection is released, which costs a round trip per statement and drops
+    // prepared statements. This service leaves no state in a session.
     resetConnection: async () => undefined,
     interceptors: [parseRows, quoteNoRows],
     typeParsers: [
@@ -134,15 +134,15 @@ export async function connectDatabase(
   return keepRefusals(pool);
 }
 
-/** Asks the database for nothing. Rejects when it does not answer. */
+/** Runs an empty statement. Rejects when the database does not respond. */
 export async function ping(db: Db): Promise<void> {
   await db.query(sql.type(z.object({}))`SELECT`);
 }
 
 /**
- * To be selected by a statement: whether its commit waits for the disk. It need not where a crash of the database
- * server may lose what was written because it is then done again, to the same effect; every later commit that waits
- * flushes it too.
+ * Select this in a statement to set whether its commit waits for the disk. It does not have to wait when the write is
+ * repeated, to the same effect, after a crash of the database server loses it. Every later commit that waits also
+ * flushes it.
  */
 export const syncCommit = (wait: boolean) =>
   sql.fragment`set_config('synchronous_commit', ${wait ? 'on' : 'off'}, true)`;

@@ -37,9 +37,7 @@ const REAP_EVERY_MS = 60_000;
 const REAP_GRACE_MS = 60_000;
 const REAP_BATCH = 1_000;
 
-/**
- * Holds close with their run; this closes those of a run that vanished in another way. Returns whether there are more.
- */
+/** Closes holds that remain after their run ended or was deleted. Returns whether there are more. */
 async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
   const reaped = await reapHolds(db, REAP_BATCH, REAP_GRACE_MS);
   if (reaped > 0) log.warn({ reaped }, 'closed holds whose runs had ended without closing them');
@@ -48,13 +46,13 @@ async function reapOnce({ db, log }: BookkeepingDeps): Promise<boolean> {
 
 const FORGET_EVERY_MS = 60_000;
 const FORGET_BATCH = 1_000;
-/** An API of an earlier release may run beside this worker for some minutes. */
+/** An API of an earlier release may run beside this worker for a few minutes. */
 const ADOPT_EVERY_MS = 10_000;
 
 /**
- * Work that follows a moment after the transaction, so that no transaction waits for it: the seals of the audit log,
- * daily usage, abandoned holds, expired webhook events and signatures, plain invite codes, and invitation emails. Each
- * has its own loop, since they are independent.
+ * Work done shortly after a transaction, so that no transaction waits for it: the seals of the audit log, daily usage,
+ * abandoned holds, expired webhook events and signatures, plain invite codes, and invitation emails. Each has its own
+ * loop, since they are independent.
  */
 export function startBookkeeping(deps: BookkeepingDeps): Loop {
   const { mailer } = deps;

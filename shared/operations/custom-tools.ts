@@ -80,8 +80,8 @@ export async function changeTool(
 }
 
 /**
- * A header's value belongs to one origin (scheme, host and port). Someone who can change a tool but not read its
- * headers must not be able to send a value to their own server. Throws AppError `invalid`, naming the headers.
+ * A header's value belongs to one origin (scheme, host and port). A caller who can change a tool but not read its
+ * headers must not be able to send a value to another server. Throws AppError `invalid`, naming the headers.
  */
 function keepHeadersAtOrigin(
   before: CustomTool,
@@ -116,7 +116,7 @@ async function checkSchema({ workspaceId }: Actor, schema: JsonObject | null): P
   if (problem !== undefined) throw invalid(`input_schema ${problem}`);
 }
 
-/** The sealed headers. `kept` are the existing ones, which the mask stands for. */
+/** The sealed headers. A masked header keeps its value from `kept`, the existing ones. */
 function sealHeaders(
   sealer: Sealer | undefined,
   scope: CustomToolScope,
@@ -155,13 +155,12 @@ function seal(sealer: Sealer | undefined, value: string, place: string): string 
   throw invalid('headers cannot be stored, since ENCRYPTION_KEY is not set on this service');
 }
 
-/** How long a person waits; below a handler's timeout. */
+/** Limit of a test, below a handler's timeout. */
 const MAX_TEST_MS = 25_000;
 
 /**
  * Calls a tool once, as a step with these arguments would, and returns the outcome. The policies apply, except those
- * that limit which workflows can use the tool. Throws AppError `not_found`, and `invalid` for arguments that do not
- * fit.
+ * that limit which workflows can use the tool. Throws AppError `not_found`, and `invalid` for invalid arguments.
  */
 export async function testTool(
   deps: ToolDeps,
@@ -217,7 +216,7 @@ async function checkArguments(tool: CustomTool, args: JsonObject): Promise<void>
   if (outcome.problem !== undefined) throw invalid(outcome.problem);
 }
 
-/** The policies for a step outside of a workflow. */
+/** Applies the policies as to a step outside of a workflow. */
 async function judgeTest(db: Pool, tool: CustomTool, params: JsonObject): Promise<Judgement> {
   const { policies } = await readPolicies(db, tool.workspace_id);
   const anywhere = policies.tools.map(({ allowed_workflow_ids: _ids, ...rules }) => rules);

@@ -31,12 +31,12 @@ export const inviteRules = (
 });
 
 const BATCH = 10;
-/** About 20 minutes of a provider outage. The code stays visible in the listing. */
+/** Covers a provider outage of about 20 minutes. The code stays visible in the listing. */
 const MAX_ATTEMPTS = 8;
 
 /**
- * Emails due invitations, at most ten at once, and returns whether there may be more. Holds no lock meanwhile. A stop
- * interrupts the current ones; another process continues when the lease has expired.
+ * Emails due invitations, at most ten concurrently, without holding a lock. Returns whether there may be more. A stop
+ * interrupts those in flight; another process continues when their lease has expired.
  */
 export async function mailInvitations(deps: InvitationDeps, stop: AbortSignal): Promise<boolean> {
   const due = await takeDueInvitations(deps.db, BATCH);
@@ -64,7 +64,7 @@ async function mail(
     });
   } catch (error) {
     if (stop.aborted) return;
-    // A provider's refusal may repeat the request.
+    // A provider's error may quote the request.
     const reason = messageOf(error).replaceAll(code, '[code]');
     if (attempt < MAX_ATTEMPTS) {
       log.warn({ memberId, attempt, reason }, 'could not email an invitation; will try again');

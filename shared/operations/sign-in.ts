@@ -32,7 +32,7 @@ const MAX_FAILURES = {
   address: 100,
   /** Of changing a password with the wrong current one. */
   change: 10,
-  /** Each counts, successful or not. */
+  /** Every sign-up counts, successful or not. */
   signup: 100,
 } as const;
 /** Each count also removes some expired rows, so that the table does not grow. */
@@ -103,10 +103,7 @@ const asIfSignedUp = ({ name, email }: Omit<SignupInput, 'password'>): MemberRow
   created_at: new Date().toISOString(),
 });
 
-/**
- * Redeems an invite code; the member is active from now on. Throws AppError `invalid` when no member waits for that
- * code.
- */
+/** Redeems an invite code, which activates the member. Throws AppError `invalid` when no member waits for that code. */
 export async function joinByInvite(
   db: Pool,
   { password, ...accepted }: AcceptInviteInput,
@@ -125,8 +122,8 @@ export async function joinByInvite(
 
 /**
  * Replaces the password of the session's member, which ends all sessions; the returned account has the next epoch.
- * Throws AppError `invalid` for a wrong current password, `unauthenticated` when the session ended meanwhile,
- * `rate_limited` after too many failures.
+ * Throws AppError `invalid` for a wrong current password, `unauthenticated` when the session has ended, `rate_limited`
+ * after too many failures.
  */
 export async function replacePassword(
   db: Pool,

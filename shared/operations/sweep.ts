@@ -7,7 +7,7 @@ import { dispatchInOrder } from './runs/dispatch.ts';
 import { describeCurrent, type DispatchDeps } from './runs/executions.ts';
 
 const WORKSPACES_PER_LOOK = 100;
-/** Active runs that are cancelled, and closing executions that are checked in Temporal, at once. */
+/** Active runs cancelled per batch, and runs or closing executions handled concurrently. */
 const LIVE_BATCH = 50;
 const HANDLED_AT_ONCE = 10;
 /** Retention of outbound events, for all plans. */
@@ -28,8 +28,8 @@ type Progress = Omit<SweepPart, 'after'>;
 
 /**
  * Part of a retention sweep: removes unused payloads, then per workspace the runs, audit entries and outbound events
- * past their windows, until nothing is left or the time is over; then `after` says where to continue. A workspace that
- * cannot be swept is counted in `failed` and does not block the others.
+ * past their windows, until nothing is left or the time budget is used up; then `after` is where to continue. A
+ * workspace that cannot be swept is counted in `failed` and does not block the others.
  */
 export async function sweepPart(
   deps: DispatchDeps,
@@ -46,7 +46,7 @@ export async function sweepPart(
   };
   const end = performance.now() + budgetMs;
   const part: Part = { deps, progress, onBatch, isOver: () => performance.now() >= end };
-  // Payloads go first: those of runs that this sweep ends and deletes are left to the next sweep, so that an execution
+  // Payloads first: those of runs that this sweep ends and deletes are left to the next sweep, so that an execution
   // that is being cancelled can still read them.
   if (options.after === undefined) await sweepPayloads(part);
 
@@ -110,8 +110,8 @@ async function sweepWorkspace(
 }
 
 /**
- * Ended runs first: then few rows are left past the window, and active runs are found quickly. A later iteration
- * deletes cancelled ones, when their execution has closed.
+ * Deletes ended runs first: then few rows are left past the window, and active runs are found quickly. A later
+ * iteration deletes cancelled runs after their execution has closed.
  */
 async function sweepRuns(part: Part, window: retention.Window): Promise<boolean> {
   const { deps, progress } = part;
@@ -163,7 +163,7 @@ async function closedAmongEnding(part: Part, window: retention.Window): Promise<
   return closed;
 }
 
-/** A few at a time. */
+/** Processes a few items at a time. */
 async function eachOf<T>(items: readonly T[], act: (item: T) => Promise<unknown>): Promise<void> {
   for (let at = 0; at < items.length; at += HANDLED_AT_ONCE) {
     await Promise.all(items.slice(at, at + HANDLED_AT_ONCE).map(act));
@@ -180,7 +180,7 @@ async function sweepPayloads(part: Part): Promise<void> {
   });
 }
 
-/** How long the namespace keeps the history of a closed execution, in whole days, rounded up. */
+/** Temporal's retention of closed executions, in whole days, rounded up. */
 async function historyDaysOf(deps: DispatchDeps): Promise<number> {
   const { temporal } = deps;
   const { config } = await temporal.withTimeout(() =>

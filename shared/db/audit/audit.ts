@@ -39,7 +39,7 @@ export async function recordAudit(
   noteTransaction(db, id, auditRow(auditId));
 }
 
-/** By primary key, only for the rows of a page. */
+/** Looked up by primary key, only for the rows of a page. */
 const targetName = sql.fragment`
   CASE a.target_type
     WHEN 'workflow' THEN (SELECT name FROM workflows WHERE id = a.target_id AND workspace_id = a.workspace_id)
@@ -95,7 +95,7 @@ export async function listAudit(
   ];
   const of = sql.fragment`workspace_id = ${workspaceId}`;
   const where = sql.fragment`${sql.join([of, ...equal, ...between], sql.fragment` AND `)}`;
-  // An index serves each filter in one of these orders. They only differ for entries that were written at once.
+  // An index serves each filter in one of these orders. They differ only for entries written at the same time.
   const [place, order] =
     between.length > 0 && equal.length === 0
       ? [sql.fragment`seq, created_at`, sql.fragment`p.created_at DESC, p.seq DESC`]
@@ -108,7 +108,7 @@ export async function listAudit(
     CROSS JOIN LATERAL (SELECT * FROM audit_log WHERE seq = p.seq AND ${of} LIMIT 1) a
     ORDER BY ${order}
   `);
-  // A page that is not full is the last.
+  // A partial page is the last one.
   if (logs.length < limit && (logs.length > 0 || offset === 0)) {
     return { logs: [...logs], total: offset + logs.length };
   }
@@ -126,8 +126,8 @@ async function countEntries(db: Db, where: FragmentSqlToken): Promise<number> {
 }
 
 /**
- * The sealed and unsealed counts from the chain, at a constant cost; counting a million entries takes longer than
- * everything else here.
+ * Adds the sealed count of the chain and the unsealed entries, at a constant cost. Counting a million log entries would
+ * take longer than the rest of the request.
  */
 async function countAllEntries(db: Db, workspaceId: string): Promise<number> {
   return db.oneFirst(sql.prepared('audit_total', total)`

@@ -22,7 +22,7 @@ const placeRow = z.object({ position: z.number(), hash: z.string() });
 
 /** The workspaces with unsealed entries. */
 export async function listUnsealedWorkspaces(db: Db): Promise<readonly string[]> {
-  // From one workspace to the next in the index, however many entries wait.
+  // Skips from one workspace to the next in the index, regardless of the number of entries.
   return db.anyFirst(sql.prepared('audit_unsealed_workspaces', z.object({ id: z.string() }))`
     WITH RECURSIVE waiting AS (
       SELECT min(workspace_id) AS id FROM audit_unsealed
@@ -167,7 +167,7 @@ const chainRow = z.object({
 interface Chain {
   head: ChainPlace | null;
   base: ChainPlace;
-  /** How many entries the sweeps removed, and where the last one left the base. */
+  /** The number of entries that sweeps removed, and the base after the last sweep. */
   swept: number;
   sweptTo: ChainPlace;
   seals: number;
@@ -222,8 +222,8 @@ const sealPage = z.object({
 });
 
 /**
- * From the base to the head, a thousand seals at a time: for more, the planner would read the whole log instead of
- * looking entries up, for every page.
+ * Checks the seals from the base to the head, a thousand at a time. With larger pages, the planner would scan the whole
+ * log for every page instead of looking entries up.
  */
 async function walkSeals(
   tx: Tx,
@@ -292,8 +292,7 @@ const entryPage = z.object({
 });
 
 /**
- * Every entry is sealed or waits for its seal; one that does neither was inserted, or lost its seal, without the
- * triggers.
+ * Every entry must be sealed or queued for sealing. Otherwise it was inserted, or lost its seal, without the triggers.
  */
 async function walkEntries(
   tx: Tx,

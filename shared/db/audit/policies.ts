@@ -24,7 +24,7 @@ export async function readPolicies(db: Db, workspaceId: string): Promise<PolicyR
 /** Replaces all policies. They apply to every step that starts after the commit. */
 export async function replacePolicies(db: Pool, actor: Actor, policies: Policies): Promise<void> {
   await db.transaction(async (tx) => {
-    // The workspace's row first: concurrent replacements are serialized.
+    // Locks the workspace's row first, which serializes concurrent replacements.
     const revision = await tx.oneFirst(sql.prepared(
       'policies_next_revision',
       z.object({ policy_revision: z.number() }),

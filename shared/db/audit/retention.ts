@@ -7,13 +7,13 @@ import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 import { settleCancelled } from '../runs/ends.ts';
 
 /**
- * The statements of a retention sweep. Everything is a short transaction over a bounded batch that skips locked rows,
- * so any number of sweepers and users can work at once.
+ * The statements of a retention sweep. Each is a short transaction over a bounded batch that skips locked rows, so any
+ * number of sweepers and users can work concurrently.
  */
 
 /** Runs deleted per batch. */
 export const RUN_BATCH = 200;
-/** Fewer per batch for long runs, measured in frames; a step has two or three. */
+/** Limits a batch of long runs by their frames; a step has two or three. */
 const FRAME_BATCH = 20_000;
 /** Audit entries deleted per batch. */
 const AUDIT_BATCH = 500;
@@ -23,7 +23,7 @@ const OUTBOUND_BATCH = 200;
 /** The execution of a run that ended less than this ago may still be closing. */
 const ENDING_MINUTES = 15;
 
-/** One day because a payload's time is renewed at most once a day, the rest for clock skew and slow calls. */
+/** One day because a payload's timestamp is renewed at most once a day; the rest covers clock skew and slow calls. */
 const PAYLOAD_MARGIN_DAYS = 7;
 
 const DAY_MS = 86_400_000;
@@ -51,7 +51,7 @@ export interface Window {
 const expired = (window: Window) => sql.fragment`
   runs.workspace_id = ${window.workspaceId} AND runs.created_at < now() - ${window.days}::int * interval '1 day'`;
 
-/** Only alerts are still pending, and no step is running. Alerts contain all they need. */
+/** Ended, without running steps, and only alerts are pending in the outbox. Alerts do not need the run. */
 const atRest = sql.fragment`
   runs.status IN ('success', 'failed')
   AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = runs.id AND o.kind <> 'alert')
@@ -75,8 +75,8 @@ export async function expiredAndEnding(
 
 /**
  * Deletes and counts a batch of expired runs with everything that belongs to them, oldest first. `closed` are runs that
- * ended recently and whose executions have closed. Returns how many were deleted; fewer than exist if one is being
- * resumed or settled.
+ * ended recently and whose executions have closed. Skips runs that are being resumed or settled. Returns how many were
+ * deleted.
  */
 export async function deleteExpiredRuns(
   db: Pool,
@@ -144,7 +144,7 @@ async function cancelExpired(
   });
 }
 
-/** Expired runs that are left: active ones, and ended ones that could not be deleted yet. At most `limit`. */
+/** The number of expired runs that are left, active or not yet deletable. At most `limit`. */
 export async function countExpired(db: Db, window: Window, limit: number): Promise<number> {
   return db.oneFirst(sql.prepared('retention_count_expired', z.object({ left: z.number() }))`
     SELECT count(*) AS left FROM (SELECT FROM runs WHERE ${expired(window)} LIMIT ${limit}) r
@@ -206,7 +206,7 @@ export async function deleteExpiredOutbound(db: Db, window: Window): Promise<num
   return rowCount;
 }
 
-/** Writes an audit entry with what was removed since the last such entry. None when nothing was. */
+/** Writes an audit entry with the removals since the last such entry, if there were any. */
 export async function recordRemovals(db: Pool, workspaceId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const removed = await tx.maybeOne(sql.prepared(
@@ -230,10 +230,10 @@ export async function recordRemovals(db: Pool, workspaceId: string): Promise<voi
 }
 
 /**
- * Deletes a batch of stored payloads that no history can refer to any more. The run that last stored a payload existed
- * then. So no open run needs a payload that was stored before all of them were created, and neither does a run that
- * ended within the time that Temporal keeps its history (`historyDays`, rounded up). A run that lasted less than a day
- * is not affected after `historyDays` plus one day.
+ * Deletes a batch of stored payloads that no history can reference. The run that last stored a payload already existed
+ * at that time. So an open run does not need payloads stored before all open runs were created, and the same applies to
+ * runs that ended within Temporal's retention of histories (`historyDays`, rounded up). A run that lasted less than a
+ * day is not affected after `historyDays` plus one day.
  *
  * Payloads belong to no workspace: their key is their content.
  */

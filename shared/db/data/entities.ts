@@ -70,7 +70,7 @@ export async function listEntities(
   return pageOf(rows, page);
 }
 
-/** The order of a list, and its name: the names of its filters. Each combination is a separate statement. */
+/** The scan of a list, and its name, built from the names of its filters. Each combination is a separate statement. */
 function walkOf(scope: ReaderScope, filter: EntityFilter): { walk: Walk; name: string } {
   const scopes = scopesOf(scope, filter.feed_id);
   const where: FragmentSqlToken[] = [];
@@ -96,7 +96,7 @@ function walkOf(scope: ReaderScope, filter: EntityFilter): { walk: Walk; name: s
   return { walk: inClasses(walk, filter), name: `${nameOf(filter)}${scopesName(scopes)}` };
 }
 
-/** Short, because names of prepared statements are. */
+/** Short, because the length of prepared statement names is limited. */
 const filterNames = {
   feed_id: '_feed',
   entity_type: '_type',
@@ -118,7 +118,9 @@ const placesOf = (place: string): FragmentSqlToken[] => [
   sql.fragment`e.country = lower(${place})`,
 ];
 
-/** A condition that is no range of the order becomes one within each class, where there is an index by classes. */
+/**
+ * Turns a condition that is not a range of the order into a range within each class, where an index by class exists.
+ */
 function inClasses(walk: Walk, filter: EntityFilter): Walk {
   const { feed_id, entity_type, geography, confidence_min, created_since, updated_since } = filter;
   const sameness = [feed_id, entity_type, geography].filter((value) => value !== undefined).length;
@@ -140,7 +142,7 @@ function inClasses(walk: Walk, filter: EntityFilter): Walk {
   };
 }
 
-/** 2^(39/4 * 4) seconds are seventeen thousand years. */
+/** 2^(156/4) seconds are about 17,000 years. */
 const OLDEST_CLASS = 156;
 
 /**
@@ -162,9 +164,9 @@ export async function readEntity(db: Db, scope: ReaderScope, entityId: string): 
   return entity;
 }
 
-/** The most versions in a history of `/v1`. */
+/** Maximum number of versions in a `/v1` history. */
 export const MAX_VERSIONS = 1_000;
-/** The largest integer of the database. */
+/** The largest Postgres integer. */
 const AFTER_ALL = 2_147_483_647;
 
 const listedVersion = entityVersionSchema.extend({ at: z.number(), tie: z.number() });

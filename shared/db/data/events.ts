@@ -27,7 +27,7 @@ export interface EventFilter {
   event_type?: string | undefined;
   /** 0 to 1. */
   confidence_min?: number | undefined;
-  /** ISO 8601; of the detection. */
+  /** ISO 8601; compared with the detection time. */
   created_since?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ function walkOf(scope: ReaderScope, filter: EventFilter): { walk: Walk; name: st
   const name = `${nameOf(filter)}${scopesName(scopes)}`;
   if (confidence_min === undefined) return { walk, name };
   where.push(sql.fragment`e.confidence >= ${confidence_min}::float8`);
-  // With both, or for one record, that index is read and the confidence is checked row by row.
+  // With feed and type, or for one record, their index is read and the confidence is checked row by row.
   if (entity_id === undefined && (feed_id === undefined || event_type === undefined)) {
     walk.classes = {
       column: sql.fragment`confidence_class`,
@@ -85,7 +85,7 @@ function walkOf(scope: ReaderScope, filter: EventFilter): { walk: Walk; name: st
   return { walk, name };
 }
 
-/** Short, because names of prepared statements are. All of them filter by time. */
+/** Short, because the length of prepared statement names is limited. All statements filter by time. */
 const filterNames = [
   ['feed_id', '_feed'],
   ['entity_id', '_entity'],
@@ -115,7 +115,7 @@ export async function readEvent(
 const deliveredRow = z.object({ id: z.string(), delivered_at: z.string() });
 
 /**
- * Records the first delivery time of events that are about to be delivered, and returns the events. Locked in one
+ * Records the first delivery time of events that are about to be delivered, and returns the events. Locks rows in id
  * order, so that concurrent deliveries of the same events cannot deadlock.
  */
 export async function markDelivered(

@@ -9,7 +9,7 @@ import { ofScope, type RecordScope, scopesOf, walkedFar } from './lists.ts';
 /** Rows in memory at a time. */
 const BATCH = 250;
 
-/** By the names of `exportColumns`. */
+/** Keyed by the names in `exportColumns`. */
 type ExportRow = Readonly<Record<string, unknown>>;
 
 /** The columns of a record in an export: all of them, as in the lists. */
@@ -24,8 +24,8 @@ export interface ExportSet {
   /** Whether there are more rows than an export can hold. */
   truncated: boolean;
   /**
-   * The rows, newest first, in batches; JSON columns as values or, for a caller that only writes them again, as the
-   * text from the database. Valid until the callback has ended.
+   * The rows, newest first, in batches. JSON columns are values, or database texts for callers that only write them
+   * out. Valid until the callback ends.
    */
   batches: (json: 'values' | 'texts') => AsyncGenerator<readonly ExportRow[]>;
 }
@@ -71,7 +71,7 @@ const kinds = {
   events: { table: sql.fragment`data_events`, clock: sql.fragment`detected_at` },
 };
 
-/** One more of the newest rows than an export can hold. */
+/** Ids of the newest rows, one more than an export can hold. */
 async function keysOf(
   tx: Tx,
   scope: RecordScope,

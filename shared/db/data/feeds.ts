@@ -18,7 +18,7 @@ import { requireRoom } from '../people/limits.ts';
 import { queueEvents } from '../deliveries/outbound-events.ts';
 import { lockForWrite } from './write-lock.ts';
 
-/** Records per transaction, with all that refers to them. */
+/** Records deleted per transaction, with all rows that reference them. */
 const DELETED_AT_ONCE = 5_000;
 
 const feedRow = z
@@ -66,7 +66,7 @@ export async function listFeeds(
   `);
 }
 
-/** In any status. Throws AppError `not_found`, also when `isDemo` is given and differs from the feed's. */
+/** A feed in any status. Throws AppError `not_found`, also when `isDemo` is given and differs from the feed's. */
 export async function readFeed(
   db: Db,
   of: { workspaceId: string; isDemo?: boolean; feedId: string },
@@ -152,7 +152,7 @@ const WRITABLE = [
 ] as const;
 
 /**
- * Deletes a feed and all its records, in parts, since there may be millions: after an interruption some are deleted,
+ * Deletes a feed and all its records in batches, since there may be millions. After an interruption some are deleted,
  * and deleting the feed again continues. Throws AppError `not_found`.
  */
 export async function deleteFeed(db: Pool, actor: Actor, feedId: string): Promise<void> {

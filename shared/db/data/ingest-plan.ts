@@ -180,7 +180,7 @@ interface Batch {
   plan: BatchPlan;
 }
 
-/** Returns why the record is refused, if it is. */
+/** Returns the reason when the record is refused. */
 function applyEntity(batch: Batch, record: EntityRecord): string | undefined {
   const { feed, stamp, entities, plan } = batch;
   const { external_key, entity_type } = record;
@@ -306,7 +306,7 @@ function writeVersion(
   });
 }
 
-/** Returns why the event is refused, if it is. */
+/** Returns the reason when the event is refused. */
 function applyEvent(batch: Batch, record: EventRecord): string | undefined {
   const { entities, events, plan } = batch;
   const { external_key } = record;

@@ -31,7 +31,7 @@ export async function ingestBatch(
   records: readonly NumberedRecord[],
 ): Promise<BatchOutcome> {
   const { workspaceId } = target;
-  // A deletion of the feed takes the same lock, so the feed stays from here on.
+  // Deleting the feed takes the same lock, so the feed exists until the commit.
   const stamp = await lockForWrite(tx, workspaceId);
   const feed = await readBatchFeed(tx, target);
   const entities = await findEntities(tx, target, records);
@@ -53,9 +53,9 @@ const feedRow = z.object({
 });
 
 /**
- * The next statements look rows up by key among possibly millions. A plan that was made while the tables were empty
- * would read a whole feed for each batch, and statistics lag behind a long stream. Hence these settings, until the
- * commit: a new plan for each batch, with the indexes.
+ * The next statements look rows up by key among possibly millions. A plan made while the tables were empty would read
+ * the whole feed for each batch, and statistics lag behind a long stream. Until the commit, these settings force a new
+ * plan per batch that uses the indexes.
  */
 async function readBatchFeed(tx: Tx, target: IngestTarget): Promise<BatchFeed> {
   const feed = await tx.maybeOne(sql.prepared('data_ingest_feed', feedRow)`
@@ -79,7 +79,7 @@ const knownEntity = z.object({
   content: (jsonObject as unknown as z.ZodType<EntityContent>).nullable(),
 });
 
-/** The existing entities that a batch names. Their content only where it may have changed. */
+/** The existing entities named in a batch, with their content only if it may have changed. */
 async function findEntities(
   tx: Tx,
   { workspaceId, feedId }: IngestTarget,

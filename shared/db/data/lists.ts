@@ -1,13 +1,13 @@
 import type { ListPosition } from '../../crypto/data-cursors.ts';
 import { type FragmentSqlToken, sql } from '../pool.ts';
 
-/** The rows that a statement can see: keys of the data API see those of their mode. */
+/** The rows visible to a statement: keys of the data API see rows of their mode. */
 export interface RecordScope {
   workspaceId: string;
   isDemo: boolean;
 }
 
-/** The same for members, who see live and demo rows without a mode. */
+/** The rows visible to a member, who sees live and demo rows when no mode is set. */
 export interface ReaderScope {
   workspaceId: string;
   isDemo?: boolean;
@@ -26,23 +26,23 @@ export interface Page<Row> {
   end: ListPosition | null;
 }
 
-/** How a list is read: rows of `table` as `e`, by `clock`. */
+/** An ordered scan for a list: rows of `table` as `e`, by `clock`. */
 export interface Walk {
   table: FragmentSqlToken;
   clock: FragmentSqlToken;
-  /** Alternative first conditions, each separate; see `scopesOf`. An index serves each alone. */
+  /** Alternative first conditions, each scanned separately with an index; see `scopesOf`. */
   scopes: readonly FragmentSqlToken[];
   /** Further conditions on all rows. */
   where: readonly FragmentSqlToken[];
-  /** Rows that match any of these; an index serves each alone. */
+  /** Only rows that match any of these, each scanned separately with an index. */
   anyOf?: readonly FragmentSqlToken[];
-  /** Rows of a range of classes; an index serves each class alone. `where` may name the class `c.class`. */
+  /** Only rows of a range of classes, each scanned separately with an index. `where` can refer to `c.class`. */
   classes?: { column: FragmentSqlToken; from: number; to: number };
 }
 
 /**
- * How many rows a scan reads: literals, because a generic plan would sort the table. Pages of 25 and 100, each with one
- * more row that shows whether there is a next page.
+ * Rows per scan: literals, because a generic plan would sort the table. Pages of 25 and 100, each with one more row
+ * that shows whether there is a next page.
  */
 const depths = { short: sql.fragment`26`, long: sql.fragment`101` };
 type Depth = keyof typeof depths;
@@ -53,9 +53,9 @@ const longest = sql.fragment`10001`;
 const BEGINNING = { at: 'infinity', seq: '9223372036854775807' };
 
 /**
- * The rows of a page and one more, as the relation `e` to select from, in order. Each part of the scan is read in the
- * order of its index, at most one page; of the parts together the newest are returned. So the rows to sort depend on
- * the number of parts, never on the number of matching rows.
+ * The rows of a page and one more, as the relation `e` to select from, in order. Each part of the scan reads at most
+ * one page in index order, and the newest rows of all parts are returned. So the number of rows to sort depends on the
+ * number of parts, never on the number of matching rows.
  */
 export function walked(walk: Walk, page: PageRequest): FragmentSqlToken {
   return walkedTo(depths[depthOf(page.limit)], walk, page.after);
@@ -75,7 +75,7 @@ function walkedTo(
     .map((asked) => part(depth, { ...walk, where: [...asked, ...walk.where] }, after));
   const [only, ...others] = parts;
   if (only !== undefined && others.length === 0) return only;
-  // A city may have the name of its region.
+  // Removes duplicates: a city can have the name of its region.
   return sql.fragment`(
     SELECT DISTINCT ON (e.${clock}, e.seq) e.*
     FROM (${sql.join(
@@ -106,11 +106,11 @@ function part(
     ORDER BY e.${clock} DESC, e.seq DESC LIMIT ${depth})`;
 }
 
-/** The columns that give `pageOf` the end of a page. */
+/** The columns from which `pageOf` takes the end of a page. */
 export const positionColumns = (clock: FragmentSqlToken): FragmentSqlToken =>
   sql.fragment`(extract(epoch FROM e.${clock}) * 1000000)::bigint AS at, e.seq AS tie`;
 
-/** The page from rows that include one more than a page. */
+/** Builds a page from rows that include one more than the page. */
 export function pageOf<Row extends { at: number; tie: number | string }>(
   rows: readonly Row[],
   { limit }: PageRequest,
@@ -132,7 +132,7 @@ export const ofFeed = ({ workspaceId, isDemo }: ReaderScope, feedId: string): Fr
     WHERE f.id = ${feedId} AND f.workspace_id = ${workspaceId}
       AND (${isDemo ?? null}::boolean IS NULL OR f.is_demo = ${isDemo ?? null}))`;
 
-/** Rows that name a record in `column`, if it is in the scope; likewise. */
+/** Rows that reference a record in `column`, if it is in the scope; see `ofFeed`. */
 export const ofEntity = (
   { workspaceId, isDemo }: ReaderScope,
   column: FragmentSqlToken,
@@ -145,7 +145,7 @@ export const ofEntity = (
 export const ofScope = ({ workspaceId, isDemo }: RecordScope): FragmentSqlToken =>
   sql.fragment`e.workspace_id = ${workspaceId} AND e.is_demo = ${isDemo}`;
 
-/** The first condition on the rows of a list: a feed, else the mode of the scope, else each of the two. */
+/** The alternative first conditions of a list: the feed, else the mode of the scope, else each of the two modes. */
 export function scopesOf(scope: ReaderScope, feedId: string | undefined): FragmentSqlToken[] {
   if (feedId !== undefined) return [ofFeed(scope, feedId)];
   const { workspaceId, isDemo } = scope;
@@ -153,11 +153,11 @@ export function scopesOf(scope: ReaderScope, feedId: string | undefined): Fragme
   return modes.map((each) => ofScope({ workspaceId, isDemo: each }));
 }
 
-/** For the name of a statement with these conditions. */
+/** Suffix for the name of a statement with these conditions. */
 export const scopesName = (scopes: readonly FragmentSqlToken[]): string =>
   scopes.length === 1 ? '' : '_both';
 
-/** A row that is looked up by its id. */
+/** Condition for a row that is looked up by its id. */
 export const ofReader = ({ workspaceId, isDemo }: ReaderScope): FragmentSqlToken =>
   sql.fragment`e.workspace_id = ${workspaceId}
     AND (${isDemo ?? null}::boolean IS NULL OR e.is_demo = ${isDemo ?? null})`;
@@ -166,7 +166,7 @@ export const ofReader = ({ workspaceId, isDemo }: ReaderScope): FragmentSqlToken
 export const confidenceClass = (confidence: number): number => Math.floor(confidence * 100 + 1e-6);
 export const HIGHEST_CONFIDENCE_CLASS = 100;
 
-/** Microseconds since 1970 as a text with all six decimals. */
+/** Formats microseconds since 1970 as a timestamp with six decimals. */
 function timeOf(microseconds: number): string {
   const ms = Math.floor(microseconds / 1000);
   const rest = String(microseconds - ms * 1000).padStart(3, '0');

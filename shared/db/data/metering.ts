@@ -11,7 +11,7 @@ export interface Allowance {
   limit: number | null;
 }
 
-/** What a key has used of its allowances in a calendar month (`2026-11-01`, UTC). */
+/** The use of a key's allowances in a calendar month (`2026-11-01`, UTC). */
 export interface DataAccount {
   month: string;
   plan: PlanName;
@@ -52,9 +52,9 @@ const admittedRow = z.object({
 });
 
 /**
- * Counts `count` requests of the key with this SHA-256, and returns it once for each of them, in the order of counting.
- * An unknown, revoked or expired key returns none, and nothing is written. The key, its allowances and the plan are
- * read while both accounts are locked, also after a wait. Rows are locked in one order, the workspace's first, here and
+ * Counts `count` requests of the key with this SHA-256, and returns it once per request, in the order of counting.
+ * Returns none and writes nothing for an unknown, revoked or expired key. The key, its allowances and the plan are read
+ * while both accounts are locked, also after a wait. Rows are locked in one order, the workspace's first, here and
  * wherever credits are taken. The commit does not wait for the disk: a crash of the database server may lose the last
  * counts, but no charges.
  */
@@ -95,7 +95,7 @@ export async function admitRequests(
   return Array.from({ length: count }, (_, index) => admittedKey(row, count - 1 - index));
 }
 
-/** The key as its request found it, with so many counted after it in the same statement. */
+/** The key as one request sees it; `after` requests were counted after it in the same statement. */
 function admittedKey(row: z.infer<typeof admittedRow>, after: number): AdmittedKey {
   const { dataRequestsPerMonth, dataCreditsPerMonth } = plans[row.plan];
   const caller = {
@@ -138,7 +138,7 @@ export interface Charge {
   records: number;
 }
 
-/** Whether the credits were taken, and the accounts after this charge and those before it. */
+/** Whether the credits were taken, and the accounts after this and all earlier charges. */
 export interface Charged {
   taken: boolean;
   plan: PlanName;
@@ -177,11 +177,11 @@ export const chargeBatch = (charges: readonly Charge[]): ChargeBatch => ({
 });
 
 /**
- * Takes credits for a few responses in order: each gets its full cost or nothing, and a charge that does not fit leaves
- * the rest to later ones. One statement, with both accounts locked, so that concurrent processes never take a credit
- * too many. The plan and the key's allowance are read under the lock; a key that was revoked after its request was
- * admitted still pays. Every charge taken has a row in the ledger. Returns one result per charge; none when the
- * accounts do not exist, which an admitted request has ensured.
+ * Takes credits for a few responses in order. Each gets its full cost or nothing; a charge that does not fit leaves the
+ * rest to later ones. One statement with both accounts locked, so that concurrent processes never exceed a limit. The
+ * plan and the key's allowance are read under the lock; a key that was revoked after its request was admitted still
+ * pays. Every charge taken has a row in the ledger. Returns one result per charge; none when the accounts do not exist,
+ * which an admitted request has ensured.
  */
 export async function takeCredits(
   db: Db,
@@ -244,7 +244,7 @@ export async function takeCredits(
   return rows.map((row) => ({ taken: row.taken, ...toAccounts(row) }));
 }
 
-/** A batch is looked up right after it was sent. */
+/** Batches are only looked up right after they were sent. */
 const LOOKED_FOR_MINUTES = 10;
 
 /** The charges of a batch that were taken. */

@@ -3,7 +3,7 @@ import type { EntityRecord, EventRecord } from '../../contract/data/ingest.ts';
 import { canonicalJson } from '../../values/canonical-json.ts';
 import type { Json, JsonObject } from '../../json.ts';
 
-/** The content that creates a new version of a record when it changes: everything except when it was seen. */
+/** The content of a record, without its observation times. A change creates a new version. */
 export interface EntityContent {
   entity_type: string;
   canonical_name: string;
@@ -31,7 +31,7 @@ const changingFields = [
 const fieldNames: ReadonlySet<string> = new Set([...changingFields, 'entity_type']);
 const PREFIX = 'attributes.';
 
-/** How a change names an attribute: by its name, unless a field of the record has the same name. */
+/** The name of an attribute in a change, prefixed if it could be confused with a field of the record. */
 const changeName = (attribute: string): string =>
   fieldNames.has(attribute) || attribute.startsWith(PREFIX) ? PREFIX + attribute : attribute;
 
@@ -42,7 +42,7 @@ export interface Difference {
   after: Json | undefined;
 }
 
-// Through JSON, which drops absent values.
+// The round trip through JSON drops undefined values.
 const asJson = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
 
 export function entityContent(record: EntityRecord): EntityContent {

@@ -153,7 +153,7 @@ const WRITABLE = [
   'reliability_score',
 ] as const;
 
-/** Its records stay. Throws AppError `not_found`. */
+/** Deletes a source; its records stay. Throws AppError `not_found`. */
 export async function deleteSource(db: Pool, actor: Actor, sourceId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const source = await tx.maybeOne(sql.prepared('data_sources_delete', sourceRow)`
@@ -167,9 +167,9 @@ export async function deleteSource(db: Pool, actor: Actor, sourceId: string): Pr
 
 export interface SourceCheck extends SourceReport {
   workspaceId: string;
-  /** Id or name; a name that a live and a demo source share is the live one's. */
+  /** Id or name. If a live and a demo source have the same name, it refers to the live one. */
   source: string;
-  /** How to recognize a repeated report of a check: the fields that its reports share. */
+  /** Identifies repeated reports of a check, which share this key. */
   reportKey?: string;
 }
 

@@ -7,16 +7,16 @@ import {
 import { type Db, sql } from '../pool.ts';
 import { thisMonth } from '../month.ts';
 
-/** One cycle of a delivery, as its execution knows it. */
+/** Identifies one cycle of a delivery. */
 export interface DeliveryRound {
   workspaceId: string;
   deliveryId: string;
   round: number;
 }
 
-/** How long an attempt holds its slot; longer than it may take. The slot of a dead worker expires. */
+/** Lease of a slot, longer than an attempt can take. The slot of a dead worker expires. */
 const SLOT_MS = 30_000;
-/** When a delivery without a slot, or one that could not be sent, is checked again. */
+/** Delay before a delivery that had no slot, or could not be sent, is checked again. */
 const BACK_SECONDS = 60;
 
 const claimedRow = z.object({
@@ -41,12 +41,12 @@ const claimedRow = z.object({
 export type ClaimedDelivery = z.infer<typeof claimedRow>;
 
 /**
- * Takes a slot of the endpoint, the reserved one if there is one, and makes `claim` the current attempt. Without a slot
- * (`permitted` false) nothing must be sent, nor before the retry is due (`due_in_ms` above 0, `permitted` false).
- * Undefined when the delivery is no longer wanted: it has ended, was restarted, or its endpoint was deleted.
+ * Takes a slot of the endpoint, the reserved one if there is one, and makes `claim` the current attempt. Do not send
+ * without a slot (`permitted` false) or before the retry is due (`due_in_ms` above 0, `permitted` false). Undefined
+ * when the delivery is no longer wanted: it has ended, was restarted, or its endpoint was deleted.
  *
- * The locked row says whether the retry is due. Temporal alone cannot: it may have timed out an attempt and scheduled
- * the next one from its own count, before that attempt recorded its failure.
+ * The locked row determines whether the retry is due. Temporal alone cannot: it may have timed out an attempt and
+ * scheduled the next one from its own count, before that attempt recorded its failure.
  */
 export async function claimDelivery(
   db: Db,

@@ -38,7 +38,7 @@ export async function listDeliveries(
   await readEndpoint(db, caller, endpointId);
   const statuses = status === undefined ? [...deliveryStatuses] : [status];
   const { at, tie } = page.after ?? { at: null, tie: null };
-  // A page of each status, since the index separates them, and of those the first rows.
+  // Reads a page per status, since the index separates statuses, then keeps the first rows.
   const found = await db.any(sql.prepared('data_deliveries_list', listed)`
     SELECT ${deliveryColumns}, (extract(epoch FROM d.created_at) * 1000000)::bigint AS at, d.id AS tie
     FROM (
@@ -127,8 +127,8 @@ export async function redeliver(
 }
 
 /**
- * Restarts all dead letters of events since then, oldest first, up to the limit of pending deliveries. Throws AppError
- * `not_found`.
+ * Restarts all dead letters of events from `since` on, oldest first, up to the limit of pending deliveries. Throws
+ * AppError `not_found`.
  */
 export async function redeliverDead(
   db: Pool,

@@ -20,8 +20,8 @@ import { requireRoom } from '../people/limits.ts';
 const SLOTS = 8;
 
 /**
- * Who manages endpoints: a key of the data API, which sees those of its mode, or a member, who sees both. Nobody sees
- * those of other workspaces.
+ * A caller that manages endpoints: a key of the data API, which sees endpoints of its mode, or a member, who sees both.
+ * Endpoints of other workspaces are not visible.
  */
 export interface EndpointCaller extends ReaderScope {
   /** The member; null for a key. */
@@ -30,7 +30,7 @@ export interface EndpointCaller extends ReaderScope {
   name: string | null;
 }
 
-/** The owner of a sealed secret: it cannot be opened for another endpoint. */
+/** Binds a sealed secret to its endpoint: it cannot be opened for another one. */
 export const secretContext = (workspaceId: string, endpointId: string): string =>
   `${workspaceId}/${endpointId}/secret`;
 
@@ -81,7 +81,7 @@ export async function lockEndpoint(
 
 /**
  * Registers an endpoint. `seal` receives its id and returns the sealed secret. Throws AppError `conflict` when there
- * are too many, and whatever `seal` throws.
+ * are too many, and the errors of `seal`.
  */
 export async function createEndpoint(
   db: Pool,
@@ -165,10 +165,7 @@ export async function deleteEndpoint(
   });
 }
 
-/**
- * Replaces an endpoint's secret; the previous one also signs for a while. Returns until when. Throws AppError
- * `not_found`.
- */
+/** Replaces an endpoint's secret. Returns until when the previous one also signs. Throws AppError `not_found`. */
 export async function rotateSecret(
   db: Pool,
   caller: EndpointCaller,

@@ -12,7 +12,7 @@ export interface OutboundEvent {
   data: JsonObject;
 }
 
-/** Pending deliveries of one endpoint; further ones are dead letters at once. */
+/** Maximum pending deliveries of one endpoint; further ones become dead letters. */
 export const MAX_PENDING = 10_000;
 
 /**

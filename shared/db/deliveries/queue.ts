@@ -3,22 +3,22 @@ import { outboundEventTypes } from '../../contract/data/outbound.ts';
 import { type Db, sql } from '../pool.ts';
 
 /**
- * Deliveries wait here until their execution is started. An endpoint's deliveries are taken by age, and only as many as
- * it has free slots; the endpoints take turns.
+ * Deliveries wait here until their execution starts. Deliveries of an endpoint are taken oldest first, at most as many
+ * as it has free slots. Endpoints take turns.
  */
 
-/** How long a leased delivery belongs to its process. After this another process takes over. */
+/** Lease of a delivery. After it expires, another process takes over. */
 const LEASE_MS = 10_000;
 /**
- * How long its execution may take to start; longer than the lease, so that a backlog waits here and not in the task
- * queue.
+ * How long a slot is held for an execution to start; longer than the lease, so that a backlog waits here and not in the
+ * task queue.
  */
 const PLACE_MS = 30_000;
-/** When a delivery that could not be started is taken again. */
+/** Delay before a delivery that could not be started is taken again. */
 const RETURN_MS = 1_000;
 /** Slots of an endpoint that are reserved for retries. */
 const KEPT_FOR_RETRIES = 2;
-/** An execution that was silent for this long after its attempt was due is lost. */
+/** An execution counts as lost when its attempt is overdue by this long. */
 const LOST_MINUTES = 15;
 
 const queuedDelivery = z.object({
@@ -32,7 +32,7 @@ export type QueuedDelivery = z.infer<typeof queuedDelivery>;
 
 /**
  * Leases up to `limit` deliveries, each with a slot of its endpoint. An endpoint whose retries wait for slots gets no
- * new deliveries, so that retries never pile up. Skips rows that another process has locked.
+ * new deliveries, so that retries do not accumulate. Skips rows that another process has locked.
  */
 export async function takeQueued(db: Db, limit: number): Promise<readonly QueuedDelivery[]> {
   return db.any(sql.prepared('data_deliveries_take', queuedDelivery)`
@@ -78,7 +78,7 @@ export async function takeQueued(db: Db, limit: number): Promise<readonly Queued
   `);
 }
 
-/** Their executions exist. One that was restarted meanwhile stays in the queue. */
+/** Marks deliveries whose executions exist. A delivery restarted in the meantime stays queued. */
 export async function markDispatched(
   db: Db,
   deliveries: readonly Pick<QueuedDelivery, 'id' | 'round'>[],
@@ -92,7 +92,7 @@ export async function markDispatched(
   `);
 }
 
-/** Releases deliveries that could not be started, with their slots, to be taken again soon. */
+/** Releases deliveries that could not be started, and their slots, to be taken again soon. */
 export async function releaseDeliveries(db: Db, deliveryIds: readonly string[]): Promise<void> {
   await db.query(sql.prepared('data_deliveries_release', z.object({}))`
     WITH given AS (
@@ -106,8 +106,8 @@ export async function releaseDeliveries(db: Db, deliveryIds: readonly string[]):
 }
 
 /**
- * Queues deliveries whose executions were terminated or lost by Temporal again. An execution that was only late finds
- * that its cycle is over. Returns how many, at most `limit`.
+ * Requeues deliveries whose executions were terminated or lost by Temporal. An execution that was only late finds that
+ * its cycle is over. Returns how many, at most `limit`.
  */
 export async function requeueLost(db: Db, limit: number): Promise<number> {
   const { rowCount } = await db.query(sql.prepared('data_deliveries_requeue_lost', z.object({}))`

@@ -13,9 +13,9 @@ const historyRow = z.object({
 });
 
 /**
- * The spend of a budget's current window, by the UTC day on which holds closed; for a budget without a window the last
- * days. From the ledger, whose sums always equal the counters, so the days of a window add up to its spend. Throws
- * AppError `not_found`.
+ * The spend of a budget's current window, by the UTC day on which holds closed; for a budget without a window, of the
+ * last days. Read from the ledger, whose sums always equal the counters, so the days of a window add up to its spend.
+ * Throws AppError `not_found`.
  */
 export async function readBudgetHistory(
   db: Db,

@@ -223,7 +223,7 @@ export async function updateBudget(
   });
 }
 
-/** Deletes the budget with its ledger; runs that hold it continue without. Throws AppError `not_found`. */
+/** Deletes the budget with its ledger; runs with holds on it continue. Throws AppError `not_found`. */
 export async function deleteBudget(db: Pool, actor: Actor, budgetId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const name = await tx.maybeOneFirst(sql.prepared(

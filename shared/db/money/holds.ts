@@ -148,8 +148,8 @@ export const chargeHolds = (costMicros: number) => sql.fragment`
   ), ${applyMoves(sql.fragment`charges`)}`;
 
 /**
- * `committed`: the committed amount of a budget `b` in the window of a hold `h`. `p`: what steps in progress may cost
- * beyond the estimates of their runs; the counters include it.
+ * `committed`: the committed amount of a budget `b` in the window of a hold `h`. `p`: the possible cost of steps in
+ * progress beyond the estimates of their runs, which the counters include.
  */
 export const committedOf = sql.fragment`
   CROSS JOIN LATERAL (

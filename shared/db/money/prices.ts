@@ -12,14 +12,14 @@ export async function listPrices(db: Db, workspaceId: string): Promise<readonly 
   `);
 }
 
-/** Replaces the whole set. */
+/** Replaces all prices of the workspace. */
 export async function replacePrices(
   db: Pool,
   actor: Actor,
   prices: readonly Price[],
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    // Concurrent replacements would leave a mixture of both sets.
+    // Without the lock, concurrent replacements would mix both sets.
     await tx.query(sql.prepared('prices_lock_workspace', z.object({ id: z.string() }))`
       SELECT id FROM workspaces WHERE id = ${actor.workspaceId} FOR NO KEY UPDATE
     `);

@@ -4,9 +4,9 @@ import { type Db, sql, type Tx } from '../pool.ts';
 import { applyMoves, committedOf } from './holds.ts';
 
 /**
- * What stops a run before its next step: its own cap, else a budget. Expects a CTE `run` with `id`, `cost_micros`,
- * `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped, even when other holds have filled
- * the budget.
+ * The limit that stops a run before its next step: its own cap, else a budget. Expects a CTE `run` with `id`,
+ * `cost_micros`, `cost_cap_micros` and `budget_exempt`. A run within its estimate is never stopped, even when other
+ * holds have filled the budget.
  */
 export const blockedRun = sql.fragment`
   SELECT NULL::text AS budget_id, NULL::text AS name, run.cost_micros AS committed, run.cost_cap_micros AS limit_micros

@@ -45,7 +45,7 @@ async function readApiKey(
 
 /**
  * Creates a key and returns it with its secret, which is not stored. A key linked to a member has the member's role,
- * whatever role was given. Throws AppError `not_found` for a member of another workspace, `invalid` for one that is not
+ * not the given one. Throws AppError `not_found` for a member of another workspace, `invalid` for one that is not
  * active, `forbidden` for a key with more permissions than the actor, `conflict` when there are too many keys.
  */
 export async function createApiKey(
@@ -80,8 +80,8 @@ const linkRow = z.object({
 });
 
 /**
- * The capabilities of a new key. The linked member stays locked until the key exists: a concurrent removal comes either
- * first, and there is no key, or after it, and revokes the key.
+ * The capabilities of a new key. The linked member stays locked until the key exists: a concurrent removal comes first
+ * and prevents the key, or comes later and revokes it.
  */
 async function lockGrant(
   tx: Tx,

@@ -16,10 +16,9 @@ const keyRow = z.object({
 });
 
 /**
- * The holder of a key, by the SHA-256 of its secret, or undefined when there is no such valid key: its member with
- * their current capabilities or, for an unlinked key, no member and the defaults of its own role. Looked up only by the
- * hash: with 200 random bits the lookup time reveals nothing. One read, so that a revocation applies to the next
- * request.
+ * The holder of a valid key, by the SHA-256 of its secret: its member with their current capabilities or, for an
+ * unlinked key, no member and the defaults of its own role. Undefined for other keys. Looked up only by the hash: with
+ * 200 random bits the lookup time reveals nothing. A single read, so that a revocation applies to the next request.
  */
 export async function findKeyHolder(
   db: Db,

@@ -6,14 +6,14 @@ import { type Db, sql } from '../pool.ts';
  * mailed, accepted or withdrawn.
  */
 
-/** How long a leased invitation belongs to its process: longer than sending an email can take. */
+/** Lease of an invitation, longer than sending an email can take. */
 const LEASE_MS = 60_000;
 const FIRST_PAUSE_MS = 10_000;
 
 const dueRow = z.object({
   member_id: z.string(),
   email: z.string(),
-  /** Whether they signed up themselves and were approved. */
+  /** Whether the member signed up and was approved. */
   approved: z.boolean(),
   /** The sealed code, or the plain code where no key is configured. */
   sealed_code: z.string().nullable(),
@@ -43,7 +43,7 @@ export async function takeDueInvitations(db: Db, limit: number): Promise<readonl
   `);
 }
 
-/** Nothing is left to mail: it was sent, or has failed permanently. A newer code is still due. */
+/** Ends the email of an invitation: it was sent, or has failed permanently. A newer code is still due. */
 export async function endInvitationMail(db: Db, due: DueInvitation): Promise<void> {
   await db.query(sql.prepared('invitations_end_mail', z.object({}))`
     UPDATE members m SET invite_mail_due_at = NULL, invite_code = NULL
@@ -51,7 +51,7 @@ export async function endInvitationMail(db: Db, due: DueInvitation): Promise<voi
   `);
 }
 
-/** Due again after a delay that doubles from ten seconds, unless the invitation is over. */
+/** Makes the email due again after a delay that doubles from ten seconds, unless the invitation has ended. */
 export async function postponeInvitationMail(
   db: Db,
   { member_id, attempt, issue: mailed }: DueInvitation,

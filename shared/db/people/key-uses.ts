@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type Db, sql } from '../pool.ts';
 
 /**
- * Writes the last uses of keys. A time never goes back: of several processes the latest use counts. The rows are locked
- * in one order to avoid deadlocks.
+ * Writes the last uses of keys. A time never decreases: across processes the latest use wins. Rows are locked in one
+ * order to avoid deadlocks.
  */
 export type RecordUses = (
   db: Db,
@@ -26,7 +26,7 @@ const usesOf =
     `);
   };
 
-/** Of the keys of the operations API. */
+/** Last uses of keys of the operations API. */
 export const recordKeyUses = usesOf('api_keys');
-/** Of the keys of the data API. */
+/** Last uses of keys of the data API. */
 export const recordDataKeyUses = usesOf('data_keys');

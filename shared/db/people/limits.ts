@@ -4,7 +4,7 @@ import { type LimitedNoun, workspaceLimits } from '../../limits.ts';
 import { type FragmentSqlToken, sql, type Tx } from '../pool.ts';
 import { lockWorkspace } from './workspaces.ts';
 
-/** The rows that count, of a table aliased `t`. */
+/** The rows that count towards each limit, of a table aliased `t`. */
 const counted: Readonly<Record<LimitedNoun, FragmentSqlToken>> = {
   workflows: sql.fragment`workflows t WHERE true`,
   templates: sql.fragment`templates t WHERE true`,
@@ -20,9 +20,9 @@ const counted: Readonly<Record<LimitedNoun, FragmentSqlToken>> = {
 };
 
 /**
- * Checks that a workspace may have one more item, which the same transaction then adds. The workspace's row stays
- * locked until it ends: of two concurrent requests for the last place, the second waits and then counts the first.
- * `isDemo` counts only that kind. Throws AppError `conflict`, saying what to do, and `not_found` for the workspace.
+ * Checks that a workspace has room for one more item, which the same transaction then adds. The workspace's row stays
+ * locked until the transaction ends: of two concurrent requests for the last item, the second waits and then counts the
+ * first. `isDemo` counts only that kind. Throws AppError `conflict`, with a remedy, and `not_found` for the workspace.
  */
 export async function requireRoom(
   tx: Tx,

@@ -14,9 +14,9 @@ import { sql, type Tx } from '../pool.ts';
 import type { Operator } from './held-member.ts';
 
 /**
- * Keeps gained capabilities from other people. An invitation gets a new code, because the previous code was issued for
- * less. Keys whose makers lack the gained capabilities are revoked, unless `keep_keys`. Returns the new code, and the
- * details for the audit entry.
+ * Keeps gained capabilities from other people. An invitation gets a new code, because the previous one was issued for
+ * fewer capabilities. Keys whose makers lack the gained capabilities are revoked, unless `keep_keys`. Returns the new
+ * code, and the details for the audit entry.
  */
 export async function guardGain(
   tx: Tx,
@@ -106,7 +106,7 @@ const revokedKey = z.object({
   member_id: z.string(),
 });
 
-/** Runs after the member is deleted: a key that is being created for them is in the table by then, or is refused. */
+/** Call this after the member is deleted: a key that is being created for them then exists already, or is refused. */
 export async function revokeKeysOf(tx: Tx, manager: Operator, member: MemberRow): Promise<void> {
   // In the same order as other statements that lock several keys.
   const ids = await tx.anyFirst(sql.prepared('membership_keys_of', z.object({ id: z.string() }))`

@@ -7,8 +7,8 @@ import { type Db, type FragmentSqlToken, sql } from '../pool.ts';
 
 /**
  * Member statistics per UTC day, in `member_days`. An audit entry is counted when it gets its seal, which happens once;
- * a cost when it is folded into the usage of its day. Before that, both are read from where they wait. So no action
- * waits for the counting, and retention only removes counted rows.
+ * a cost when it is folded into the usage of its day. Until then, both are read from their queues. So no action waits
+ * for counting, and retention only removes counted rows.
  *
  * A statement that updates several days locks them in the order of their key.
  */
@@ -64,7 +64,7 @@ const statsRow = z.object({
 
 const RECENT_ACTIONS = 15;
 
-/** As of now, or of `at` (ISO 8601) for the days that are shown. Throws AppError `not_found`. */
+/** As of now; `at` (ISO 8601) sets the days that are shown. Throws AppError `not_found`. */
 export async function readMemberStats(
   db: Db,
   {

@@ -73,7 +73,7 @@ function shownCode(viewer: Actor, row: MemberRow, sealer: Sealer | undefined): s
   return openInviteCode(row.id, row.invite_code_sealed, sealer);
 }
 
-/** A page of the members of the viewer's workspace, whatever their status, by when they joined. */
+/** A page of the members of the viewer's workspace, in any status, in the order in which they joined. */
 export async function listMembers(
   db: Db,
   viewer: Actor,

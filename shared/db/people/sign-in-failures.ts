@@ -7,7 +7,7 @@ const attemptRow = z.object({ subject: z.string(), failures: z.number(), seconds
 
 /**
  * Counts an attempt against each subject as a failure, before its result is known, so that concurrent attempts stay
- * within the limit. Returns for each subject the count in its current window and when that ends, in seconds.
+ * within the limit. Returns each subject's count in its current window, and the seconds until the window ends.
  */
 export async function countAttempt(
   db: Db,
@@ -26,7 +26,7 @@ export async function countAttempt(
 
 const nothing = z.object({});
 
-/** The attempt did not fail: it is subtracted from each subject. */
+/** Subtracts an attempt that did not fail from each subject. */
 export async function forgiveAttempt(db: Db, subjects: readonly string[]): Promise<void> {
   await db.query(sql.prepared('sign_in_failures_forgive', nothing)`
     WITH held AS MATERIALIZED (

@@ -7,9 +7,9 @@ import { hashInviteCode } from './invite-codes.ts';
 import { memberColumns, memberRow, type MemberRow } from './members.ts';
 import { type Db, type Pool, sql, type Tx } from '../pool.ts';
 
-/** Pending sign-ups of the installation: adding one needs no authentication. */
+/** Maximum pending sign-ups of the installation, since signing up needs no authentication. */
 const MAX_PENDING = 1_000;
-/** Pending sign-ups from one network, so that none can block all others. */
+/** Maximum pending sign-ups from one network, so that none can block the others. */
 const MAX_PENDING_PER_NETWORK = 50;
 
 const accountColumns = sql.fragment`${memberColumns}, m.password_hash, m.session_epoch`;
@@ -43,7 +43,7 @@ export async function readAccount(db: Db, memberId: string): Promise<Account | u
 
 /**
  * Adds a viewer who waits for approval to the default workspace. Undefined when the email already belongs to a member
- * of any workspace and status. Throws AppError `rate_limited` when too many wait, for every caller.
+ * of any workspace and status. Throws AppError `rate_limited`, for every caller, when too many are pending.
  */
 export async function signUp(
   db: Pool,

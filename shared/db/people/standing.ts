@@ -23,8 +23,8 @@ const standing = z.object({
 });
 
 /**
- * Waits for earlier changes and returns the actor as they are then: a member who was demoted or removed meanwhile is
- * refused. Throws AppError `forbidden` without the capability.
+ * Waits for earlier changes and returns the actor's current state: a member who was demoted or removed in the meantime
+ * is refused. Throws AppError `forbidden` without the capability.
  */
 export async function lockMembership(tx: Tx, actor: Actor, capability: Capability): Promise<Actor> {
   await lockWorkspace(tx, actor.workspaceId);
@@ -43,8 +43,8 @@ export async function lockMembership(tx: Tx, actor: Actor, capability: Capabilit
 }
 
 /**
- * Nobody can grant or remove more than they hold. Throws AppError `forbidden` with the first capability of the holder
- * that the actor lacks.
+ * An actor cannot grant or remove more than they hold. Throws AppError `forbidden` with the first capability of the
+ * holder that the actor lacks.
  */
 export function requireAtLeast(actor: Actor, holder: Pick<Actor, 'role' | 'overrides'>): void {
   const lacking = firstLacking(actor, heldCapabilities(holder.role, holder.overrides));

@@ -43,9 +43,9 @@ export const lostCapabilities = (before: Standing, after: Standing | undefined):
     : [];
 
 /**
- * An active admin can lose capabilities only while another admin holds all of them and can restore them: nobody can
- * grant more than they hold, so a capability that no admin holds would be lost. Returns the new owner when the owner
- * stops being an admin: the admin who has been a member longest. Undefined when ownership stays. Throws AppError
+ * An active admin can lose capabilities only while another admin holds all of them and can restore them: no one can
+ * grant more than they hold, so a capability that no admin holds would be lost. When the owner stops being an admin,
+ * returns the new owner: the admin who has been a member longest. Undefined when ownership stays. Throws AppError
  * `invalid` when there is no such admin.
  */
 export async function requireSuccessor(
@@ -116,7 +116,7 @@ export async function restoreOwner(
 
 const chosenRow = z.object({ id: z.string(), workspace_id: z.string() });
 
-/** Expects that the previous owner's row is deleted or no longer the owner's. */
+/** Call this after the previous owner's row is deleted or no longer the owner's. */
 export async function passOwnership(
   tx: Tx,
   manager: Actor,

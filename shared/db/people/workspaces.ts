@@ -100,7 +100,7 @@ export async function readDefaultOwner(db: Db): Promise<Actor | undefined> {
   };
 }
 
-/** Members are counted in every status. */
+/** `member_count` includes members in every status. */
 export async function readWorkspace(db: Db, workspaceId: string): Promise<Workspace> {
   const row = await db.maybeOne(sql.prepared('workspace_read', workspaceSchema)`
     SELECT w.id, w.name, w.plan, w.created_at,
@@ -125,7 +125,7 @@ export async function lockWorkspace(
   return row;
 }
 
-/** An unchanged value leaves no audit entry. */
+/** An unchanged value adds no audit entry. */
 export async function updateWorkspace(
   db: Pool,
   actor: Actor,
@@ -147,7 +147,7 @@ export async function updateWorkspace(
   });
 }
 
-/** Effective at once. The current plan leaves no audit entry. */
+/** Takes effect immediately. The current plan adds no audit entry. */
 export async function changePlan(db: Pool, actor: Actor, plan: PlanName): Promise<void> {
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {

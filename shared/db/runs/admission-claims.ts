@@ -12,7 +12,7 @@ const fingerprintOf = (input: JsonObject): string =>
 
 const claimRow = z.object({ run_id: z.string(), fingerprint: z.string() });
 
-/** The existing run of the request's event or idempotency key. */
+/** The existing run of the request's signature, event or idempotency key. */
 export async function findReplay(db: Db, request: RunRequest): Promise<string | undefined> {
   if (request.signature !== undefined) {
     const signed = await findSignedRun(db, request, request.signature);
@@ -76,9 +76,9 @@ interface Claim {
 }
 
 /**
- * What a request claims before anything is counted: `claim` has a row if the request got it. Of two requests with the
- * same claim, the second waits for the first. If the first commits, the second gets nothing; if it is refused, the
- * second gets the claim.
+ * The claim that a request makes before anything is counted; `claim` has a row if it succeeded. Of two requests with
+ * the same claim, the second waits for the first. If the first commits, the second gets nothing; if the first is
+ * refused, the second gets the claim.
  */
 export function claimOf(request: RunRequest, runId: string): Claim {
   const { event, idempotencyKey: key, schedule, signature } = request;
@@ -130,7 +130,7 @@ const eventClaim = (
     )`;
 
 /**
- * The signature first, then the event, always in this order, to avoid deadlocks. A new signature with an old event
+ * Claims the signature, then the event, always in this order to avoid deadlocks. A new signature with an old event
  * would leave a signature without a run: this ends the statement, and the next iteration finds the run of the event.
  */
 function signedClaim(signature: SignatureMark, event: RunRequest['event'], runId: string): Claim {

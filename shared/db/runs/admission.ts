@@ -40,7 +40,7 @@ export type Admission =
   | { outcome: 'admitted'; run: AdmittedRun; summary: RunSummary; outbox: OutboxRow }
   | { outcome: 'replayed'; runId: string };
 
-/** A version of a workflow: its graph, or why it cannot run. */
+/** A version of a workflow: its graph, or the reason that it cannot run. */
 export interface Runnable {
   version: number;
   graph?: Graph;
@@ -93,7 +93,7 @@ export async function admitRun(
 
 const admittedRow = z.object({ ...summaryRow.shape, outbox_id: z.number() });
 
-/** The run with this id: what an admission wrote whose response was lost. */
+/** Finds the run of an admission whose response was lost. */
 async function findAdmitted(db: Pool, runId: string) {
   return db.maybeOne(sql.prepared('admission_find_admitted', admittedRow)`
     SELECT ${summaryColumns},
@@ -113,7 +113,7 @@ const afterBudgets = (
     return tx.maybeOne(statement);
   });
 
-/** Unlimited plans count in this many rows, so that concurrent triggers do not wait for each other. */
+/** Counter rows of an unlimited plan, so that concurrent triggers do not wait for each other. */
 const COUNTER_SHARDS = 16;
 const runsPerMonth = JSON.stringify(
   Object.fromEntries(planNames.map((name) => [name, plans[name].runsPerMonth])),
@@ -179,7 +179,7 @@ const refusedRun = (
       UNION ALL SELECT refuse('graph', '{}') FROM claimed WHERE ${graph === undefined}
     )`;
 
-/** What an admitted run writes: itself, its count in the usage, its audit entry and the outbox entry to start it. */
+/** The rows of an admitted run: the run, its count in the usage, its audit entry and the outbox entry to start it. */
 function admittedRows(request: RunRequest, runId: string): FragmentSqlToken {
   const { actor, trigger, input } = request;
   const details = { run_id: runId, trigger, ...request.audit?.details };
@@ -206,7 +206,7 @@ function admittedRows(request: RunRequest, runId: string): FragmentSqlToken {
     )`;
 }
 
-/** The one statement of an admission; no row when something it relies on has changed. */
+/** The single statement of an admission; returns no row when something it relies on has changed. */
 function admission(request: RunRequest, runnable: Runnable, runId: string) {
   const { actor } = request;
   const { version, toolRevision } = runnable;

@@ -15,9 +15,9 @@ import { appendFrames, writePending } from './log.ts';
 import { closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
 
 /**
- * How runs end other than with success. Each end is one compare-and-set on the status, with its terminal frame and,
- * where `alerts` says that channels are configured, one alert in the same transaction. So a run has exactly one
- * terminal event in any race.
+ * All ends of runs other than success. Each end is one compare-and-set on the status, with its terminal frame and, if
+ * `alerts` is set because channels are configured, one alert in the same transaction. So a run has exactly one terminal
+ * event in any race.
  */
 
 interface RunFailure {
@@ -38,9 +38,9 @@ const failing = z.object({
 });
 
 /**
- * The execution's n-th failure. Reads the ledger first: steps that are finished there did not fail. A resume that was
- * granted for failure n lets the execution retry; otherwise the run ends `failed`. Idempotent: a repeated call returns
- * the earlier verdict.
+ * Handles the execution's n-th failure. Reads the ledger first: steps that are finished there did not fail. A resume
+ * that was granted for failure n lets the execution retry; otherwise the run ends `failed`. Idempotent: a repeated call
+ * returns the earlier verdict.
  */
 export async function reportFailure(
   db: Pool,
@@ -54,7 +54,7 @@ export async function reportFailure(
     `);
     if (run === null) return { verdict: 'fail', error: 'Run not found' };
     if (run.superseded) {
-      // The resume that replaced it handles the rest of its report.
+      // The resume that replaced this execution handles the rest.
       await tx.query(sql.prepared('failure_report_late', z.object({}))`
         UPDATE runs SET failures_reported = greatest(failures_reported, ${call.n}::int),
           failures_granted = greatest(failures_granted, ${call.n}::int)
@@ -66,7 +66,7 @@ export async function reportFailure(
     const continues =
       Object.keys(outputs).length > 0 || (run.wanted && run.failures_granted >= call.n);
     if (continues) {
-      // The failed steps are about to be retried: only the other writes happen.
+      // The failed steps will be retried, so only the other writes are stored.
       const control = call.control.filter((step) => step.status !== 'failed');
       if (run.wanted) await writePending(tx, { ...call, control });
       return Object.keys(outputs).length > 0
@@ -112,7 +112,7 @@ async function finishedOutputs(tx: Tx, call: FailureCall): Promise<Record<string
   return Object.fromEntries(rows.map((row) => [row.step_key, row.output]));
 }
 
-/** A timed-out attempt, or a template that did not render, could not write its own end: it is written here. */
+/** Writes the end of a step that could not write it: a timed-out attempt, or a template that did not render. */
 async function writeFailedSteps(tx: Tx, call: FailureCall): Promise<void> {
   const rows = await tx.any(sql.prepared(
     'failure_write_steps',
@@ -182,8 +182,8 @@ async function endFailed(
 }
 
 /**
- * Ends an open run from outside its execution's normal course (cancelled in the Temporal UI, workflow code failed,
- * execution lost). `execution` undefined: any. Returns false when the run had already ended.
+ * Ends an open run outside its execution's normal course (cancelled in the Temporal UI, workflow code failed, execution
+ * lost). `execution` undefined: any. Returns false when the run had already ended.
  */
 export async function abandonRun(
   db: Pool,
@@ -229,7 +229,7 @@ async function lockOpen(
   return row !== null;
 }
 
-/** A member's cancel: the run ends at once; its execution is notified after the commit. */
+/** A member's cancel: the run ends immediately; its execution is notified after the commit. */
 export async function cancelRun(
   db: Pool,
   cancel: { actor: Actor; runId: string; alerts: boolean },

@@ -116,7 +116,7 @@ interface AnswerColumn {
   set: (value: FragmentSqlToken) => FragmentSqlToken;
 }
 
-/** How `gates` holds each field of an answer. */
+/** How the `gates` table stores each field of an answer. */
 const answerColumns = {
   approved: {
     read: sql.fragment`status = 'approved'`,
@@ -204,16 +204,16 @@ export interface Decided {
 }
 
 /**
- * Records a person's decision at a gate. A gate can be decided whenever it is open and its run is running or paused,
- * whatever the state of the run's other gates. Throws AppError `not_found`, or `conflict` with the state of the gate.
+ * Records a person's decision at a gate. A gate can be decided while it is open and its run is running or paused,
+ * regardless of the run's other gates. Throws AppError `not_found`, or `conflict` with the state of the gate.
  *
  * One statement is enough unless it has to wait for the run's row. Then its snapshot is outdated: the gate it chose may
- * be decided, and one that was opened meanwhile is missing. In that case it decides nothing, and a second attempt locks
- * the row first, so that its snapshot contains everything about the run.
+ * be decided, and newly opened gates are missing. In that case it decides nothing, and a second attempt locks the row
+ * first, so that its snapshot contains everything about the run.
  */
 export async function decideGate(db: Pool, decision: Decision): Promise<Decided> {
   const auditId = newId('audit');
-  // Set inside the call, which the compiler does not see.
+  // The compiler does not see the assignment inside the callback.
   let runStatus = null as string | null;
   const decided = await withCertainty(
     async () => {
@@ -239,7 +239,7 @@ export async function decideGate(db: Pool, decision: Decision): Promise<Decided>
   });
 }
 
-/** The gate that is decided: the one that was named, or the one that has been open longest. */
+/** The gate to decide: the named one, else the one that has been open longest. */
 function decidedGate(decision: Decision): FragmentSqlToken {
   const { actor, approved } = decision;
   const nodeId = decision.nodeId ?? null;
@@ -274,7 +274,7 @@ const decisionFrame = sql.fragment`
       FROM moved, gate
     )`;
 
-/** The audit entry, with the id by which `findDecided` knows it. */
+/** The audit entry; `findDecided` looks it up by its id. */
 const decisionAudit = ({ actor, approved, reason = '' }: Decision, auditId: string) => sql.fragment`
     audit AS (
       INSERT INTO audit_log (id, workspace_id, action, actor_id, actor_name, target_type, target_id, details)
@@ -334,8 +334,8 @@ const heldRun = z.object({ transaction: z.string() });
 const foundDecision = z.object({ step_key: z.string(), outbox_id: z.number() });
 
 /**
- * What a decision wrote whose response was lost: its audit entry has the id. Waits for the run's row, so that the
- * decision is no longer in progress. The reconciler handles the outbox entry.
+ * Finds a decision whose response was lost, by the id of its audit entry. Waits for the run's row, so that the decision
+ * is no longer in progress. The reconciler handles the outbox entry.
  */
 async function findDecided(
   db: Pool,
@@ -369,7 +369,8 @@ const lastRound = z.object({
 });
 
 /**
- * Why no gate could be decided: the reason of the requested gate, else of the run. The caller has locked the run's row.
+ * The error when no gate could be decided: the state of the requested gate, else of the run. The caller must have
+ * locked the run's row.
  */
 async function refusal(tx: Tx, runStatus: string, asked: Decision): Promise<Error> {
   const gate = await tx.maybeOne(sql.prepared('gates_last_round', lastRound)`

@@ -36,7 +36,7 @@ export async function writePending(db: Db, pendingWrites: PendingWrites): Promis
   `);
 }
 
-/** The same for a caller without a transaction, if the run still accepts this execution's work. */
+/** Like `writePending`, in its own transaction, if the run still accepts this execution's work. */
 export async function recordControl(
   db: Pool,
   call: PendingWrites & { execution: string },

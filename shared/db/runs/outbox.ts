@@ -15,7 +15,7 @@ const outboxRow = z.object({
 });
 export type OutboxRow = z.infer<typeof outboxRow>;
 
-/** How long a leased row belongs to its process. After this another process takes over. */
+/** Lease of a row. After it expires, another process takes over. */
 export const LEASE_MS = 10_000;
 const BACKOFF_CAP_MS = 30_000;
 
@@ -37,7 +37,8 @@ export async function enqueue(
 
 /**
  * Queues one alert in the transaction of the status change, so that there is one for each change. The reconciler sends
- * it within its interval. The texts are stored now, since the run and its workflow may be deleted or renamed before.
+ * it within its interval. The texts are stored now, since the run and its workflow may be deleted or renamed before
+ * then.
  */
 export async function queueAlert(
   tx: Tx,
@@ -89,8 +90,8 @@ export async function takeDue(db: Db, limit: number): Promise<readonly OutboxRow
 }
 
 /**
- * Removes a dispatched row, and stores its execution on the run when the run has none yet. A lost removal leaves a row
- * that is dispatched once more, without effect.
+ * Removes a dispatched row, and stores its execution on the run when the run has none yet. If the removal is lost, the
+ * row is dispatched again, without effect.
  */
 export async function complete(db: Db, row: OutboxRow, temporalRunId?: string): Promise<void> {
   const runId = temporalRunId ?? null;
@@ -118,8 +119,8 @@ export async function postpone(db: Db, row: OutboxRow, reason: string): Promise<
 }
 
 /**
- * Stores what every further attempt must repeat exactly. Returns false, with nothing changed, when the row has changed
- * since it was read, or was deleted: another process decides.
+ * Stores the payload that all further attempts must repeat exactly. Returns false and changes nothing when the row was
+ * changed or deleted after it was read: then another process decides.
  */
 export async function remember(db: Db, row: OutboxRow, payload: JsonObject): Promise<boolean> {
   const { rowCount } = await db.query(sql.prepared('outbox_remember', z.object({}))`

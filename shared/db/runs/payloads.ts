@@ -4,8 +4,8 @@ import { type Pool, sql } from '../pool.ts';
 /** Payloads that are too large for the event history, by the SHA-256 of their bytes in hexadecimal. */
 
 /**
- * Stores a payload unless it exists. Storing it again renews its time, at most once a day to avoid a write each time.
- * An update, even without a change, waits for a sweep that is deleting the row, and then inserts it again.
+ * Stores a payload unless it exists. Storing it again renews its timestamp, at most once a day to avoid a write each
+ * time. An update, even without a change, waits for a sweep that is deleting the row, and then inserts it again.
  */
 export async function storePayload(db: Pool, digest: string, bytes: Buffer): Promise<void> {
   await db.query(sql.prepared('payload_store', z.object({}))`

@@ -49,7 +49,7 @@ export function controlRows(pendingWrites: Pick<PendingWrites, 'run_id' | 'contr
 
 /**
  * The columns that an upsert of a step `s` sets when the step restarts: a trigger stores the previous attempt. `begins`
- * says when it does; a loop or a timer that a cancel closed continues as the same attempt.
+ * is the condition of a restart; a loop or a timer that a cancel closed continues as the same attempt.
  */
 export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) => sql.fragment`
   attempts = s.attempts + CASE WHEN ${begins} THEN 1 ELSE 0 END,
@@ -57,7 +57,7 @@ export const anotherAttempt = (begins: FragmentSqlToken = sql.fragment`true`) =>
   attempt_ended_at = CASE WHEN ${begins} THEN NULL ELSE s.attempt_ended_at END,
   started_at = CASE WHEN ${begins} THEN excluded.started_at ELSE s.started_at END`;
 
-/** The time at which a row of `run` is written, as one value: a step that starts and ends with it took no time. */
+/** The write time of a row of `run`, as a single value: a step that starts and ends with it took no time. */
 export const moment = sql.fragment`LATERAL (SELECT run.id, clock_timestamp() AS now) AS moment`;
 
 /**

@@ -14,7 +14,7 @@ const runRow = z.object({
 
 /**
  * Everything a new execution needs to continue a lost one: outputs of finished steps, gate decisions and rounds, and
- * how many failures were reported. Control nodes are computed again.
+ * the number of reported failures. Control nodes are computed again.
  */
 export async function loadLedger(db: Pool, runId: string): Promise<LedgerState> {
   const finished = await db.any(sql.prepared('ledger_finished', finishedRow)`
@@ -57,7 +57,7 @@ export interface StartableRun extends AdmittedRun {
   temporalRunId: string | null;
   superseded: string[];
   fromLedger: boolean;
-  /** How often it was resumed. */
+  /** The number of resumes. */
   resumedCount: number;
 }
 
@@ -92,8 +92,8 @@ export async function readStartable(db: Pool, runId: string): Promise<StartableR
 
 /**
  * Replaces the newest execution, so that its further reports are ignored, and lets the execution of the `n`-th resume
- * work for the run. Undefined: Temporal has none. Returns false, with nothing changed, when the run has ended since or
- * was resumed again: then this resume starts no execution.
+ * work for the run. `execution` undefined: Temporal has none. Returns false and changes nothing when the run has ended
+ * or was resumed again: then this resume starts no execution.
  */
 export async function supersede(
   db: Pool,

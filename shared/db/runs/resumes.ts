@@ -23,7 +23,7 @@ const resumableRow = z.object({
 
 /** Resumes a run that a budget stopped, without its block budgets. */
 export interface Override {
-  /** What the run may cost in total; null: no cap. */
+  /** Cap on the run's total cost; null: no cap. */
   capMicros: number | null;
   reason?: string;
 }

@@ -6,14 +6,14 @@ import { type FragmentSqlToken, sql } from '../pool.ts';
 export const phaseMs = sql.fragment`
   (extract(epoch FROM clock_timestamp() - coalesce(phase_since, created_at)) * 1000)::bigint`;
 
-/** The run is open, no resume has replaced this execution, and no resume is in progress. */
+/** Whether the run is open, no resume has replaced this execution, and no resume is in progress. */
 export const acceptsWorkOf = (execution: string) => sql.fragment`
   status IN ('pending', 'running', 'paused') AND NOT (${execution} = ANY(superseded)) AND NOT resuming`;
 
-/** How long the run has been active so far. */
+/** The run's active time so far, in ms. */
 export const activeMsNow = sql.fragment`active_ms + CASE WHEN status = 'running' THEN ${phaseMs} ELSE 0 END`;
 
-/** The clocks of a run that stops being active or waiting now, or was active for `activeMs` and has stopped since. */
+/** The clocks of a run that stops being active or waiting, now or earlier, after `activeMs` of active time. */
 export const stopClocks = (activeMs: FragmentSqlToken = activeMsNow) => sql.fragment`
   active_ms = ${activeMs},
   waiting_ms = waiting_ms + CASE WHEN status = 'paused' THEN ${phaseMs} ELSE 0 END,

@@ -16,6 +16,6 @@ export interface RunRequest {
   signature?: SignatureMark;
   /** Defaults to `run` on the workflow. Other triggers name their own action (`schedule_run`, `webhook_run`). */
   audit?: { action: string; details: JsonObject };
-  /** The schedule that starts the run; `dueAt` is null when a member started it by hand. */
+  /** The schedule that starts the run; `dueAt` is null when a member started it manually. */
   schedule?: { id: string; dueAt: string | null };
 }

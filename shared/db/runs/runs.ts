@@ -29,7 +29,7 @@ interface StepRow {
   iteration: number[];
   output_key: string | null;
   attempts: number;
-  /** Earlier attempts, as far as they are stored. */
+  /** Earlier attempts, if they are stored. */
   earlier: EarlierAttempt[] | null;
   status: Step['status'];
   queued_at: string | null;
@@ -220,7 +220,7 @@ function attemptsOf(row: StepRow): StepAttempt[] {
   );
 }
 
-/** The fields of the newest attempt that a trigger stores for earlier ones. */
+/** The outcome of the newest attempt; for earlier ones a trigger stores it. */
 function outcomeOf({ status, attempt_ended_at, error }: StepRow): StepAttempt['outcome'] {
   if (attempt_ended_at !== null) return error === null ? 'interrupted' : 'failed';
   return status === 'success' || status === 'failed' || status === 'cancelled' ? status : null;
@@ -260,7 +260,7 @@ function stateSoFar(input: JsonObject, steps: readonly StepRow[]): JsonObject {
 
 const statusRow = z.object({ status: z.enum(runStatuses) });
 
-/** Where a run is, without its content; undefined when there is no such run. */
+/** The status of a run; undefined when there is no such run. */
 export async function readRunStatus(
   db: Db,
   run: { workspaceId: string; runId: string },

@@ -10,7 +10,7 @@ import { closeHolds } from '../money/holds.ts';
 import { type Pool, sql } from '../pool.ts';
 import { activeMsNow, closeOpenSteps, stopClocks, acceptsWorkOf } from './row.ts';
 
-/** `active_ms` and `phase_us` are the clocks that `duration_ms` consists of. */
+/** `duration_ms` consists of the clocks `active_ms` and `phase_us`. */
 const settling = z.object({
   status: z.string(),
   wanted: z.boolean(),
@@ -36,20 +36,20 @@ export type EvaluateChecks = (
   run: CheckedRun,
 ) => Promise<Evals>;
 
-/** Only cheap checks; expensive ones fail here. */
+/** Evaluates cheap checks; expensive ones fail. */
 const evaluateOnTheSpot: EvaluateChecks = (_workspaceId, checks, run) =>
   Promise.resolve(evaluateChecks(checks, run, { budget: { work: SMALL_WORK } }));
 
 /**
  * Ends a run with success: status, duration, output, state, evaluation checks, `run_completed` and `run_evaluated`. A
- * repeated call finds `success` and changes nothing; a run that was cancelled meanwhile does not change.
+ * repeated call finds `success` and changes nothing; a cancelled run does not change.
  */
 export async function settleRun(
   db: Pool,
   call: SettleCall & { execution: string },
   evaluate: EvaluateChecks = evaluateOnTheSpot,
 ): Promise<Settlement> {
-  // Most workflows have no checks: then nothing is read first.
+  // Most workflows have no checks and need no read first.
   const unchecked = await writeSettlement(db, call, undefined);
   if (unchecked.settled) return unchecked;
   for (let round = 0; round < MAX_SCORINGS; round += 1) {
@@ -68,10 +68,10 @@ export async function settleRun(
   throw new Error(`run ${call.run_id} changed each time after its checks had been scored`);
 }
 
-/** A run that is about to be settled rarely changes: when a lost attempt books its cost. */
+/** A run rarely changes while it is settled, only when a lost attempt books its cost. */
 const MAX_SCORINGS = 5;
 
-/** The check results, and the run as it was scored: it is settled in that state or not at all. */
+/** The check results, and the scored run. The run is settled only if it is unchanged. */
 interface Scored {
   evals: Evals;
   run: z.infer<typeof settling>;
@@ -100,8 +100,8 @@ const stillAsScored = ({ run }: Scored) => sql.fragment`
 const settled = z.object({ status: z.string().nullable(), cost_micros: z.number().nullable() });
 
 /**
- * One statement, decided by the run's status and execution after the row is locked. With `scored` undefined it does
- * nothing when the workflow has checks; null: it had none when it was read.
+ * Settles the run in one statement, decided by its status and execution after the row is locked. `scored` undefined:
+ * does nothing when the workflow has checks; null: it had none when it was read.
  */
 async function writeSettlement(
   db: Pool,

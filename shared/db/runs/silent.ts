@@ -4,14 +4,14 @@ import { type Db, sql, syncCommit } from '../pool.ts';
 /** An open run to compare with Temporal. */
 const silentRun = z.object({
   id: z.string(),
-  /** For how long it has had no live execution; null: the last check found one. */
+  /** How long it has had no live execution; null: the last check found one. */
   lost_for_ms: z.number().nullable(),
 });
 export type SilentRun = z.infer<typeof silentRun>;
 
 /**
- * Returns open runs that wait for nothing in this service, to compare them with Temporal, each once per interval across
- * all processes. Up to `limit` of each of these, in this order:
+ * Returns open runs without outbox entries other than alerts, to compare them with Temporal, each once per interval
+ * across all processes. Up to `limit` of each of these, in this order:
  *
  * - runs whose execution was missing `graceMs` ago or earlier
  * - runs in `suspects`, at least `suspectMs` after their last check
@@ -37,7 +37,7 @@ export async function takeSilentRuns(
   const idle = sql.fragment`r.status IN ('pending', 'running', 'paused')
         AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = r.id AND o.kind <> 'alert')`;
   const lookedAt = sql.fragment`coalesce(r.checked_at, r.created_at)`;
-  // A mark that a database crash loses means one more check.
+  // If a database crash loses a mark, the run is checked once more.
   return db.any(sql.prepared('take_silent_runs', silentRun)`
     WITH lost AS (
       SELECT r.id FROM runs r
@@ -60,7 +60,7 @@ export async function takeSilentRuns(
   `);
 }
 
-/** Records that an open run has no live execution, and since when, or that it has one after all. */
+/** Records that an open run has no live execution, and since when, or that it has one. */
 export async function markLost(db: Db, runId: string, lost: boolean): Promise<void> {
   await db.query(sql.prepared('mark_lost', z.object({}))`
     UPDATE runs SET lost_since = CASE WHEN ${lost} THEN coalesce(lost_since, now()) END

@@ -19,7 +19,7 @@ export interface StepEnd {
   stepKey: string;
   nodeId: string;
   claim: string;
-  /** The attempt's possible cost was reserved when it started. */
+  /** Whether the attempt's possible cost was reserved when it started. */
   counted?: boolean;
   spending: StepSpending;
   /** The claim and number of the attempt, to write the claim again if it is lost. */

@@ -38,7 +38,7 @@ export interface StepBeginning {
   outputKey: string | null;
   input: Json;
   queuedAt: Date;
-  /** What the attempt may cost. Evaluated only where a cap or a budget applies. Absent: unknown. */
+  /** The attempt's possible cost. Evaluated only where a cap or a budget applies. Absent: unknown. */
   cost?: StepCost | (() => Promise<StepCost>);
   /** The policy verdicts for the step, and the policy revision they are based on. */
   judged: { workspaceId: string; revision: number; verdicts: readonly PolicyVerdict[] };
@@ -82,7 +82,7 @@ export type BeginOutcome =
       generation: number;
       /** A cap or a budget applies: a model without a price must not be used. */
       budgeted: boolean;
-      /** The cost it may have is reserved until the step ends. */
+      /** Its possible cost is reserved until the step ends. */
       counted: boolean;
     }
   /** The step has already finished, with this output. */
@@ -155,7 +155,7 @@ interface ClaimOptions {
   again?: number;
 }
 
-/** What a run under a cap or a budget is asked before its step starts, unless that is decided already. */
+/** The limit checks before a step starts, for a run under a cap or a budget; none when they are already decided. */
 function limitsOf(decided: boolean, free: boolean) {
   if (decided) {
     return {
@@ -173,7 +173,7 @@ function limitsOf(decided: boolean, free: boolean) {
   };
 }
 
-/** The frames of the claim, and the position of the step's own among them. */
+/** The frames of the claim, and the position of the step's own frame. */
 function framesOf(
   step: StepBeginning,
   done: boolean,
@@ -196,7 +196,7 @@ function framesOf(
   return { frames, ordinal: before.length + 1 };
 }
 
-/** The run's row, locked and moved on, when the run still wants this work. */
+/** The run's row, locked and updated, if the run still accepts this work. */
 const heldRun = (step: StepBeginning, frames: number, lost: boolean) => sql.fragment`
     held AS (
       UPDATE runs SET
@@ -252,9 +252,9 @@ const claimedStep = (
     )`;
 
 /**
- * One statement. With `counted`, the limits are already checked and this cost is reserved. With `again` (the number of
- * an attempt whose claim a database crash lost), they are checked too, and the step is claimed only if the ledger has
- * no such attempt yet.
+ * Claims the step in one statement. With `counted`, the limits are already checked and this cost is reserved. With
+ * `again` (the number of an attempt whose claim a database crash lost), they are checked too, and the step is claimed
+ * only if the ledger has no such attempt yet.
  */
 export async function claimStep(
   db: Db,
@@ -335,7 +335,7 @@ const outcomeRow = z.object({
   status: z.string(),
   output: z.json().nullable(),
   error: z.string().nullable(),
-  /** True when there was no resume since. */
+  /** False after a later resume. */
   current: z.boolean(),
 });
 

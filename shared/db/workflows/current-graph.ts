@@ -19,7 +19,7 @@ export interface CurrentGraph {
   toolRevision: number;
 }
 
-/** All as of one moment. Undefined when the workspace has no such workflow. */
+/** Reads everything as of one moment. Undefined when the workspace has no such workflow. */
 export async function readCurrentGraph(
   db: Db,
   ids: { workspaceId: string; workflowId: string },

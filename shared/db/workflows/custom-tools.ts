@@ -52,7 +52,7 @@ export interface CustomToolScope {
   toolId: string;
 }
 
-/** The owner of a sealed header: its value cannot be opened for another tool, or under another name. */
+/** Binds a sealed header to its tool and name: its value cannot be opened for another tool or name. */
 export const headerContext = (tool: CustomToolScope, header: string): string =>
   `${tool.workspaceId}/${tool.toolId}/${header.toLowerCase()}`;
 
@@ -62,7 +62,7 @@ export function toAnswer(tool: CustomTool): CustomToolAnswer {
   return { ...tool, headers: Object.fromEntries(names.map((name) => [name, HEADER_MASK])) };
 }
 
-/** By name. */
+/** Sorted by name. */
 export async function listCustomTools(
   db: Db,
   page: OffsetPage & { workspaceId: string },
@@ -83,7 +83,7 @@ export async function readCustomTool(db: Db, scope: CustomToolScope): Promise<Cu
   return tool;
 }
 
-/** The tool of `custom:<name>` in a workspace now. */
+/** The current tool of `custom:<name>` in a workspace. */
 export async function findCustomTool(
   db: Db,
   named: { workspaceId: string; name: string },
@@ -107,8 +107,7 @@ async function raiseRevision(tx: Tx, workspaceId: string): Promise<void> {
 
 /**
  * Registers a tool. `seal` receives its id and returns the sealed headers. Throws AppError `conflict` for a duplicate
- * name and when there are too many tools, `forbidden` where a graph in use already calls it, and whatever `seal`
- * throws.
+ * name and when there are too many tools, `forbidden` where a graph in use already calls it, and the errors of `seal`.
  */
 export async function createCustomTool(
   db: Pool,
@@ -144,8 +143,7 @@ const jsonOrNull = (value: JsonObject | null): string | null =>
 
 /**
  * Changes a tool to the result of `change`, and records the differences in the audit log. The next step that calls it
- * uses the new one. Throws AppError `not_found`, `forbidden` where a graph in use calls it, and whatever `change`
- * throws.
+ * uses the new one. Throws AppError `not_found`, `forbidden` where a graph in use calls it, and the errors of `change`.
  */
 export async function updateCustomTool(
   db: Pool,

@@ -9,7 +9,7 @@ import { sql, type Tx } from '../pool.ts';
 
 /**
  * A graph is in use where it is published, or where a webhook or a schedule runs it. A change of such a graph takes
- * effect at once, without another action.
+ * effect immediately, without another action.
  */
 
 interface WorkflowInUse {
@@ -49,8 +49,8 @@ const callerRow = z.object({
 });
 
 /**
- * The same for a change of the custom tool with this name: the graphs that call it then behave differently. The caller
- * has locked the workspace's row, see `keepTools`. Throws AppError `forbidden`.
+ * The same for a change of the custom tool with this name, which changes the behavior of the graphs that call it. The
+ * caller must have locked the workspace's row, see `keepTools`. Throws AppError `forbidden`.
  */
 export async function requireToReplaceTool(tx: Tx, actor: Actor, name: string): Promise<void> {
   const called = calledAs(name);
@@ -67,7 +67,7 @@ export async function requireToReplaceTool(tx: Tx, actor: Actor, name: string): 
 }
 
 /**
- * Locks the workspace's custom tools until the transaction ends, before a graph is put to use: waits for a change in
+ * Locks the workspace's custom tools until the transaction ends, before a graph comes into use: waits for a change in
  * progress, and a later change sees the graph in use. Call it before locking the workflow's row, since a tool change
  * locks the workspace's row first. Throws AppError `not_found`.
  */

@@ -121,9 +121,9 @@ export async function createSchedule(
 }
 
 /**
- * Changes the given fields; Temporal is synced afterwards. Times before the change are not caught up. `check` validates
- * the new times and throws their errors. Throws AppError `not_found`, `invalid`, and `forbidden` where the change
- * affects runs and the actor cannot run workflows.
+ * Changes the given fields; Temporal is synced afterwards. Due times before the change are not caught up. `check`
+ * validates the new times and throws their errors. Throws AppError `not_found`, `invalid`, and `forbidden` where the
+ * change affects runs and the actor cannot run workflows.
  */
 export async function updateSchedule(
   db: Pool,
@@ -135,7 +135,7 @@ export async function updateSchedule(
   const { workspaceId } = actor;
   await db.transaction(async (tx) => {
     if (body.enabled === true) await keepTools(tx, workspaceId);
-    // Before the schedule, in the lock order of a workflow's deletion.
+    // Locks the workflow before the schedule, as the workflow's deletion does.
     await tx.query(sql.prepared('schedules_hold_workflow_of', z.object({}))`
       SELECT FROM schedules s JOIN workflows w ON w.id = s.workflow_id
       WHERE s.id = ${scheduleId} AND s.workspace_id = ${workspaceId} FOR SHARE OF w
@@ -246,7 +246,7 @@ export async function readForTick(
   return row ?? undefined;
 }
 
-/** Stores why a due time started no run; of several the latest. */
+/** Stores the reason that a due time started no run; the latest replaces earlier ones. */
 export async function recordSkip(
   db: Db,
   tick: ScheduleScope & { dueAt: string; reason: string },

@@ -151,7 +151,9 @@ export async function updateTemplate(
   });
 }
 
-/** Workflows created from it stay. Throws AppError `not_found`, and `conflict` for a built-in one. */
+/**
+ * Deletes a template; workflows created from it stay. Throws AppError `not_found`, and `conflict` for a built-in one.
+ */
 export async function deleteTemplate(db: Pool, actor: Actor, templateId: string): Promise<void> {
   requireOwn(templateId);
   await db.transaction(async (tx) => {
@@ -164,7 +166,7 @@ export async function deleteTemplate(db: Pool, actor: Actor, templateId: string)
   });
 }
 
-/** Creates a draft workflow from it, including checks, and returns its id. Throws AppError `not_found`. */
+/** Creates a draft workflow from a template, with its checks, and returns its id. Throws AppError `not_found`. */
 export async function instantiateTemplate(
   db: Pool,
   actor: Actor,

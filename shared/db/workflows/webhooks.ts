@@ -131,14 +131,14 @@ const enabledRow = settingsRow.extend({
   workspace_id: z.string(),
   /** The run of the requested event, if one started within the window. */
   seen_run_id: z.string().nullable(),
-  /** The run of the requested signature, if it came before. */
+  /** The existing run of the requested signature, if any. */
   signed_run_id: z.string().nullable(),
 });
 export type EnabledWebhook = z.infer<typeof enabledRow>;
 
 /**
  * The enabled webhook of a workflow of any workspace: the caller has only the workflow's id and a secret. Includes the
- * runs that a known event or signature has started, so that most copies cost one statement.
+ * runs that the known event or signature has started, so that most duplicates cost one statement.
  */
 export async function findEnabledWebhook(
   db: Db,
@@ -194,7 +194,7 @@ export async function dropPastEvents(db: Db, batch: number): Promise<number> {
   return rowCount;
 }
 
-/** Beyond the tolerance, because the timestamp is checked by another clock than this database's. */
+/** Margin beyond the tolerance, because the timestamp is checked by a different clock than the database's. */
 const SIGNATURE_MARGIN_SECONDS = 600;
 
 /** Deletes signatures that are too old to be accepted again, at most `batch`; returns how many. */

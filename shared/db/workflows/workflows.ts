@@ -113,7 +113,7 @@ export async function requireWorkflow(db: Db, scope: WorkflowScope): Promise<voi
   if (found === null) throw notFound('Workflow');
 }
 
-/** The same, locked until the transaction ends. */
+/** Like `requireWorkflow`; also locks it until the transaction ends. */
 export async function keepWorkflow(tx: Tx, scope: WorkflowScope): Promise<void> {
   const found = await tx.maybeOne(sql.prepared('workflows_keep', z.object({ id: z.string() }))`
     SELECT id FROM workflows WHERE id = ${scope.workflowId} AND workspace_id = ${scope.workspaceId} FOR KEY SHARE
@@ -234,7 +234,7 @@ async function lockWorkflow(
 /**
  * Changes the given fields. A graph that differs in more than its formatting becomes a new version; runs keep the
  * version they were triggered with. Concurrent edits are serialized. Throws AppError `not_found`, and `forbidden` for a
- * new graph that the actor may not put to use.
+ * new graph that the actor cannot bring into use.
  */
 export async function updateWorkflow(
   db: Pool,
@@ -300,7 +300,7 @@ const auditWorkflow = async (
 ): Promise<void> =>
   recordAudit(tx, actor, { action, targetType: 'workflow', targetId: workflowId, details });
 
-/** Draft to published. Has no effect on a published workflow. */
+/** Publishes a draft. Has no effect on a published workflow. */
 export async function publishWorkflow(db: Pool, actor: Actor, workflowId: string): Promise<void> {
   await db.transaction(async (tx) => {
     await keepTools(tx, actor.workspaceId);
@@ -364,7 +364,7 @@ export async function deleteWorkflow(
     for (const runId of live) {
       cancels.push(await enqueue(tx, { runId, kind: 'cancel', payload: { deleted: true } }));
     }
-    // Their cost so far is spent; their holds are released.
+    // Counts their cost so far as spent, and releases their holds.
     await tx.query(sql.prepared('workflows_close_holds', z.object({ ended: z.number() }))`
       WITH run AS (
         SELECT id, cost_micros FROM runs WHERE id = ANY(${sql.array(live, 'text')})

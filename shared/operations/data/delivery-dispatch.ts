@@ -10,7 +10,7 @@ import type { DispatchDeps } from '../runs/executions.ts';
 import { type Loop, startLoop } from '../loop.ts';
 import { startOnce } from '../start-once.ts';
 
-/** Executions started per iteration, all at once. */
+/** Executions started per iteration, concurrently. */
 const BATCH = 50;
 /**
  * A poll costs a fraction of a millisecond when nothing waits. A NOTIFY in the transaction would instead serialize the

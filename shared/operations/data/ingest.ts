@@ -11,12 +11,12 @@ import { ingestBatch, type IngestTarget } from '../../db/data/ingest.ts';
 import type { BatchOutcome, NumberedRecord } from '../../db/data/ingest-plan.ts';
 import type { Pool, Tx } from '../../db/pool.ts';
 
-/** A record as it was sent, not validated, or why it could not be read. `line` counts from 1. */
+/** A record as it was sent, not validated, or the reason that it could not be read. `line` counts from 1. */
 export type SentRecord =
   | { line: number; value: unknown; size?: number }
   | { line: number; reason: string };
 
-/** Records, and bytes of records, of a stream per transaction. */
+/** Records, and bytes of records, per transaction of a stream. */
 const BATCH_RECORDS = 500;
 const BATCH_BYTES = 2 * 1024 * 1024;
 const MAX_REASON_CHARACTERS = 500;
@@ -42,9 +42,9 @@ export async function ingestRecords(
 }
 
 /**
- * Writes a stream of records of any length to a feed in batches; it reads on after each batch is written. When the
+ * Writes a stream of records of any length to a feed in batches, and reads more after each batch is written. When the
  * stream is interrupted, or a batch fails, the earlier batches stay, with an audit entry; sending everything again is
- * safe. Throws AppError as `ingestRecords`, and whatever the stream throws.
+ * safe. Throws the errors of `ingestRecords` and of the stream.
  */
 export async function ingestStream(
   db: Pool,

@@ -15,8 +15,8 @@ import { startOnce } from '../start-once.ts';
 const DONE: Outcome = { done: true };
 
 /**
- * Dispatches one leased outbox row. Every kind can be dispatched twice with the effect of once. Returns whether it
- * succeeded; otherwise the row is due again later and nothing is lost. Never rejects.
+ * Dispatches one leased outbox row. Dispatching any kind twice has the effect of once. Returns whether it succeeded;
+ * otherwise the row is due again later and nothing is lost. Never rejects.
  */
 export async function dispatch(
   deps: DispatchDeps,
@@ -26,7 +26,7 @@ export async function dispatch(
   try {
     const outcome = await deps.temporal.withTimeout(() => dispatchRow(deps, row, known));
     if (outcome.done) {
-      // Not awaited: a remaining row is dispatched once more, without effect.
+      // Not awaited: a remaining row is dispatched again, without effect.
       complete(deps.db, row, outcome.temporalRunId).catch((error: unknown) => {
         deps.log.warn({ err: error, runId: row.run_id }, 'could not remove an outbox row');
       });
@@ -40,7 +40,7 @@ export async function dispatch(
       'could not reach Temporal; will try again',
     );
     await postpone(deps.db, row, messageOf(error)).catch((failure: unknown) => {
-      // Its lease expires.
+      // The lease of the row expires.
       deps.log.warn({ err: failure, runId: row.run_id }, 'could not release an outbox row');
     });
   }
@@ -57,7 +57,7 @@ export async function dispatchInOrder(
     if (first ?? (await isFirst(deps.db, row))) return await dispatch(deps, row);
     await postpone(deps.db, row, 'an earlier change of this run goes first');
   } catch (error) {
-    // Its lease expires.
+    // The lease of the row expires.
     deps.log.warn({ err: error, runId: row.run_id }, 'could not read the outbox');
   }
   return false;
@@ -81,16 +81,16 @@ function dispatchRow(deps: DispatchDeps, row: OutboxRow, known?: AdmittedRun): P
 async function start(deps: DispatchDeps, runId: string, known?: AdmittedRun): Promise<Outcome> {
   const run = known ?? (await readStartable(deps.db, runId));
   if (run === undefined) return DONE;
-  // Cancelled before it was started: there is nothing to execute.
+  // The run was cancelled before it started: there is nothing to execute.
   if ('status' in run && (run as { status: string }).status === 'failed') return DONE;
   const temporalRunId = await startExecution(deps, run, {});
   return temporalRunId === undefined ? DONE : { done: true, temporalRunId };
 }
 
 /**
- * Sends a decision to the execution. Nothing is sent to an execution that closed meanwhile: the decision stays in the
- * ledger and is sent again after a reset. The run is open, so the close is not recorded yet: the reconciler checks
- * again after the grace period.
+ * Sends a decision to the execution. A closed execution receives nothing: the decision stays in the ledger and is sent
+ * again after a reset. The run is open, so the close is not recorded yet: the reconciler checks again after the grace
+ * period.
  */
 async function signalDecision(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   try {
@@ -132,7 +132,7 @@ const summaryOf = (alert: Alert): string =>
 async function alert(deps: DispatchDeps, row: OutboxRow): Promise<Outcome> {
   const { temporal, config } = deps;
   const { channels } = config.alerts;
-  // Switched off since it was queued.
+  // Alerts were disabled after it was queued.
   if (channels.length === 0) return DONE;
   const content = alertPayload.parse(row.payload);
   const input: SendAlertInput = {

@@ -28,8 +28,8 @@ export interface DispatchDeps {
 export type Outcome = { done: true; temporalRunId?: string } | { done: false; wait: string };
 
 /**
- * Starts the execution of a run and returns its Temporal run id. Undefined when there is one: any, or, with
- * `fromLedger`, an open one.
+ * Starts the execution of a run and returns its Temporal run id. Undefined when one exists already; with `fromLedger`,
+ * only an open one counts.
  */
 export async function startExecution(
   deps: DispatchDeps,
@@ -58,8 +58,8 @@ export async function startExecution(
       taskQueue: temporal.queues.control,
       args: [input],
       workflowTaskTimeout: config.worker.workflowTaskTimeoutMs,
-      // A run's id is used once, so that a repeated start finds the first execution; only a start from the ledger, after
-      // its execution has closed, reuses it.
+      // A run's id is used once, so that a repeated start finds the first execution. Only a start from the ledger,
+      // after its execution has closed, reuses it.
       workflowIdReusePolicy:
         options.fromLedger === true
           ? WorkflowIdReusePolicy.ALLOW_DUPLICATE

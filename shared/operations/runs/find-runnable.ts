@@ -10,7 +10,7 @@ import { BoundedMap } from '../../values/bounded-cache.ts';
 /** How many reasons a refusal lists. The response of `validate` has all of them. */
 const MAX_REASONS = 5;
 
-/** The current version of workflows as this process last read them; the oldest is dropped first. */
+/** The current versions of workflows as this process last read them; the oldest is dropped first. */
 const MAX_REMEMBERED = 200;
 const remembered = new BoundedMap<string, Runnable>(MAX_REMEMBERED);
 

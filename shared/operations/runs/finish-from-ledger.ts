@@ -33,7 +33,7 @@ async function replay(scheduler: Scheduler, ledger: LedgerState): Promise<boolea
     const ready = scheduler.takeReady();
     if (ready.length === 0) return scheduler.done;
     for (const step of ready) {
-      // The consequences of each completion are computed here; other work gets its turn in between.
+      // Each completion computes its consequences in place; this lets other work run in between.
       await setImmediate();
       const output = ledger.outputs[step.step_key];
       if (output !== undefined) {

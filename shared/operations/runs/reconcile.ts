@@ -73,7 +73,7 @@ async function settleLost(
   return settled;
 }
 
-/** Runs whose execution Temporal lists as terminated. Without the list, the silent ones are checked in turn. */
+/** Runs whose execution Temporal lists as terminated. Without the list, silent runs are still checked in order. */
 async function findSuspects(deps: DispatchDeps): Promise<readonly string[]> {
   try {
     return await deps.temporal.withTimeout(() =>

@@ -9,9 +9,9 @@ const PAGES_FOR_CANCEL = 10;
 const MAX_PAGES = 300;
 
 /**
- * Where a closed execution is reset to: the event id of its last completed workflow task or, after a cancel request, of
- * the last one before that request. That task runs again, with all its results. Undefined when no task completed before
- * the cut: then there is nothing to reset to.
+ * The reset point of a closed execution: the event id of its last completed workflow task or, after a cancel request,
+ * of the last one before that request. That task runs again, with all its results. Undefined when no task completed
+ * before that point: then there is nothing to reset to.
  */
 export async function findResetPoint(
   link: TemporalLink,

@@ -17,7 +17,7 @@ import {
 import { findResetPoint } from './reset-point.ts';
 import { lookAtTask } from './stuck-tasks.ts';
 
-/** The resume of its run that a row requests. */
+/** The number of the resume that a row requests. */
 const n = z.number().int();
 const base = z.string();
 const cut = z.number().int().positive();
@@ -30,7 +30,7 @@ const resetPlan = z.strictObject({
   cut,
   request_id: z.string(),
 });
-/** Starts a new execution from the ledger. `base` was the newest one then; null: Temporal had none. */
+/** Starts a new execution from the ledger. `base` was the newest one at that time; null: Temporal had none. */
 const ledgerPlan = z.strictObject({ n, plan: z.literal('ledger'), base: base.nullable() });
 
 /** Rows of earlier versions have no plan: the request id `ledger` distinguished the two. */
@@ -72,7 +72,7 @@ export async function resume(deps: DispatchDeps, row: OutboxRow): Promise<Outcom
   const { db } = deps;
   const asked = resumePayload.parse(row.payload);
   const run = await readStartable(db, row.run_id);
-  // Cancelled, settled or resumed again since: the later change has its own row.
+  // The run was cancelled, settled or resumed again: that change has its own row.
   if (run === undefined || run.resumedCount !== asked.n) return { done: true };
   if (run.status !== 'running' && run.status !== 'paused') return { done: true };
   const current = await describeCurrent(deps, row.run_id);
@@ -126,7 +126,7 @@ async function planFor(
     : { n: asked.n, plan: 'reset', base: newest, cut: point, request_id: randomUUID() };
 }
 
-/** Undefined also when the history was deleted although the execution is still listed. */
+/** Also undefined when the history was deleted although the execution is still listed. */
 async function resetPointOf(
   deps: DispatchDeps,
   workflowId: string,
@@ -189,8 +189,8 @@ const GRPC_NOT_FOUND = 5;
 const GRPC_DATA_LOSS = 15;
 
 /**
- * Whether the server says that there is nothing to reset: the history was deleted, or the event is not in it. A retry
- * would get the same response.
+ * Whether the server reports that there is nothing to reset: the history was deleted, or the event is not in it. A
+ * retry would get the same response.
  */
 function isWithoutHistory(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError) return true;
@@ -199,7 +199,7 @@ function isWithoutHistory(error: unknown): boolean {
   return code === GRPC_INVALID_ARGUMENT || code === GRPC_NOT_FOUND || code === GRPC_DATA_LOSS;
 }
 
-/** The workflow id is reused, with a new execution that finds finished steps in the ledger. */
+/** Reuses the workflow id for a new execution, which finds finished steps in the ledger. */
 async function startFromLedger(
   deps: DispatchDeps,
   row: OutboxRow,

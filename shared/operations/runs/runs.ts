@@ -31,8 +31,8 @@ export interface Triggered extends Dispatched {
 }
 
 /**
- * Starts a run of a workflow's current version, or finds the one this idempotency key started. When it returns, the run
- * is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`.
+ * Starts a run of a workflow's current version, or returns the run that this idempotency key started. When it returns,
+ * the run is committed and will execute. Throws AppError `not_found`, `idempotency_mismatch`, `graph_invalid`.
  */
 export async function triggerRun(deps: RunDeps, request: RunRequest): Promise<Triggered> {
   const admission = await admitRun(deps.db, request, deps.findRunnable);

@@ -23,7 +23,7 @@ interface FailuresOnRecord {
   failure: number;
   /** No worker responded in time: it was killed, or is too slow. */
   timeout: number;
-  /** Milliseconds since 1970; 0: there is none. */
+  /** Milliseconds since 1970; 0: none. */
   latestAt: number;
   latestMessage?: string;
 }

@@ -21,11 +21,11 @@ import { type Loop, startLoop } from '../loop.ts';
  * comparison resets changes made in Temporal.
  */
 
-/** Schedules synced per iteration, and how many of them at once. */
+/** Schedules synced per iteration, and how many of them concurrently. */
 const BATCH = 50;
 const SYNCED_AT_ONCE = 10;
 const COMPARE_EVERY_MS = 300_000;
-/** Repeated times of a clock change are sent this many days ahead, and sent again before those end. */
+/** Repeated times of a clock change are sent this many days ahead, and renewed before they end. */
 const DOUBLED_DAYS = 400;
 const RENEW_DAYS = 90;
 const LIST_PAGE = 500;
@@ -35,8 +35,8 @@ const MAX_SPREAD_SECONDS = 20;
 
 /**
  * Schedules start within this time after their minute, each always with the same offset: a second, and longer only for
- * many schedules. If 300 start at once, they overload an embedded server on two cores: requests past its deadlines wait
- * for a minute (118 s until the last one had its run; spread over 20 s, 26 to 45 s under the same load).
+ * many schedules. 300 concurrent starts overload an embedded server on two cores: requests past its deadlines wait for
+ * a minute (118 s until the last one had its run; spread over 20 s, 26 to 45 s under the same load).
  */
 export const spreadSeconds = (enabledSchedules: number): number =>
   Math.min(MAX_SPREAD_SECONDS, Math.max(1, Math.ceil(enabledSchedules / STARTS_PER_SECOND)));
@@ -68,7 +68,7 @@ export async function removeSchedules(
 async function sync(deps: DispatchDeps, schedule: OutdatedSchedule): Promise<boolean> {
   try {
     await put(deps, schedule);
-    // Deleted meanwhile, perhaps before it was created there.
+    // The schedule was deleted in the meantime, perhaps before Temporal had its copy.
     if (!(await markSynced(deps.db, schedule))) await forget(deps, schedule.id);
     return true;
   } catch (error) {
@@ -110,7 +110,7 @@ function optionsOf({ temporal, config }: DispatchDeps, schedule: OutdatedSchedul
     policies: {
       // A tick ends as soon as it has admitted its run: the overlap of runs is decided there.
       overlap: ScheduleOverlapPolicy.ALLOW_ALL,
-      // So that the latest missed tick is among the caught-up ones; the others are rejected.
+      // Covers the latest missed tick; the other caught-up ticks are rejected.
       catchupWindow: longestPause(schedule, now),
     },
     state: { paused: !enabled, note: name ?? undefined },
@@ -178,7 +178,7 @@ async function listKnown({ temporal, config }: DispatchDeps): Promise<KnownSched
   return known;
 }
 
-/** A few at a time. */
+/** Processes a few items at a time. */
 async function eachOf<T>(
   items: readonly T[],
   act: (item: T) => Promise<boolean>,
