@@ -1,9 +1,9 @@
 import { ApiError, ConnectionError, type RunStatus, StreamError } from '../client/index.ts';
 
-/** The meanings of the exit code. */
+/** The exit codes by meaning. */
 export const exitCodes = {
   ok: 0,
-  /** The service refused, or a check failed. */
+  /** The service rejected the request, or a check failed. */
   refused: 1,
   usage: 2,
   unreachable: 3,
@@ -17,7 +17,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The end of a command without success; its message, if any, is the only line of output. */
+/** Ends a command without success; the message, if any, is the only line of output. */
 export class Ending extends Error {
   override readonly name = 'Ending';
   readonly code: ExitCode;

@@ -7,14 +7,14 @@ export interface Environment {
   apiKey: string | undefined;
   token: string | undefined;
   profile: string | undefined;
-  /** Where profiles are kept. */
+  /** The folder of the stored profiles. */
   configFolder: string;
   /** Whether outputs use color and redrawing. */
   colour: (output: { isTTY?: boolean }) => boolean;
 }
 
 function readEnvironment(env: NodeJS.ProcessEnv): Environment {
-  // Shells use an empty variable for an absent one.
+  // As in shells, an empty variable counts as unset.
   const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
   const plain = given('NO_COLOR') !== undefined || env['TERM'] === 'dumb';
   return {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../client/index.ts';
 import { misuse } from './endings.ts';
 
 declare global {
-  // Not among the types of the compiler yet.
+  // Missing from the compiler's type definitions.
   interface JSON {
     parse(
       text: string,
@@ -15,8 +15,8 @@ declare global {
 }
 
 /**
- * JSON whose numbers are sent as they are written. The service refuses those that it cannot hold, with their place; here
- * they would be rounded before it saw them. Throws SyntaxError.
+ * Parses JSON and keeps numbers as written. The service rejects numbers that it cannot store and names their location;
+ * parsing would round them first. Throws SyntaxError.
  */
 const parseJson = (text: string): unknown =>
   JSON.parse(text, (_key, value, { source = '' }) =>
@@ -48,7 +48,7 @@ export async function readJsonObject(path: string): Promise<JsonObject> {
 
 const pair = /^([A-Za-z_][\w-]*)=([^]*)$/;
 
-/** What `-i` was given, later ones over earlier ones: files, `-`, and `key=value` with the value as JSON or else text. */
+/** Merges `-i` options (a file, `-`, or `key=value` with JSON or text); later options override earlier ones. */
 export async function readInput(given: readonly string[]): Promise<JsonObject> {
   const input: JsonObject = {};
   for (const part of given) {

@@ -10,7 +10,7 @@ async function main(args: string[]): Promise<number> {
     await createProgram().parseAsync(args, { from: 'user' });
     return exitCodes.ok;
   } catch (error) {
-    // Commander has printed the error; help and the like are no errors.
+    // Commander has printed the error. Help and similar output is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
     const { message, code } = endingOf(error);
     if (message !== '') process.stderr.write(`ops: ${printable(message)}\n`);
@@ -18,7 +18,7 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-// A reader that stops early (head, less) is no error.
+// A reader that stops early (head, less) is not an error.
 process.stdout.on('error', () => process.exit(exitCodes.ok));
 process.once('SIGINT', () => process.exit(exitCodes.interrupted));
 process.exitCode = await main(process.argv.slice(2));

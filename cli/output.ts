@@ -8,9 +8,9 @@ export interface Output {
   colour: boolean;
   /** A table, or the value as JSON. */
   list: <Row>(rows: readonly Row[], columns: Columns<Row>) => void;
-  /** One object, a line for each field, or the value as JSON. */
+  /** One object as one line per field, or the value as JSON. */
   record: (value: object, fields?: Record<string, unknown>) => void;
-  /** A sentence, for people only. */
+  /** A sentence for people, omitted from JSON output. */
   note: (text: string) => void;
   line: (text: string) => void;
   paint: Paint;
@@ -62,7 +62,7 @@ const edges = ['top', 'bottom', 'left', 'right', 'mid'].flatMap((side) => [
   ...['mid', 'left', 'right'].map((part) => `${side}-${part}`),
 ]);
 
-/** Columns separated only by spaces, so that they can be cut and searched. */
+/** Columns separated only by spaces, so that other programs can cut and search them. */
 function plainTable(head: string[]): Table.Table {
   const chars = Object.fromEntries(
     [...edges, 'left-mid', 'mid-mid', 'right-mid'].map((c) => [c, '']),
@@ -79,7 +79,7 @@ function cell(value: unknown): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Text from others without terminal control characters. */
+/** Replaces control characters, so that external text cannot control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
 }

@@ -19,7 +19,7 @@ Exit codes: 0 success; 1 refused, or a check failed; 2 wrong usage; 3 service un
 
 OPS_API_URL, OPS_API_KEY, OPS_TOKEN and OPS_PROFILE override what ops login stored.`;
 
-/** The whole command, to be parsed. */
+/** The `ops` program with all commands. */
 export function createProgram(): Command {
   const program = new Command('ops')
     .description('Workflows, runs and the workspace around them, from a terminal')

@@ -3,13 +3,13 @@ import { refusal } from './endings.ts';
 /** How users refer to objects of one kind. */
 interface Naming<Item> {
   noun: string;
-  /** What ids of the noun begin with; whatever does is taken for one. */
+  /** Prefix of the IDs. A reference with this prefix counts as an ID. */
   prefix: string;
   list: () => Promise<readonly Item[]>;
   names: (item: Item) => readonly (string | null)[];
 }
 
-/** The id that a reference is, or else the id of the one thing with exactly this name. */
+/** Returns the reference if it is an ID, or else the ID of the only item with exactly this name. */
 export async function idOf<Item extends { id: string }>(
   reference: string,
   { noun, prefix, list, names }: Naming<Item>,

@@ -14,7 +14,7 @@ export async function readText(question: string): Promise<string> {
 }
 
 async function ask(kind: 'password' | 'text', message: string): Promise<string> {
-  // Loaded only for a prompt: it would slow the start of every other command.
+  // Loaded only for a prompt, because it would slow the start of every other command.
   const prompts = await import('@clack/prompts');
   const answer = await prompts[kind]({ message, output: process.stderr });
   if (prompts.isCancel(answer)) throw new Ending(exitCodes.interrupted);

@@ -19,8 +19,8 @@ export interface GlobalOptions {
 }
 
 /**
- * The client of the current profile. Variables override the profile, and options override both; a credential of
- * either kind in the variables replaces that of the profile.
+ * The client of the current profile. Environment variables override the profile, and options override both; a
+ * credential of either kind in the variables replaces the credential of the profile.
  */
 async function openSession(command: Command): Promise<Session> {
   const options = command.optsWithGlobals<GlobalOptions>();
@@ -48,7 +48,7 @@ export function openOutput(command: Command): Output {
   return createOutput(process.stdout, { format, colour: environment().colour(process.stdout) });
 }
 
-/** A commander action that is given a session first, then the arguments, then its own options. */
+/** A commander action that receives a session, the arguments and its own options. */
 export const inSession = <Options>(
   work: (session: Session, args: string[], options: Options) => Promise<void>,
 ): ((this: Command, ...given: unknown[]) => Promise<void>) =>

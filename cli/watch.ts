@@ -1,12 +1,12 @@
 import { type Client, type Run, type Step, StreamError } from '../client/index.ts';
 import { type Output, painter, printable } from './output.ts';
 
-/** The longest wait before the next read of a run, with a stream and without one. */
+/** Maximum wait before the next read of a run, with and without a stream. */
 const LOOK_MS = { streaming: 5_000, alone: 500 };
 
 export const rests = ({ status }: Run): boolean => status !== 'pending' && status !== 'running';
 
-/** A run now and after each frame, until it ends or pauses. Stops when the signal is aborted. */
+/** Yields the run now and after each frame, until it ends or pauses. Stops when the signal is aborted. */
 export async function* runStates(
   client: Client,
   runId: string,
@@ -46,7 +46,7 @@ function listen(client: Client, runId: string, signal: AbortSignal): { next: () 
     for await (const _frame of client.stream(runId, { signal, onOpen })) notify();
   };
   follow().catch((error: unknown) => {
-    // An API key opens no stream, and a connection may break: then the run is polled.
+    // API keys cannot open a stream, and a connection may break; the run is then polled.
     patience = LOOK_MS.alone;
     if (error instanceof StreamError) notify();
   });
@@ -66,7 +66,7 @@ function listen(client: Client, runId: string, signal: AbortSignal): { next: () 
   return { next };
 }
 
-/** Where a run is printed of as it goes: redrawn on a terminal, a JSON object a line elsewhere. */
+/** Prints the progress of a run: redrawn on a terminal, one JSON object per line elsewhere. */
 export interface RunView {
   show: (run: Run) => void;
 }
@@ -115,7 +115,7 @@ const runColours = {
   failed: 'red',
 } as const;
 
-/** The run, and below it its steps; those of a round of a loop are set in. Coloured, and cut to the width. */
+/** The run and its steps, colored and cut to the width. Steps of loop iterations are indented. */
 export function treeLines(run: Run, columns: number): string[] {
   const paint = painter(true);
   const cut = (text: string, taken: number): string =>
@@ -135,7 +135,7 @@ export function treeLines(run: Run, columns: number): string[] {
   return [paint(runColours[run.status], cut(head, 0)), ...steps, ...gates, ...ending];
 }
 
-/** `search` 0, `search#2` 1, `search#2.1` 2: how many loops are around the step. */
+/** The number of loops around the step: 0 for `search`, 1 for `search#2`, 2 for `search#2.1`. */
 function depthOf({ step_key }: Step): number {
   const rounds = step_key.split('#')[1];
   return rounds === undefined ? 0 : rounds.split('.').length;

@@ -8,7 +8,7 @@ import { idOf } from '../references.ts';
 import { inSession } from '../session.ts';
 import { dataGroup } from './data-group.ts';
 
-/** Of one request, whose limits are 1,000 records and 1 MB. */
+/** Size of one batch. A request is limited to 1,000 records and 1 MB. */
 const BATCH_RECORDS = 500;
 const BATCH_BYTES = 700_000;
 const MAX_ERRORS = 100;
@@ -177,7 +177,7 @@ async function sendLines(
     for (const { line: at, reason } of answer.errors) {
       refuse({ line: sent[at - 1]?.line ?? at, reason });
     }
-    // With very many, only some are listed.
+    // A response with many errors lists only some of them.
     total.refused += answer.refused - answer.errors.length;
     process.stderr.write(`${line} lines sent, ${total.refused} refused\n`);
   };
@@ -201,7 +201,7 @@ async function sendLines(
   return total;
 }
 
-/** A line as a record, or its error: a number that the service cannot store would fail the whole batch. */
+/** Parses a line as a record. A number that the service cannot store would fail the whole batch. */
 function readRecord(text: string): { record: unknown } | { reason: string } {
   // Set by the callback, which the compiler does not see.
   let isExact = true as boolean;

@@ -169,7 +169,7 @@ async function watch({ client, output }: Session, runId: string, seconds: number
   throw new Ending(exitCodes.waitedTooLong, `Run ${runId} continues after ${seconds} s`);
 }
 
-/** The run was already shown; only its end is left. */
+/** Sets the exit code only, because the run is already printed. */
 function endWith(run: Run): void {
   const code = codeOfRun(run.status);
   if (code !== exitCodes.ok) throw new Ending(code);

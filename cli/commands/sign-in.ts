@@ -45,7 +45,7 @@ function profileCommands(program: Command): void {
     .description('list the stored profiles')
     .action(async function (this: Command) {
       const { current, profiles } = await readProfiles(environment().configFolder);
-      // Without credentials: only the service needs them.
+      // Omits credentials, which only the service needs.
       const rows = Object.entries(profiles).map(([name, { url, email, api_key }]) => ({
         name,
         current: name === current,
@@ -102,7 +102,7 @@ async function login(command: Command): Promise<void> {
 
 async function withApiKey(url: string): Promise<Profile> {
   const apiKey = await readSecret('API key');
-  // Checked once here, so that a wrong key is reported now.
+  // Check the key once, so that a wrong key is reported now.
   await createClient({ baseUrl: url, apiKey }).getWorkspace();
   return { url, api_key: apiKey };
 }

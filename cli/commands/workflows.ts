@@ -5,7 +5,7 @@ import { collect, readJsonObject, wholePositive } from '../input.ts';
 import type { Output } from '../output.ts';
 import { inSession, type Session } from '../session.ts';
 
-/** The workflow with this id, or else exactly this name. */
+/** The workflow with this ID, or else with exactly this name. */
 export async function findWorkflow(client: Client, reference: string): Promise<Workflow> {
   if (/^wf_\w+$/.test(reference)) {
     try {
@@ -177,7 +177,7 @@ async function readDefinition(file: string): Promise<Definition> {
   const { id, checks, ...fields } = await readJsonObject(file);
   if (typeof fields['name'] !== 'string') throw misuse(`${file} has no name`);
   if (id !== undefined && typeof id !== 'string') throw misuse(`The id in ${file} is not a string`);
-  // The service validates the other fields, and refuses unknown ones by name.
+  // The service validates the other fields, and rejects unknown ones by name.
   const create = fields as BodyOf<'POST /api/workflows'>;
   return { ...(id === undefined ? {} : { id }), create, checks: checks as Checks | undefined };
 }

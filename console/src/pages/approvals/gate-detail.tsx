@@ -24,7 +24,7 @@ interface DetailProps {
   onDecided: () => void;
 }
 
-/** One gate: what it asks, what came before, what it has cost, and the way to decide it, or why there is none. */
+/** A gate: its prompt, the steps before it, the cost so far, and the decision form or why there is none. */
 export function GateDetail({ runId, ...detail }: DetailProps & { runId: string }) {
   const run = useQuery({ ...runQuery(runId), refetchInterval: POLL_MS });
   return <Loaded query={run}>{(data) => <Gate run={data} {...detail} />}</Loaded>;
@@ -93,7 +93,7 @@ function Prompt({ text }: { text: string }) {
   );
 }
 
-/** A gate that is decided has no prompt of its own any more; its step keeps it as its input. */
+/** A decided gate is no longer pending; its prompt is in the input of its step. */
 function promptOf(step: Step | undefined): string {
   const input = step?.input;
   if (typeof input !== 'object' || input === null || !('prompt' in input)) return '';

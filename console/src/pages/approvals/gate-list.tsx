@@ -8,7 +8,7 @@ import { useNow } from '../../parts/text/now.ts';
 import type { Chosen } from './inbox.tsx';
 import { gateKey } from './vanished.ts';
 
-/** Open gates as links, each to its own address. */
+/** Pending gates, each linked to its own URL. */
 export function GateList({
   gates,
   chosen,
@@ -16,7 +16,7 @@ export function GateList({
 }: {
   gates: readonly Approval[];
   chosen: Chosen | undefined;
-  /** Set when the focus is to follow the choice, once. */
+  /** Set to move the focus, once, to the selected gate. */
   focusChosen: RefObject<boolean>;
 }) {
   const now = useNow();

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { Inbox } from './inbox.tsx';
 
-/** One gate by its address, as an alert links to it. */
+/** A gate by its URL, which alerts link to. */
 export function GatePage() {
   const chosen = useParams({ from: '/inside/approvals/$runId/$nodeId' });
   return <Inbox chosen={chosen} />;

@@ -16,10 +16,10 @@ import { ShortcutHelp } from './shortcut-help.tsx';
 import { gateKey, useVanishedNotices } from './vanished.ts';
 
 const POLL_MS = 5_000;
-/** From here on list and gate stand side by side. */
+/** Minimum width to show the list and the gate side by side. */
 const WIDE = '(min-width: 62em)';
 
-/** Which gate is looked at. */
+/** The selected gate. */
 export interface Chosen {
   runId: string;
   nodeId: string;
@@ -30,8 +30,8 @@ export function InboxPage() {
 }
 
 /**
- * What waits for a person, beside the gate that is looked at. On a narrow screen the gate stands first,
- * and the list below it. The address says which gate, so that it can be sent to somebody.
+ * Pending approvals, beside the selected gate. On a narrow screen the gate comes first, then the list. The URL contains
+ * the gate, so that it can be shared.
  */
 export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
   const query = useInfiniteQuery({ ...approvalsQuery, refetchInterval: POLL_MS });
@@ -40,7 +40,7 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
   const { go, decided, keyed } = useMoves(waiting, chosen, wide);
   const first = waiting?.[0];
   useEffect(() => {
-    // Side by side, one of them is always open.
+    // On a wide screen, a gate is always selected.
     if (wide && chosen === undefined && first !== undefined) go(first);
   }, [wide, chosen, first, go]);
   const nothing = waiting?.length === 0;
@@ -86,10 +86,10 @@ export function Inbox({ chosen }: { chosen: Chosen | undefined }) {
   );
 }
 
-/** Going through the list: by key, and on from a gate that was decided. */
+/** Moves through the list, by key and after a decision. */
 function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, wide: boolean) {
   const navigate = useNavigate();
-  /** Whether the keyboard is what moved, so that the focus follows. */
+  /** Whether the focus must follow the selection. */
   const keyed = useRef(false);
   const own = useVanishedNotices(waiting);
   const go = useCallback(
@@ -112,7 +112,7 @@ function useMoves(waiting: Approval[] | undefined, chosen: Chosen | undefined, w
   const decided = (): void => {
     const gate = waiting?.[at];
     if (gate !== undefined) own.add(gateKey(gate));
-    // On a phone the next gate would appear under the finger: there the gate shows its outcome instead.
+    // On a phone the next gate would appear under the finger, so the gate shows its outcome instead.
     if (wide && waiting !== undefined && at !== -1) {
       const next = waiting[at + 1] ?? waiting[at - 1];
       keyed.current = true;

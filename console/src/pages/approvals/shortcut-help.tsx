@@ -1,7 +1,7 @@
 import { Group, Kbd, Switch, Text } from '@mantine/core';
 import { useShortcutsOn } from '../../parts/shortcuts.ts';
 
-/** Which keys do what, and the way to do without. */
+/** The keyboard shortcuts, and a switch to disable them. */
 export function ShortcutHelp() {
   const [on, setOn] = useShortcutsOn();
   return (

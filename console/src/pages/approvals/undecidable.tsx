@@ -4,7 +4,7 @@ import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/text/time.tsx';
 
-/** Why a gate cannot be decided, or not now: it was decided, or its run is elsewhere. */
+/** Why a gate cannot be decided now: it was decided, or its run is not waiting at it. */
 export function Undecidable({ run, step }: { run: Run; step: Step | undefined }) {
   return (
     <Alert color="gray" title={titleOf(run, step)}>

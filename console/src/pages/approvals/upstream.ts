@@ -2,7 +2,7 @@ import type { Graph, Step } from '../../../../client/index.ts';
 import type { NodeKind } from '../../../../shared/contract/graph.ts';
 import { drawingOf } from '../../graph/drawn.ts';
 
-/** Whether a kind only passes on what others made. */
+/** Whether nodes of a kind only pass on the output of others. */
 const passesOn: Record<NodeKind, boolean> = {
   agent: false,
   tool: false,
@@ -13,8 +13,8 @@ const passesOn: Record<NodeKind, boolean> = {
 };
 
 /**
- * The latest steps that a gate's answer is about: of the nodes before it, seen through conditions, loops and merges,
- * those that have put something out. In the order of the run.
+ * The latest successful steps of the nodes before a gate, which the decision is about. Conditions, loops and merges are
+ * replaced by the nodes before them. In run order.
  */
 export function stepsBefore(graph: Graph, nodeId: string, steps: readonly Step[]): Step[] {
   const { nodes, edges } = drawingOf(graph);
@@ -38,7 +38,7 @@ export function stepsBefore(graph: Graph, nodeId: string, steps: readonly Step[]
   return steps.filter((step) => latest.get(step.node_id) === step);
 }
 
-/** What becomes of a run whose gate is rejected, in words. */
+/** Describes what a rejection does to the run. */
 export function rejectionOf(graph: Graph, nodeId: string): string {
   const { edges } = drawingOf(graph);
   const answered = edges.some(

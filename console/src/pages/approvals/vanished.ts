@@ -6,8 +6,8 @@ export const gateKey = ({ run_id, step_key, since }: Approval): string =>
   `${run_id} ${step_key} ${since}`;
 
 /**
- * Says when a gate is gone from the list that nobody here decided. Returns the keys of those that were decided here, to
- * be added to.
+ * Shows a notice when a gate leaves the list without a decision made here. Returns the keys of the gates decided here;
+ * the caller adds to it.
  */
 export function useVanishedNotices(waiting: readonly Approval[] | undefined): Set<string> {
   const own = useRef(new Set<string>()).current;

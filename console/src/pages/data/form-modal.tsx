@@ -2,7 +2,7 @@ import { Modal } from '@mantine/core';
 import type { ComponentProps } from 'react';
 import { Form } from '../../parts/forms/form.tsx';
 
-/** A form over the page. Stays open, with what was typed, until what it sends has been taken. */
+/** A form in a dialog. Stays open, with its input, until the request succeeds. */
 export function FormModal({
   title,
   onClose,

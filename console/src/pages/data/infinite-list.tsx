@@ -5,12 +5,12 @@ import { useEffect } from 'react';
 import { LoadMore } from '../../parts/data/load-more.tsx';
 import { countText } from '../../parts/text/numbers.ts';
 
-/** So far below the window the next page is fetched already. */
+/** Distance below the viewport at which the next page is fetched. */
 const AHEAD = '600px';
-/** Rows before the user must load more explicitly: a browser lays out tables of thousands slowly. */
+/** Maximum rows to load without a click: browsers lay out tables of thousands of rows slowly. */
 const MOST_BY_ITSELF = 1_000;
 
-/** The end of a list that grows as it is scrolled. */
+/** The end of a list that loads more rows on scroll. */
 export function InfiniteList({
   query,
   shown,

@@ -12,7 +12,7 @@ import { workflowsQuery } from '../../queries/workflows.ts';
 import { decisionColours, eventTexts } from './event-texts.ts';
 import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
-/** One decision: what, why, where it was made, and the evidence when asked for. */
+/** A decision: its type, reason and origin, with its evidence on demand. */
 export function EventCard({ event }: { event: GovernanceEvent }) {
   const [opened, setOpened] = useState(false);
   const what = eventTexts[event.type];

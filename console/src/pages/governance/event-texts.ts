@@ -1,6 +1,6 @@
 import type { GovernanceEvent } from '../../../../client/index.ts';
 
-/** What governed what, in the words of the page. */
+/** Display texts of the decision types. */
 export const eventTexts = {
   policy_denied: 'Policy denied',
   tool_argument_blocked: 'Argument blocked',

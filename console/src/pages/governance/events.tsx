@@ -17,7 +17,7 @@ import { sentenceCase } from '../../parts/text/sentence-case.ts';
 const route = getRouteApi('/inside/governance');
 const DECISIONS_EVERY_MS = 10_000;
 
-/** What policies, budgets and people with an override have decided, over all runs. */
+/** The decisions of policies, budgets and overrides, across all runs. */
 export function EventsPage() {
   const filter = useFilter();
   const events = useInfiniteQuery({
@@ -49,7 +49,7 @@ export function EventsPage() {
   );
 }
 
-/** What the address asks for; what no event can be is not asked. */
+/** The filter in the URL, without unknown types and decisions. */
 function useFilter(): DecisionFilter {
   const { event_type, decision, run_id, workflow_id } = route.useSearch();
   return {

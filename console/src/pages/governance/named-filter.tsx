@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core';
 
-/** Chooses one of things with names, or all. One that is gone is shown by its id. */
+/** Selects one of several named items, or all. A deleted item is shown by its ID. */
 export function NamedFilter({
   label,
   all,
@@ -9,7 +9,7 @@ export function NamedFilter({
   onChange,
 }: {
   label: string;
-  /** What it says while none is chosen. */
+  /** The text shown while none is selected. */
   all: string;
   named: readonly { id: string; name: string }[];
   value: string | undefined;

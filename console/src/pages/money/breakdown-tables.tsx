@@ -6,7 +6,7 @@ import { TextLink } from '../../parts/links.tsx';
 import { RowTable } from '../../parts/data/row-table.tsx';
 import { Tag } from '../../parts/tag.tsx';
 
-/** Runs and cost by workflow, dearest first. */
+/** Runs and cost by workflow, highest cost first. */
 export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] }) {
   if (rows.length === 0) return <Nothing />;
   return (
@@ -38,7 +38,7 @@ export function WorkflowTable({ rows }: { rows: UsageBreakdown['by_workflow'] })
   );
 }
 
-/** Steps, tokens and cost by model, dearest first, with what could not be priced. */
+/** Steps, tokens and cost by model, highest cost first, with the steps that have no price. */
 export function ModelTable({ rows }: { rows: UsageBreakdown['by_model'] }) {
   if (rows.length === 0) return <Nothing />;
   const unpriced = rows.filter((row) => row.unpriced_steps > 0);

@@ -4,8 +4,8 @@ import type { BudgetStatus } from '../../../../client/index.ts';
 import { dollarsText } from '../../parts/text/numbers.ts';
 
 /**
- * What is settled, held by runs in flight, and free, on one bar; a line marks where the window will end if it goes on
- * like this. The bar is as long as the largest of them, so that what is over the limit shows beyond its mark.
+ * Spent, reserved and remaining money on one bar; a line marks the projected spend at the end of the window. The bar is
+ * as long as the largest amount, so that spend over the limit shows beyond the limit mark.
  */
 export function BudgetBar({ limit, status }: { limit: number; status: BudgetStatus }) {
   const whole = Math.max(limit, status.committed_usd, status.projected_usd);

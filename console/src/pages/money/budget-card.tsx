@@ -23,7 +23,7 @@ const windowNames = {
   total: 'in total',
 } as const satisfies Record<Budget['window'], string>;
 
-/** One budget: how full it is, what it is about, its burn-down, and what can be done. */
+/** A budget: its usage, its scope, its burn-down and its actions. */
 export function BudgetCard({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
   const [opened, setOpened] = useState(false);
   const { status } = budget;
@@ -109,7 +109,7 @@ function Scope({ budget: { workflow_id } }: { budget: Budget }) {
 
 function Actions({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
   const remove = useAction((id: string) => api().deleteBudget(id), {
-    // Its history is still in view, and no longer there to be read.
+    // Do not refetch the history: it is still displayed, but no longer exists.
     changes: [budgetsQuery.queryKey],
     done: 'Budget deleted',
   });

@@ -62,7 +62,7 @@ function useBudgetForm({ budget, onClose }: { budget: Budget | undefined; onClos
 
 type BudgetFormState = ReturnType<typeof useBudgetForm>;
 
-/** Makes a budget, or changes one. What its counters are about (scope, window) cannot be changed. */
+/** Creates or edits a budget. The scope and window of its counters cannot be changed. */
 export function BudgetForm({
   budget,
   onClose,

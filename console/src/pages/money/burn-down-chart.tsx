@@ -4,7 +4,7 @@ import { Box } from '@mantine/core';
 import { dollarsText } from '../../parts/text/numbers.ts';
 import type { BurnDownDay } from './burn-down-days.ts';
 
-/** What was left at the end of each day against an even pace. Loaded when it is shown. */
+/** The remaining budget at the end of each day, compared to an even pace. Loaded on demand. */
 export function BurnDownChart({ days }: { days: BurnDownDay[] }) {
   return (
     <Box

@@ -1,6 +1,6 @@
 import type { BudgetHistory } from '../../../../client/index.ts';
 
-/** One day of a budget's window. `left` is null on days that are still to come, `pace` where there is no end. */
+/** One day of a budget's window. `left` is null for future days, `pace` for a window without an end. */
 export interface BurnDownDay {
   date: string;
   spent: number;
@@ -9,14 +9,14 @@ export interface BurnDownDay {
 }
 
 const DAY_MS = 86_400_000;
-/** Beyond this a chart of days says nothing more. */
+/** Limit of days; a longer chart is not useful. */
 const MOST_DAYS = 366;
 
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /**
- * What was left of a budget at the end of each UTC day from the first to today, and of an even pace that would end at
- * zero. `spent` is all that is settled in the window: what lies before the days listed is taken off at the start.
+ * The remaining budget at the end of each UTC day, from the first day to today, and an even pace that ends at zero.
+ * `spent` is all settled spend of the window: spend before the listed days is subtracted at the start.
  */
 export function burnDown(history: BudgetHistory, spent: number, now: number): BurnDownDay[] {
   const byDate = new Map(history.days.map((day) => [day.date, day.spent_usd]));
@@ -38,5 +38,5 @@ export function burnDown(history: BudgetHistory, spent: number, now: number): Bu
   });
 }
 
-/** Without the crumbs of adding decimals. */
+/** Removes floating-point errors of the sums. */
 const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;

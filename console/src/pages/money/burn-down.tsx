@@ -12,7 +12,7 @@ const BurnDownChart = lazy(async () => ({
   default: (await import('./burn-down-chart.tsx')).BurnDownChart,
 }));
 
-/** How the current window of a budget went, day by day: as lines and as a table. */
+/** The current window of a budget, day by day, as a chart and a table. */
 export function BurnDown({ budget }: { budget: Budget }) {
   const history = useQuery(budgetHistoryQuery(budget.id));
   return <Loaded query={history}>{(loaded) => <Days budget={budget} history={loaded} />}</Loaded>;

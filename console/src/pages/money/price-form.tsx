@@ -6,7 +6,7 @@ import { useAction } from '../../parts/forms/action.ts';
 import { Form } from '../../parts/forms/form.tsx';
 import { pricesKey } from '../../queries/prices.ts';
 
-/** One price of the workspace. The list is saved as a whole, with `others` as they are. */
+/** One price of the workspace. The whole list is saved, with `others` unchanged. */
 export function PriceForm({
   price,
   others,

@@ -15,7 +15,7 @@ import { pricesKey, pricesQuery } from '../../queries/prices.ts';
 import { priceTable } from '../../../../shared/prices.ts';
 import { PriceForm } from './price-form.tsx';
 
-/** What the workspace pays for models where that differs from the built-in table, and that table. */
+/** The model prices of the workspace that override the built-in table, and that table. */
 export function Prices() {
   const prices = useQuery(pricesQuery);
   const mayManage = useMay('manage_workspace');

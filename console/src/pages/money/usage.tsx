@@ -16,7 +16,7 @@ import { Prices } from './prices.tsx';
 
 const route = getRouteApi('/inside/usage');
 const DEFAULT_DAYS = 30;
-/** From here on a quota is close enough to say so. */
+/** Usage in percent at which the quota bar changes color. */
 const CLOSE_PERCENT = 80;
 
 export function UsagePage() {

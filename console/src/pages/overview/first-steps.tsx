@@ -9,7 +9,7 @@ import { TemplateCards } from '../templates/gallery.tsx';
 
 const SHOWN = 3;
 
-/** What a workspace shows where nothing has run yet. */
+/** Shown in a workspace without runs. */
 export function FirstSteps() {
   const templates = useQuery(templatesQuery);
   const mayMake = useMay('create_edit_workflows');

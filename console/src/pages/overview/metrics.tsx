@@ -2,7 +2,7 @@ import { Paper, SimpleGrid, Text } from '@mantine/core';
 import type { MetricsOverview } from '../../../../client/index.ts';
 import { countText, dollarsText, percentText } from '../../parts/text/numbers.ts';
 
-/** The figures of the workspace, all time. */
+/** All-time metrics of the workspace. */
 export function Metrics({ metrics }: { metrics: MetricsOverview }) {
   const finished = metrics.total_runs > 0;
   const figures = [

@@ -16,7 +16,7 @@ import { WaitingGates } from './waiting-gates.tsx';
 
 const POLL_MS = 10_000;
 
-/** How the workspace is doing, and what wants somebody's attention. */
+/** The state of the workspace, and what needs attention. */
 export function OverviewPage() {
   const metrics = useQuery({ ...metricsQuery, refetchInterval: POLL_MS });
   const mayMake = useMay('create_edit_workflows');

@@ -8,9 +8,9 @@ import { Section } from '../../parts/page.tsx';
 import { usageQuery } from '../../queries/workspace.ts';
 
 const POLL_MS = 30_000;
-/** Percent from which somebody should think of the plan. */
+/** Usage in percent at which the bar warns about the plan limit. */
 const NEAR = 80;
-/** The quota is counted in months of UTC. */
+/** Quotas count by UTC month. */
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'long', timeZone: 'UTC' });
 
 export function Quota() {

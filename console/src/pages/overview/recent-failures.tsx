@@ -13,7 +13,7 @@ import { useMay } from '../../queries/identity.ts';
 
 const POLL_MS = 10_000;
 
-/** Runs that failed by themselves, and which of them can be taken up again. */
+/** Failed runs except cancelled and rejected ones, and which of them can be resumed. */
 export function RecentFailures() {
   const query = useQuery({ ...recentFailuresQuery, refetchInterval: POLL_MS });
   return (

@@ -11,7 +11,7 @@ import { approvalsQuery } from '../../queries/runs.ts';
 
 const SHOWN = 5;
 
-/** The gates that have waited longest. The frame around the page keeps them fresh. */
+/** The gates that have waited longest. The frame around the page refreshes them. */
 export function WaitingGates() {
   const query = useInfiniteQuery(approvalsQuery);
   const now = useNow();

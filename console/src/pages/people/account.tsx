@@ -9,7 +9,7 @@ import { capabilityNames, capabilityTexts } from './capability-texts.ts';
 import { PasswordForm } from './password-form.tsx';
 import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
-/** Who I am to the service, what I may do, and my password. */
+/** The user's own profile, permissions and password. */
 export function AccountPage() {
   const identity = useIdentity();
   return (

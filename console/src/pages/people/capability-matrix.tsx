@@ -21,7 +21,7 @@ const choiceTexts = {
   deny: 'Deny',
 } as const satisfies Record<Choice, string>;
 
-/** Ten capabilities: what the role has, what is set for this member, and what counts. A choice is saved at once. */
+/** The ten capabilities: the role's default, the member's override, and the result. A choice is saved immediately. */
 export function CapabilityMatrix({ member }: { member: MemberDetail }) {
   const mayManage = useMay('manage_members');
   const change = useAction(
@@ -87,7 +87,7 @@ function Override({
   onChoose: (choice: Choice) => void;
 }) {
   const held = useIdentity().capabilities[name];
-  // Nobody gives what they do not hold: the service would refuse it.
+  // The service rejects grants of capabilities that the user does not have.
   const refused = (choice: Choice): boolean =>
     !held && !setting.effective && (overrideOf[choice] ?? setting.default);
   return (

@@ -1,6 +1,6 @@
 import type { Capability } from '../../../../client/index.ts';
 
-/** What each capability lets somebody do. */
+/** What each capability allows. */
 export const capabilityTexts = {
   view: 'View workflows, runs, members and the audit log',
   run_workflows: 'Start runs',

@@ -2,14 +2,14 @@ import type { Member } from '../../../../client/index.ts';
 import { confirm } from '../../parts/forms/confirm.tsx';
 import { UserText } from '../../parts/text/user-text.tsx';
 
-/** How the removal of a member is called, by their status. */
+/** Words for the removal of a member, by status. */
 export const removalTexts = {
   active: { verb: 'Remove', noun: 'member', done: 'Member removed' },
   invited: { verb: 'Revoke', noun: 'invitation', done: 'Invitation revoked' },
   pending: { verb: 'Reject', noun: 'request', done: 'Request rejected' },
 } as const satisfies Record<Member['status'], object>;
 
-/** Asks before a member goes, an invitation is revoked or a sign-up is rejected. */
+/** Asks before removing a member, revoking an invitation or rejecting a sign-up. */
 export function confirmRemoval(member: Member, onConfirm: () => void): void {
   const { verb, noun } = removalTexts[member.status];
   const name = <UserText>{member.name}</UserText>;

@@ -11,7 +11,7 @@ import { workspaceQuery } from '../../queries/workspace.ts';
 import { inviteUrl } from './invite-link.tsx';
 import { roleOptions } from './roles.ts';
 
-/** Invites somebody, then shows what to send them. */
+/** Invites a member, then shows the invitation to send. */
 export function InviteForm({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');

@@ -1,11 +1,11 @@
 import { Group, Text } from '@mantine/core';
 import { Copy } from '../../parts/code/copy.tsx';
 
-/** Where an invitation is accepted. */
+/** The URL to accept an invitation. */
 export const inviteUrl = (code: string): string =>
   `${window.location.origin}/invite?code=${encodeURIComponent(code)}`;
 
-/** The code and the link of an invitation, to be handed on. */
+/** The code and the link of an invitation, to share. */
 export function InviteLink({ code }: { code: string }) {
   return (
     <Group gap={4} wrap="nowrap">

@@ -11,7 +11,7 @@ import { keysKey } from '../../queries/keys.ts';
 import { membersKey, membersQuery } from '../../queries/members.ts';
 import { roleOptions } from './roles.ts';
 
-/** Makes a key, of a role or of a member, and shows its secret this once. */
+/** Creates a key for a role or a member, and shows its secret once. */
 export function KeyForm({ onClose }: { onClose: () => void }) {
   const { data: members = [] } = useQuery(membersQuery);
   const [name, setName] = useState('');

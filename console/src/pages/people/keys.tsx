@@ -21,7 +21,7 @@ import { KeyForm } from './key-form.tsx';
 
 const KEYS_EVERY_MS = 10_000;
 
-/** Credentials of programs. */
+/** API keys, the credentials of programs. */
 export function KeysPage() {
   const keys = useQuery({ ...keysQuery, refetchInterval: KEYS_EVERY_MS });
   const mayManage = useMay('manage_api_keys');

@@ -11,7 +11,7 @@ import { RowTable } from '../../parts/data/row-table.tsx';
 import { When } from '../../parts/text/time.tsx';
 import { memberStatsQuery } from '../../queries/members.ts';
 
-/** The figures of a member, their actions per day, and the newest of them. */
+/** The statistics of a member, their actions per day, and their latest actions. */
 export function MemberActivity({ memberId }: { memberId: string }) {
   const stats = useQuery(memberStatsQuery(memberId));
   return <Loaded query={stats}>{(loaded) => <Stats stats={loaded} />}</Loaded>;

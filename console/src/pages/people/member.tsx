@@ -24,7 +24,7 @@ import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 const route = getRouteApi('/inside/members/$memberId');
 
-/** One member: who they are, what they may do and why, and what they did. */
+/** One member: profile, permissions with their origin, and activity. */
 export function MemberPage() {
   const { memberId } = route.useParams();
   const member = useQuery(memberQuery(memberId));
@@ -114,7 +114,7 @@ function MemberActions({ member }: { member: MemberDetail }) {
   const remove = useAction((memberId: string) => api().removeMember(memberId), {
     changes: [],
     done: removalTexts[member.status].done,
-    // The list alone is refetched: the member shown here is gone, and reading it again would fail.
+    // Refetch only the list: reading the removed member would fail.
     onDone: () => void navigate({ to: '/members' }),
   });
   if (!useMay('manage_members')) return null;

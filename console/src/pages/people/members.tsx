@@ -23,7 +23,7 @@ import { sentenceCase } from '../../parts/text/sentence-case.ts';
 
 const MEMBERS_EVERY_MS = 10_000;
 
-/** Who is in the workspace, who is invited, and who asks to be let in. */
+/** The members of the workspace, invited users and pending sign-ups. */
 export function MembersPage() {
   const members = useQuery({ ...membersQuery, refetchInterval: MEMBERS_EVERY_MS });
   const mayManage = useMay('manage_members');

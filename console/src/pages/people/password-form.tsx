@@ -34,7 +34,7 @@ function usePasswordForm() {
 
 type PasswordFormState = ReturnType<typeof usePasswordForm>;
 
-/** Changes the own password. All other sessions end; this one goes on with a new token. */
+/** Changes the user's own password. All other sessions end; this one continues with a new token. */
 export function PasswordForm() {
   const { email } = useIdentity();
   const state = usePasswordForm();
@@ -50,7 +50,7 @@ export function PasswordForm() {
         <Text size="sm" c="dimmed">
           This signs you out of all other sessions.
         </Text>
-        {/* Password managers ask whose password this is. */}
+        {/* Password managers need the username. */}
         <input type="text" autoComplete="username" value={email ?? ''} readOnly hidden />
         <PasswordFields {...state} />
       </Form>

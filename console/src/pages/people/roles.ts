@@ -6,7 +6,7 @@ const roleTexts = {
   admin: 'Admin: can do everything, including managing members and budgets',
 } as const satisfies Record<Role, string>;
 
-/** For a select, the least first. */
+/** Options of a select, fewest capabilities first. */
 export const roleOptions = Object.entries(roleTexts).map(([value, label]) => ({
   value: value as Role,
   label,

@@ -28,7 +28,7 @@ interface EventLogProps {
   select: Selection['select'];
 }
 
-/** What the stream of the run has said, newest at the bottom. */
+/** The events of the run's stream, newest at the bottom. */
 export function EventLog(props: EventLogProps) {
   const query = useQuery(runEventsQuery(props.run.id));
   return <Loaded query={query}>{(events) => <Events events={events} {...props} />}</Loaded>;
@@ -78,7 +78,7 @@ function lineOf(event: RunEvent, labelOf: (nodeId: string) => string): Line {
   return { event, time, text, userText };
 }
 
-/** For each event the key of its step. */
+/** The step key of each event. */
 function stepKeys(events: readonly RunEvent[], steps: readonly Step[]): (string | undefined)[] {
   const { stepsOf } = stepsByNode(steps);
   return events.map((event) => stepOfEvent(event, stepsOf)?.step_key);

@@ -1,6 +1,6 @@
 import type { RunEvent, Step } from '../../../../client/index.ts';
 
-/** What a frame says; `userText` is what people and models wrote. Nodes go by their labels, as everywhere on the page. */
+/** The text of a frame. `userText` is text from users and models. Nodes are named by their labels. */
 export function eventText(
   { frame }: RunEvent,
   labelOf: (nodeId: string) => string,
@@ -27,8 +27,8 @@ export function eventText(
 }
 
 /**
- * The step of a frame. Frames name the node, not its iteration, so it is the step of that node whose beginning
- * or end is nearest to the frame; undefined when there is none.
+ * The step of a frame. Frames name the node, not its iteration, so it is the step of that node whose start or end is
+ * nearest to the frame; undefined if there is none.
  */
 export function stepOfEvent(
   { at, frame }: RunEvent,
@@ -40,7 +40,7 @@ export function stepOfEvent(
   const moment = ({ started_at, finished_at }: Step): number =>
     Date.parse(begins ? started_at : (finished_at ?? started_at));
   const steps = stepsOf(frame.node_id);
-  // Steps of a node follow each other in time.
+  // The steps of a node are in time order.
   let low = 0;
   let high = steps.length;
   while (low < high) {

@@ -1,15 +1,15 @@
 import type { Run, Step } from '../../../../client/index.ts';
 import type { DrawnEdge, Drawing } from '../../graph/drawn.ts';
 
-/** What is known of the nodes of a run's graph. */
+/** The states of the nodes in a run's graph. */
 export interface NodeStates {
-  /** The steps of a node, in order of their iterations; none when it was not reached. */
+  /** The steps of a node, in order of their iterations; empty if the node was not reached. */
   stepsOf: (nodeId: string) => readonly Step[];
   /** The step of its last iteration. */
   latestOf: (nodeId: string) => Step | undefined;
-  /** How many iterations a loop has begun; undefined for other nodes, and for a loop that was not reached. */
+  /** Number of started iterations of a loop; undefined for other nodes and for a loop that was not reached. */
   iterationsOf: (nodeId: string) => number | undefined;
-  /** Whether the run went this way; undefined while that is open. */
+  /** Whether the run followed the edge; undefined while undecided. */
   taken: (edge: Pick<DrawnEdge, 'source' | 'target' | 'conditionValue'>) => boolean | undefined;
 }
 
@@ -28,7 +28,7 @@ export function stepsByNode(steps: readonly Step[]): Pick<NodeStates, 'stepsOf' 
   return { stepsOf, latestOf: (nodeId) => stepsOf(nodeId).at(-1) };
 }
 
-/** Reads the states of all nodes out of the steps of a run. */
+/** Derives the states of all nodes from the steps of a run. */
 export function nodeStates(
   run: Pick<Run, 'status' | 'steps'>,
   { nodes, edges }: Drawing,
@@ -37,7 +37,7 @@ export function nodeStates(
   const loops = new Set(nodes.filter(({ kind }) => kind === 'loop').map(({ id }) => id));
   const intoBody = edges.filter((edge) => loops.has(edge.source) && edge.conditionValue === 'true');
 
-  // Every node that an iteration begins with has a step in each iteration, be it a skipped one.
+  // Every first node of an iteration has a step in each iteration, even if it is skipped.
   const iterations = new Map<string, number>();
   for (const { source, target } of intoBody) {
     const loop = latestOf(source);
@@ -61,7 +61,7 @@ export function nodeStates(
   return { stepsOf, latestOf, iterationsOf: (nodeId) => iterations.get(nodeId), taken };
 }
 
-/** The way that a condition or a gate took. */
+/** The result of a condition or a gate. */
 function resultOf({ kind, output }: Step): boolean | undefined {
   if (typeof output !== 'object' || output === null) return undefined;
   const { result, approved } = output as { result?: unknown; approved?: unknown };
@@ -83,12 +83,12 @@ export function iterationText({ iteration }: Pick<Step, 'iteration'>): string | 
   return iteration.length === 0 ? undefined : `iteration ${iteration.join('.')}`;
 }
 
-/** `#3` for the third iteration, where there is no room for more; undefined outside of loops. */
+/** `#3` for the third iteration, for narrow places; undefined outside of loops. */
 export function iterationMark({ iteration }: Pick<Step, 'iteration'>): string | undefined {
   return iteration.length === 0 ? undefined : `#${iteration.join('.')}`;
 }
 
-/** A step by name, for those who hear it or read it in a sentence. */
+/** The name of a step, for screen readers and sentences. */
 export function stepName(step: Pick<Step, 'label' | 'iteration'>): string {
   const iteration = iterationText(step);
   return iteration === undefined ? step.label : `${step.label}, ${iteration}`;

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { useWindowed } from '../../parts/data/windowed.ts';
 
-/** The rows in view, and the one that the arrow keys stand on. */
+/** The visible rows, and the active row of the arrow keys. */
 function usePicking({
   count,
   rowHeight,
@@ -25,16 +25,16 @@ function usePicking({
   const shown = active !== undefined && active < count ? active : picked;
 
   useEffect(() => {
-    // Selected here: it is in view, and another row of the same step may be the selected one.
+    // The active row is selected: it is in view, and `picked` may be another row of the same step.
     if (picked === undefined || (active !== undefined && isPicked(active))) return;
     setActive(picked);
     scrollTo(picked);
-    // Only when something else is picked, not whenever the list is drawn.
+    // Only when the picked row changes, not on every render.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [picked]);
   useEffect(() => {
     if (keepAtEnd && atEnd.current && count > 0) scrollTo(count - 1);
-    // Only when there is more: the list is drawn for other reasons too.
+    // Only when rows are added, not on every render.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [count, keepAtEnd]);
 
@@ -57,21 +57,21 @@ interface PickListProps {
   count: number;
   rowHeight: number;
   maxHeight: number;
-  /** The row to be brought into view when it changes. */
+  /** The row to scroll into view when it changes. */
   picked: number | undefined;
   onPick: (row: number) => void;
   /** Several rows may belong to the selection. */
   isPicked: (row: number) => boolean;
-  /** Where the row's own text does not say it all. */
+  /** The text for screen readers, if the row's own text is incomplete. */
   spoken?: (row: number) => string;
   row: (row: number) => ReactNode;
-  /** Stays at the last row while rows are added, unless somebody scrolled away from it. */
+  /** Stays at the last row while rows are added, unless the user scrolled away from it. */
   keepAtEnd?: boolean;
 }
 
 /**
- * A list, possibly long, with one selected row: by mouse, or with the arrow keys when it has the focus. Screen readers
- * read each row's text, or its `spoken` text.
+ * A windowed list with one selected row, chosen by mouse or, when the list has the focus, with the arrow keys. Screen
+ * readers read each row's text, or its `spoken` text.
  */
 export function PickList({
   label,

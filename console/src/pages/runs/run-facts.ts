@@ -1,13 +1,13 @@
 import type { Run, Step } from '../../../../client/index.ts';
 import { stepName } from './node-states.ts';
 
-/** What a resume would do to a failed run. */
+/** The effect of a resume on a failed run. */
 export interface ResumeFacts {
-  /** The steps that are done again, by name. */
+  /** Names of the steps that run again. */
   again: string[];
-  /** How many finished steps stay as they are. */
+  /** Number of completed steps that are kept. */
   kept: number;
-  /** Why the run stopped, as far as it changes what to expect. */
+  /** Why the run stopped, if the reason changes what to expect. */
   after: 'budget' | 'rejected' | 'cancelled' | 'other';
 }
 
@@ -17,19 +17,19 @@ export function resumeFacts(run: Pick<Run, 'steps' | 'failure'>): ResumeFacts {
   const kind = run.failure?.kind;
   const after =
     kind === 'budget' || kind === 'rejected' || kind === 'cancelled' ? kind : ('other' as const);
-  // A loop that failed inside goes on with its iteration, and is no work by itself.
+  // A loop that failed in its body continues its iteration, and does no work itself.
   const again = run.steps.filter(
     ({ status, kind }) => unfinished.includes(status) && !(kind === 'loop' && status === 'running'),
   );
   return { again: again.map(stepName), kept: finishedSteps(run), after };
 }
 
-/** What a cancel would do to a run that has not ended. */
+/** The effect of a cancel on a run that has not ended. */
 export interface CancelFacts {
-  /** The steps that are being cancelled, by name. */
+  /** Names of the steps that are cancelled. */
   stopped: string[];
   kept: number;
-  /** Gates that would not be asked any longer. */
+  /** Number of gates that close without a decision. */
   gates: number;
 }
 
@@ -54,10 +54,10 @@ export function namesText(names: readonly string[], most = 3): string {
   return all.length < 2 ? last : `${all.slice(0, -1).join(', ')} and ${last}`;
 }
 
-/** Whether nothing is going to happen any more unless somebody acts. */
+/** Whether the run has ended and nothing happens until a user acts. */
 export const hasEnded = ({ status }: Pick<Run, 'status'>): boolean =>
   status === 'success' || status === 'failed';
 
-/** The address, if it is one that a browser may be sent to. */
+/** The URL if it is HTTP or HTTPS, and so safe to link. */
 export const webAddress = (url: string | null): string | undefined =>
   url !== null && /^https?:\/\//i.test(url) ? url : undefined;

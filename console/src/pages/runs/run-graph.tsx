@@ -15,12 +15,12 @@ import type { Selection } from './use-selection.ts';
 
 interface RunGraphProps {
   run: Run;
-  /** The selected step, if it has begun. */
+  /** The selected step, if it has started. */
   chosen: Step | undefined;
   selection: Selection;
 }
 
-/** The graph that the run was started with, and how far it has come in it. */
+/** The graph of the run's version, with the progress of the run. */
 export function RunGraph(props: RunGraphProps) {
   const { workflow_id: workflowId, workflow_version: version } = props.run;
   const query = useQuery(versionQuery(workflowId, version));
@@ -66,7 +66,7 @@ function LiveGraph({
 const notReached: Partial<NodeCardData> = { faded: true, spoken: 'not reached' };
 const toCome: Partial<NodeCardData> = { spoken: 'not reached yet' };
 
-/** Cards by node. As long as nothing of a node has changed, its card is the same object and is not drawn again. */
+/** Caches cards by node: a node without changes keeps the same card object and is not rendered again. */
 function createCards() {
   const made = new Map<string, { what: string; card: Partial<NodeCardData> }>();
   return (
@@ -96,7 +96,7 @@ function createCards() {
   };
 }
 
-/** `#3`, `#2 of 3` when the node has several, and for a loop the number of iterations that have begun. */
+/** `#3`, or `#2 of 3` if the node has several steps. For a loop, the number of started iterations. */
 function detailOf(
   iteration: string | undefined,
   count: number,

@@ -20,7 +20,7 @@ import { runStatuses, triggers } from '../../../../shared/run-kinds.ts';
 
 const route = getRouteApi('/inside/runs');
 
-/** All runs, newest first. The address contains the filters. */
+/** All runs, newest first. The URL contains the filters. */
 export function RunListPage() {
   const { status, trigger, workflow_id } = route.useSearch();
   const filter = {

@@ -10,7 +10,7 @@ import { Part } from './part.tsx';
 import { hasEnded, webAddress } from './run-facts.ts';
 import type { Selection } from './use-selection.ts';
 
-/** What the run was given, what it knows, and what it gave. */
+/** The input, state and output of the run. */
 export function RunData({ run }: { run: Run }) {
   return (
     <Stack gap="md">
@@ -33,7 +33,7 @@ export function RunData({ run }: { run: Run }) {
   );
 }
 
-/** How the checks of the workflow scored the run. */
+/** The results of the workflow's checks for the run. */
 export function RunChecks({ run: { evals, status } }: { run: Run }) {
   if (evals === null) {
     return (
@@ -96,7 +96,7 @@ export function RunChecks({ run: { evals, status } }: { run: Run }) {
 
 const CHECKPOINT_ROW_HEIGHT = 38;
 
-/** Where the run can be taken up again. */
+/** The checkpoints of the run, from which it can be resumed. */
 export function RunCheckpoints({ run, select }: { run: Run; select: Selection['select'] }) {
   const { checkpoints, temporal } = run;
   const { frame, rows, before, after } = useWindowed(checkpoints.length, CHECKPOINT_ROW_HEIGHT);

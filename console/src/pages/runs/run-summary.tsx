@@ -48,7 +48,7 @@ const livenessTexts: Record<Liveness, { colour: string; text: string }> = {
   ended: { colour: 'gray', text: 'The run has ended. If you resume it, updates appear here.' },
 };
 
-/** A run with a rejected gate may still succeed, if its graph has a branch for that. */
+/** A run with a rejected gate can still succeed, if its graph has a branch for that. */
 function RejectedBadge({ run }: { run: Run }) {
   const gates = rejectedGates(run);
   if (gates.length === 0) return null;
@@ -70,7 +70,7 @@ function LiveBadge({ liveness }: { liveness: Liveness }) {
   );
 }
 
-/** The figures of the run. `readAt`: when it was read, in ms since 1970, from which on a wait goes on counting. */
+/** The figures of the run. The waiting time of a paused run counts on from `readAt`, its read time in ms since 1970. */
 export function RunFigures({ run, readAt }: { run: Run; readAt: number }) {
   const paused = run.status === 'paused';
   const now = useMoment(paused);

@@ -22,10 +22,10 @@ import { WaitingGates } from './waiting-gates.tsx';
 
 const RunGraph = lazy(async () => ({ default: (await import('./run-graph.tsx')).RunGraph }));
 
-/** From here on there is room for the step beside the rest. */
+/** Minimum width to show the step beside the run. */
 const WIDE = '(min-width: 75em)';
 
-/** One run, as it is now. */
+/** One run, updated live. */
 export function RunPage() {
   const { query, liveness } = useRunStream(useRunId());
   return (
@@ -109,7 +109,7 @@ function RunError({ run }: { run: Run }) {
   );
 }
 
-/** The selected step, where the window has no room for it beside the run. */
+/** The selected step, in a window too narrow to show it beside the run. */
 function StepDrawer({
   wide,
   detail,

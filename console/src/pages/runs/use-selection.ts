@@ -9,7 +9,7 @@ export interface Selection {
   select: (step: string | undefined) => void;
 }
 
-/** The one selection of the run page: in the address, so that it can be shared and outlives a reload. */
+/** The only selection of the run page. The URL contains it, so that it can be shared and survives a reload. */
 export function useSelection(): Selection {
   const { step } = route.useSearch();
   const navigate = route.useNavigate();
@@ -28,7 +28,7 @@ export function useSelection(): Selection {
 const runTabs = ['steps', 'log', 'data', 'checks', 'checkpoints'] as const;
 export type RunTab = (typeof runTabs)[number];
 
-/** Which part below the timeline is shown. */
+/** The selected tab below the timeline. */
 export function useTab(): { tab: RunTab; show: (tab: string | null) => void } {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();

@@ -6,7 +6,7 @@ import { UserText } from '../../parts/text/user-text.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { When } from '../../parts/text/time.tsx';
 
-/** The gates that the run waits at, and the way to decide them. */
+/** The pending gates of the run, with decision forms. */
 export function WaitingGates({ run }: { run: Run }) {
   if (run.pending_gates.length === 0) return null;
   return run.pending_gates.map((gate) => (

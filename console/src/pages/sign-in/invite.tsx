@@ -27,7 +27,7 @@ function useInviteForm() {
       quiet: true,
       onDone: ({ token }) => {
         signIn(token);
-        // The code is used up: it need not stay in the history of the browser.
+        // Keep the used code out of the browser history.
         void navigate({ to: '/', replace: true });
       },
     },

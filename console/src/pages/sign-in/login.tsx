@@ -12,7 +12,7 @@ import { LoginForm } from './login-form.tsx';
 import { nextPath } from './next-path.ts';
 import { SignInFrame } from './sign-in-frame.tsx';
 
-/** Who is signed in already, here or in another tab, is led on at once. */
+/** Redirects users who are already signed in, here or in another tab. */
 export function LoginPage() {
   const { next } = useSearch({ from: '/login' });
   const router = useRouter();
@@ -48,7 +48,7 @@ function SignIn() {
   );
 }
 
-/** What a service says where requests without a credential act as its owner. */
+/** Shown by services where requests without a credential act as the owner. */
 function OpenMode({ owner, next }: { owner: Identity; next: string | undefined }) {
   const router = useRouter();
   const [form, setForm] = useState(false);

@@ -1,7 +1,7 @@
 import { PasswordInput } from '@mantine/core';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../../../shared/password-length.ts';
 
-/** A field for a password that is being chosen. The browser refuses one that is too short before it is sent. */
+/** A field for a new password. The browser rejects one that is too short before it is sent. */
 export function NewPassword({
   value,
   onChange,

@@ -2,7 +2,7 @@ import { Center, Paper, Stack, Text, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 
-/** What surrounds the pages of those who are not inside yet. */
+/** The frame of the pages before sign-in. */
 export function SignInFrame({
   title,
   about,

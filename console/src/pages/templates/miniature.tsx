@@ -13,7 +13,7 @@ const colours: Record<NodeKind, MantineColor> = {
   merge: 'gray',
 };
 
-/** The shape of a graph at a glance, without the weight of the real picture. */
+/** The shape of a graph, without loading the full graph view. */
 export function Miniature({ graph, height = 96 }: { graph: Graph; height?: number }) {
   const { boxes, lines, width, height: tall } = useMemo(() => pictureOf(graph), [graph]);
   const kinds = new Set(boxes.map(({ kind }) => kind));

@@ -13,13 +13,13 @@ interface Place {
   y: number;
 }
 
-/** A box, in the units of a graph's positions. */
+/** The size of a box, in the units of node positions. */
 export const box = { width: 200, height: 64 } as const;
 const MARGIN = 12;
 const COLUMN = 280;
 const ROW = 120;
 
-/** A graph as boxes and lines between their middles, where people put its nodes, or else in columns. */
+/** A graph as boxes and lines between their centers, at the stored positions or else in columns. */
 export function pictureOf(graph: Graph): Picture {
   const drawing = drawingOf(graph);
   const places = placesOf(drawing);
@@ -51,7 +51,7 @@ function placesOf({ nodes, edges }: Drawing): Map<string, Place> {
   return inColumns({ nodes, edges });
 }
 
-/** Each node as many columns from the left as it is steps from the beginning. */
+/** Places each node in the column of its distance from the start. */
 function inColumns({ nodes, edges }: Drawing): Map<string, Place> {
   const entered = new Set(edges.map(({ target }) => target));
   const starts = nodes.filter(({ id }) => !entered.has(id));
@@ -59,7 +59,7 @@ function inColumns({ nodes, edges }: Drawing): Map<string, Place> {
   const left = new Set(nodes.map(({ id }) => id));
   let column = (starts.length > 0 ? starts : nodes.slice(0, 1)).map(({ id }) => id);
   for (let x = 0; left.size > 0; x += COLUMN) {
-    // What nothing leads to from the beginning stands by itself.
+    // A node that is unreachable from the start gets its own column.
     const ids = column.length > 0 ? column : [...left].slice(0, 1);
     ids.forEach((id, row) => {
       places.set(id, { x, y: row * ROW });

@@ -7,7 +7,7 @@ import { Miniature } from './miniature.tsx';
 import { TemplatePreview } from './template-preview.tsx';
 import { useTemplateActions } from './use-template.ts';
 
-/** A template, what it looks like, and one click to a running example. */
+/** A template with its picture, and one click to run an example. */
 export function TemplateCard({ template }: { template: Template }) {
   const { make, makeAndRun, remove } = useTemplateActions(template);
   const [previewed, { open, close }] = useDisclosure(false);

@@ -9,7 +9,7 @@ const GraphView = lazy(async () => ({
 }));
 const GRAPH_HEIGHT = 320;
 
-/** All of a template: its graph, its checks and what it is tried with. */
+/** All of a template: its graph, its checks and its sample input. */
 export function TemplatePreview({
   template,
   opened,
@@ -54,7 +54,7 @@ export function TemplatePreview({
   );
 }
 
-/** A check is kept as it was written. */
+/** Stored checks are not validated. */
 function nameOf(check: unknown): string | undefined {
   if (typeof check !== 'object' || check === null || !('name' in check)) return undefined;
   return typeof check.name === 'string' ? check.name : undefined;

@@ -10,7 +10,7 @@ import { templatesQuery } from '../../queries/templates.ts';
 import { workflowsKey } from '../../queries/workflows.ts';
 import { metricsQuery, usageQuery } from '../../queries/workspace.ts';
 
-/** What can be done with a template, each undefined for who may not. */
+/** The actions on a template, each undefined for users without the permission. */
 export function useTemplateActions(template: Template) {
   const mayMake = useMay('create_edit_workflows');
   const mayRun = useMay('run_workflows') && mayMake;
@@ -45,7 +45,7 @@ export function useTemplateActions(template: Template) {
   };
 }
 
-/** The run may be refused by a quota or a budget; the workflow exists anyway. */
+/** A quota or budget can reject the run; the workflow exists anyway. */
 async function instantiateAndRun(
   template: Template,
 ): Promise<{ workflow: Workflow; run?: Run; refusal?: unknown }> {

@@ -12,7 +12,7 @@ import { NameFields } from './name-fields.tsx';
 
 const EMPTY: Graph = { nodes: [], edges: [] };
 
-/** Makes a workflow, empty or of JSON that somebody has, and opens the editor on it. */
+/** Creates a workflow, empty or from JSON, and opens it in the editor. */
 export function CreateWorkflow({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
     <Modal opened={opened} onClose={onClose} title="New workflow" size="lg">

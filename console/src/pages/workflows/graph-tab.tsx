@@ -12,7 +12,7 @@ import { MistakeList } from './mistakes/mistake-list.tsx';
 import { countByNode, countWords } from './mistakes/mistakes.ts';
 import { useMistakes } from './mistakes/use-mistakes.ts';
 
-/** What is wrong with the graph, and as marks on its cards. */
+/** The mistakes in the graph, and their marks on its cards. */
 function useMistakeCards(graph: Workflow['graph']) {
   const { mistakes } = useMistakes(graph);
   const counts = useMemo(() => countByNode(mistakes ?? []), [mistakes]);
@@ -30,7 +30,7 @@ function useMistakeCards(graph: Workflow['graph']) {
   return { mistakes, cardOf };
 }
 
-/** The graph to look at, what is wrong with it, and the node that is chosen. */
+/** The read-only graph, its mistakes and the selected node. */
 export function GraphTab({ workflow: { id, graph } }: { workflow: Workflow }) {
   const [selected, setSelected] = useState<string>();
   const { mistakes, cardOf } = useMistakeCards(graph);

@@ -20,7 +20,7 @@ export function JsonField({
   value: unknown;
   onChange: (value: unknown) => void;
   judge?: Judge;
-  /** Whether the text is none that will do, in which case the value is the one from before. */
+  /** Called with whether the text is invalid; the value is then unchanged. */
   onBroken?: (broken: boolean) => void;
   error?: string | undefined;
   minHeight?: number;
@@ -43,6 +43,6 @@ export function JsonField({
   );
 }
 
-/** Only an object, or nothing. */
+/** Accepts only an object or undefined. */
 export const anObject: Judge = (value) =>
   value === undefined || isRecord(value) ? undefined : 'Enter a JSON object';

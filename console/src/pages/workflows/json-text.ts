@@ -1,11 +1,11 @@
 import { useState } from 'react';
 
-/** What is wrong with a value, in words; undefined when it will do. */
+/** The error text for a value; undefined if the value is valid. */
 export type Judge = (value: unknown) => string | undefined;
 
 /**
- * JSON as editable text. The text stays as typed while it means `value`, or while it is not valid JSON; when the value
- * changes elsewhere, the text is replaced. An empty text is `undefined`.
+ * JSON as editable text. The text stays as typed while it parses to `value` or is invalid; a change of the value
+ * elsewhere replaces the text. An empty text is `undefined`.
  */
 export function useJsonText(
   value: unknown,
@@ -17,7 +17,7 @@ export function useJsonText(
   const mine = typed !== undefined && Object.is(typed.of, value);
   const text = mine ? typed.text : jsonText(value);
   const onText = (next: string): void => {
-    // The editor also reports the text that was set.
+    // The editor also reports text set by the program.
     if (next === text) return;
     const read = parsed(next, judge);
     onBroken?.('error' in read);

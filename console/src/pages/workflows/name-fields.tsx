@@ -1,6 +1,6 @@
 import { Textarea, TextInput } from '@mantine/core';
 
-/** What a workflow or a template is called, and what it is for. */
+/** The name and description of a workflow or template. */
 export function NameFields({
   name,
   onName,
@@ -13,7 +13,7 @@ export function NameFields({
   onName: (name: string) => void;
   description: string;
   onDescription: (description: string) => void;
-  /** Whether a dialog opens on the name. */
+  /** Whether a dialog opens with the focus on the name. */
   first?: boolean;
   maxRows?: number;
 }) {

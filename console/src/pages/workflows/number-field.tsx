@@ -1,7 +1,7 @@
 import { NumberInput, type NumberInputProps } from '@mantine/core';
 import { useState } from 'react';
 
-/** A field for an optional number. The text stays as typed while it means the value: `0.` is the start of `0.5`. */
+/** A field for an optional number. The text stays as typed while it equals the value: `0.` is the start of `0.5`. */
 export function NumberField({
   value,
   onChange,

@@ -1,10 +1,10 @@
-/** A part of a graph as somebody wrote it: an object of anything. */
+/** A part of a graph, as an object that is not validated. */
 export type JsonRecord = Record<string, unknown>;
 
 export const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What stands at a path of names with dots between them, like `retry.max_attempts`. */
+/** The value at a dotted path, like `retry.max_attempts`. */
 export function valueAt(record: JsonRecord, path: string): unknown {
   return path
     .split('.')
@@ -14,7 +14,7 @@ export function valueAt(record: JsonRecord, path: string): unknown {
     );
 }
 
-/** The record with another value at the path. Undefined takes it away, and with it objects that hold nothing more. */
+/** The record with a new value at the path. Undefined removes the value, and objects that become empty. */
 export function withAt(record: JsonRecord, path: string, value: unknown): JsonRecord {
   const [name = '', ...rest] = path.split('.');
   const inner = record[name];

@@ -9,7 +9,7 @@ import { runsKey } from '../../queries/runs.ts';
 import { workflowsKey } from '../../queries/workflows.ts';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
 
-/** Asks for the input of a run, starts it and leads to it. */
+/** Asks for the input of a run, starts the run and opens it. */
 export function RunDialog({
   workflow,
   input,
@@ -17,7 +17,7 @@ export function RunDialog({
   onClose,
 }: {
   workflow: Workflow;
-  /** What the input begins with; by default the keys that the graph reads. */
+  /** The initial input; by default the keys that the graph reads. */
   input?: JsonObject;
   opened: boolean;
   onClose: () => void;

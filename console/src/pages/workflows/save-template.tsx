@@ -10,7 +10,7 @@ import { templatesQuery } from '../../queries/templates.ts';
 import { RunInput, useSuggestedInput } from './run-input.tsx';
 import { NameFields } from './name-fields.tsx';
 
-/** Makes a template of the workflow's current graph and checks, for everybody of the workspace to begin with. */
+/** Creates a template of the workflow's current graph and checks for the workspace. */
 export function SaveTemplate({ workflow }: { workflow: Workflow }) {
   const [opened, { open, close }] = useDisclosure(false);
   return (

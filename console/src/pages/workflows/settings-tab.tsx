@@ -17,7 +17,7 @@ import { workflowsKey, workflowsQuery } from '../../queries/workflows.ts';
 import { SaveTemplate } from './save-template.tsx';
 import { NameFields } from './name-fields.tsx';
 
-/** What a workflow is called, what a run may cost, and the end of it. */
+/** The name of a workflow, the cost cap of its runs, and its deletion. */
 export function SettingsTab({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   const mayDelete = useMay('delete_workflows');

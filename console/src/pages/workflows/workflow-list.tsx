@@ -168,7 +168,7 @@ function WorkflowRow({
   );
 }
 
-/** Whether a workflow is published, as a word on a colour. */
+/** A badge that shows whether a workflow is published. */
 export function WorkflowState({ status }: { status: Workflow['status'] }) {
   return (
     <Badge

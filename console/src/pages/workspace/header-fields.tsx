@@ -10,7 +10,7 @@ import {
 } from '@mantine/core';
 import { type HeaderDraft, newHeader } from './tool-draft.ts';
 
-/** Headers of a tool. Values that are kept sealed are never shown; they stay until another is typed. */
+/** Headers of a tool. Encrypted values are never shown; they are kept until replaced. */
 export function HeaderFields({
   headers,
   onChange,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../client/index.ts';
 
-/** The JSON object that a text is, or what is wrong with it. */
+/** Parses a text as a JSON object, or returns the problem. */
 export function parsedObject(text: string): { value: JsonObject } | { problem: string } {
   try {
     const value: unknown = JSON.parse(text);

@@ -14,7 +14,7 @@ import { type PlanName, planNames, plans } from '../../../../shared/plans.ts';
 
 const numbers = true;
 
-/** What each plan allows, which one the workspace is on, and the change to another. */
+/** The limits of each plan, the current plan, and actions to change it. */
 export function Plans({ plan: current }: { plan: Workspace['plan'] }) {
   const mayManage = useMay('manage_workspace');
   return (
@@ -81,7 +81,7 @@ function Change({ from, to }: { from: PlanName; to: PlanName }) {
   );
 }
 
-/** Whether something is kept for a shorter time on the other plan. */
+/** Whether the other plan has a shorter retention of runs or audit entries. */
 function losesRecords(from: PlanName, to: PlanName): boolean {
   const shorter = (before: number | null, after: number | null): boolean =>
     after !== null && (before === null || after < before);

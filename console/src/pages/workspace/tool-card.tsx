@@ -13,7 +13,7 @@ import { useMay } from '../../queries/identity.ts';
 import { toolsKey } from '../../queries/tools.ts';
 import { ToolTrial } from './tool-trial.tsx';
 
-/** One tool: where it calls, how, and what can be done with it. */
+/** One tool: its endpoint, its settings and its actions. */
 export function ToolCard({ tool, onEdit }: { tool: CustomTool; onEdit: () => void }) {
   const [opened, setOpened] = useState(false);
   const called = `custom:${tool.name}`;

@@ -19,11 +19,11 @@ export interface ToolDraft {
 export interface HeaderDraft {
   key: number;
   name: string;
-  /** Undefined: the value that is kept sealed stays. */
+  /** Undefined keeps the stored value. */
   value: string | undefined;
 }
 
-/** What the service takes as "leave the value as it is". */
+/** The placeholder with which the service keeps the stored value. */
 const KEPT = '***';
 const NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 
@@ -83,7 +83,7 @@ export type ToolProblems = Partial<
   Record<'name' | 'url' | 'mcpTool' | 'headers' | 'schema', string>
 >;
 
-/** What prevents saving a tool, by field. Empty fields are no error yet. */
+/** What prevents saving a tool, by field. Empty fields are not errors yet. */
 export function toolProblems(draft: ToolDraft): ToolProblems {
   const problems: ToolProblems = {};
   if (draft.name !== '' && !NAME.test(draft.name)) {

@@ -28,7 +28,7 @@ function useToolForm({ tool, onClose }: { tool: CustomTool | undefined; onClose:
 
 type ToolFormState = ReturnType<typeof useToolForm>;
 
-/** Registers a tool, or changes one. Its name stays: graphs call the tool by it. */
+/** Registers or edits a tool. Its name cannot change, because graphs call the tool by it. */
 export function ToolForm({ tool, onClose }: { tool: CustomTool | undefined; onClose: () => void }) {
   const state = useToolForm({ tool, onClose });
   const { save, draft, problems, change } = state;

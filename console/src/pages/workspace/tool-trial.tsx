@@ -10,10 +10,10 @@ import { JsonView } from '../../parts/code/json-view.tsx';
 import { durationText } from '../../parts/text/duration.ts';
 import { parsedObject } from './parsed-object.ts';
 
-/** A tool has 25 seconds to answer a test. */
+/** A tool has 25 seconds to respond to a test. */
 const WITHIN_SECONDS = 30;
 
-/** Calls the tool once, for real. */
+/** Sends one real call to the tool. */
 export function ToolTrial({ tool }: { tool: CustomTool }) {
   const [text, setText] = useState('{}');
   const parsed = parsedObject(text);

@@ -14,7 +14,7 @@ import { toolsQuery } from '../../queries/tools.ts';
 import { ToolCard } from './tool-card.tsx';
 import { ToolForm } from './tool-form.tsx';
 
-/** Tools that workflows call beyond the built-in ones, and the address under which a model finds the workflows. */
+/** The custom tools of workflows, and the URL where models find the workflows. */
 export function ToolsPage() {
   const tools = useQuery(toolsQuery);
   const mayEdit = useMay('create_edit_workflows');

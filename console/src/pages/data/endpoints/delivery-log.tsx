@@ -15,7 +15,7 @@ import { RowTable } from '../../../parts/data/row-table.tsx';
 
 const columns = ['Delivery', 'Event', 'Status', 'Attempts', 'Created'];
 
-/** What was sent to an endpoint, newest first, with the attempts at each. */
+/** The deliveries to an endpoint, newest first, with their attempts. */
 export function DeliveryLog({ endpointId }: { endpointId: string }) {
   const search = useSearch({ from: '/inside/data/endpoints/$endpointId' });
   const navigate = useNavigate({ from: '/data/endpoints/$endpointId' });

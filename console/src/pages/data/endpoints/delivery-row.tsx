@@ -11,7 +11,7 @@ import { endpointsKey } from '../../../queries/data.ts';
 import { DeliveryStatus } from './endpoint-status.tsx';
 import { RowTable } from '../../../parts/data/row-table.tsx';
 
-/** A delivery, with its attempts below when they are asked for. */
+/** A delivery, with its attempts on demand. */
 export function DeliveryRow({
   endpointId,
   of: delivery,
@@ -71,7 +71,7 @@ export function DeliveryRow({
   );
 }
 
-/** When it is retried next, or why it failed without an attempt. */
+/** The time of the next attempt, or why the delivery failed without one. */
 function Outlook({ of: { next_attempt_at, reason } }: { of: WebhookDelivery }) {
   return (
     <Text size="xs" c="dimmed" component="div">

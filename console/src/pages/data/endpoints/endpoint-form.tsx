@@ -36,7 +36,7 @@ function useEndpointForm({ endpoint, onClose }: { endpoint?: DataEndpoint; onClo
 
 type EndpointFormState = ReturnType<typeof useEndpointForm>;
 
-/** Registers an endpoint and shows its secret, this once; or changes the one that is given. */
+/** Registers an endpoint and shows its secret once, or edits the given endpoint. */
 export function EndpointForm({
   endpoint,
   onClose,
@@ -95,7 +95,7 @@ function SubscribedEvents({ events, setEvents }: EndpointFormState) {
   );
 }
 
-/** The secret with which the receiver checks that a delivery comes from here. */
+/** Shows the secret that receivers use to verify deliveries. */
 export function showEndpointSecret(secret: string): void {
   showSecretOnce({ title: 'Signing secret', secret });
 }

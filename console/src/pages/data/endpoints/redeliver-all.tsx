@@ -5,10 +5,9 @@ import { confirm } from '../../../parts/forms/confirm.tsx';
 import { countText } from '../../../parts/text/numbers.ts';
 import { endpointsKey } from '../../../queries/data.ts';
 
-/** Deliveries are kept for 30 days; a day more leaves none out. */
+/** Deliveries are kept for 30 days; one more day includes all of them. */
 const KEPT_MS = 31 * 86_400_000;
 
-/** Retries all failed deliveries. */
 export function RetryAllFailed({ endpointId }: { endpointId: string }) {
   const redeliver = useAction(
     () => api().redeliverDeadLetters(endpointId, new Date(Date.now() - KEPT_MS).toISOString()),

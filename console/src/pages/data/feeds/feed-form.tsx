@@ -90,7 +90,7 @@ function useFeedForm({
 
 type FeedFormState = ReturnType<typeof useFeedForm>;
 
-/** Makes a feed, or changes the one that is given. */
+/** Creates a feed, or edits the given one. */
 export function FeedForm({
   feed,
   onClose,
@@ -203,7 +203,7 @@ function FeedObjects({ sound, parsed, drafts, setDrafts }: FeedFormState) {
   );
 }
 
-/** Those of the objects that can be read; the form is not sent while there are others. */
+/** The parsed objects, `{}` for invalid ones. The form cannot be submitted while one is invalid. */
 function valuesOf(parsed: Record<ObjectField, ReturnType<typeof parseDraft>>) {
   const value = (field: ObjectField) => {
     const result = parsed[field];

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import { feedsQuery } from '../../../queries/data.ts';
 
-/** Narrows a list to one feed. */
+/** Filters a list by feed. */
 export function FeedSelect({
   value,
   onChange,

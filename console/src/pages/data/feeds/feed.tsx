@@ -23,7 +23,7 @@ import { KindBadge } from '../kind-badge.tsx';
 import { RecordTable } from '../records/record-table.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 
-/** A feed with how fresh it is, what came last, and how to send it more. */
+/** A feed: its freshness, its latest records and events, and how to send records. */
 export function FeedPage() {
   const { feedId } = useParams({ from: '/inside/data/feeds/$feedId' });
   const feed = useQuery(feedQuery(feedId));

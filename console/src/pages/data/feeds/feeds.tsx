@@ -13,7 +13,7 @@ import { FeedForm } from './feed-form.tsx';
 import { FeedTable } from './feed-table.tsx';
 import { SourceList } from '../sources/source-list.tsx';
 
-/** Streams of records with how fresh they are, and the sources they come from with how those do. */
+/** Feeds with their freshness, and the sources of their records with their health. */
 export function FeedsPage() {
   const feeds = useQuery(feedsQuery);
   const mayChange = useMay('manage_workspace');

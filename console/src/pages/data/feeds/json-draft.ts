@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../../../client/index.ts';
 
-/** An object as the text to edit; empty for an empty one. */
+/** An object as editable text; empty for an empty object. */
 export const draftOf = (value: JsonObject): string =>
   Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2);
 
-/** What was typed as an object, `{}` for nothing; or what is wrong with it. */
+/** Parses the text as an object, an empty text as `{}`; or returns the problem. */
 export function parseDraft(text: string): { value: JsonObject } | { problem: string } {
   if (text.trim() === '') return { value: {} };
   try {

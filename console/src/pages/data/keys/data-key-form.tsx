@@ -30,7 +30,7 @@ const scopes: Record<Scope, string> = {
   'webhooks:write': 'Create, change and delete webhook endpoints',
 };
 
-/** What a scope's key asks first, to see that it works. */
+/** The first request to test a key, by scope. */
 const firstCalls: Record<Scope, string> = {
   'feeds:read': '/v1/feeds',
   'entities:read': '/v1/entities',
@@ -94,7 +94,7 @@ function useDataKeyForm({ onClose }: { onClose: () => void }) {
 
 type DataKeyFormState = ReturnType<typeof useDataKeyForm>;
 
-/** Makes a data key and shows its secret, this once. */
+/** Creates a data key and shows its secret once. */
 export function DataKeyForm({ onClose }: { onClose: () => void }) {
   const state = useDataKeyForm({ onClose });
   const { create, name, setName } = state;
@@ -121,7 +121,7 @@ export function DataKeyForm({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Whose data the key reads, and what it may do. */
+/** The mode and scopes of the key. */
 function Permissions({ mode, setMode, chosen, setChosen }: DataKeyFormState) {
   return (
     <>
@@ -151,7 +151,7 @@ function Permissions({ mode, setMode, chosen, setChosen }: DataKeyFormState) {
   );
 }
 
-/** How much, until when and from where the key may be used. */
+/** The quotas, expiry and allowed addresses of the key. */
 function Limits({
   requests,
   setRequests,

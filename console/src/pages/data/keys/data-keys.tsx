@@ -12,7 +12,7 @@ import { DataKeyForm } from './data-key-form.tsx';
 import { DataKeyTable } from './data-key-table.tsx';
 import { DataUsage } from './data-usage.tsx';
 
-/** The credentials of the data API, and what was used with them this month. */
+/** The credentials of the data API, and their usage this month. */
 export function DataKeysPage() {
   const keys = useQuery(dataKeysQuery);
   const mayChange = useMay('manage_api_keys');

@@ -11,7 +11,7 @@ import { Facts } from '../../../parts/data/facts.tsx';
 
 type Metered = WorkspaceDataUsage['requests'];
 
-/** What the workspace used of the data API this month, against its plan. */
+/** Data API usage of the workspace this month, compared to its plan. */
 export function DataUsage() {
   const usage = useQuery(dataUsageQuery);
   return (

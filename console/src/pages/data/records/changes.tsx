@@ -11,7 +11,7 @@ import { FeedSelect } from '../feeds/feed-select.tsx';
 import { FilterText } from '../../../parts/forms/filter-text.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 
-/** What changed in records, as it happens. */
+/** Changes in records, updated live. */
 export function ChangesPage() {
   const search = useSearch({ from: '/inside/data/changes' });
   const navigate = useNavigate({ from: '/data/changes' });

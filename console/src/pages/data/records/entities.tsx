@@ -10,7 +10,7 @@ import { RecordFilters } from './record-filters.tsx';
 import { RecordTable } from './record-table.tsx';
 import type { RecordSearch } from './search.ts';
 
-/** The records of all feeds, newest first, narrowed by what the address says. */
+/** The records of all feeds, newest first, filtered by the URL. */
 export function EntitiesPage() {
   const search = useSearch({ from: '/inside/data/entities' });
   const navigate = useNavigate({ from: '/data/entities' });
@@ -64,7 +64,7 @@ function NoRecords({ narrowed, onClear }: { narrowed: boolean; onClear: () => vo
   );
 }
 
-/** The day begins where the viewer is. Which comes first by the update, comes first in the list. */
+/** The day starts in the viewer's time zone. With `updated_since`, the list is sorted by the last update. */
 function filterOf({ updated_since: day, confidence_min, ...rest }: RecordSearch): RecordFilter {
   const since = day === undefined ? NaN : Date.parse(`${day}T00:00`);
   return {

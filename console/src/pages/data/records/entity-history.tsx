@@ -13,7 +13,7 @@ import { Value } from './value.tsx';
 
 type Version = HistoryPage['versions'][number];
 
-/** The versions of a record, newest first, each with what it changed. */
+/** The versions of a record, newest first, each with its changes. */
 export function EntityHistory({ entityId }: { entityId: string }) {
   const history = useInfiniteQuery(historyQuery(entityId));
   return (

@@ -19,7 +19,7 @@ import { RowTable } from '../../../parts/data/row-table.tsx';
 import { Value } from './value.tsx';
 import { verificationTexts } from './verification.ts';
 
-/** A record: what is known, from where, what it was before, and what happened to it. */
+/** A record: its attributes, sources, history and events. */
 export function EntityPage() {
   const { entityId } = useParams({ from: '/inside/data/entities/$entityId' });
   const entity = useQuery(entityQuery(entityId));

@@ -13,7 +13,7 @@ import { TextLink } from '../../../parts/links.tsx';
 import { RowTable } from '../../../parts/data/row-table.tsx';
 import { verificationTexts } from './verification.ts';
 
-/** What happened to records, newest first. Those of one record do not name it again. */
+/** The events of records, newest first. The events of one record do not repeat its name. */
 export function EventList({ filter, limit }: { filter: EventFilter; limit?: number }) {
   const events = useInfiniteQuery(eventsQuery(filter, limit));
   return (

@@ -5,7 +5,7 @@ import { When } from '../../../parts/text/time.tsx';
 
 type Evidence = Entity['source_evidence'][number];
 
-/** The sources of a record or an event. Addresses are links only when they lead to the web. */
+/** The sources of a record or an event. Only HTTP and HTTPS URLs become links. */
 export function Evidence({ of }: { of: Entity['source_evidence'] }) {
   if (of.length === 0) return null;
   return (
@@ -44,6 +44,6 @@ function EvidenceLine({ item }: { item: Evidence }) {
   );
 }
 
-/** What records carry is kept as it was sent, so its types are not to be relied on. */
+/** Record contents are stored as sent, so their types are not guaranteed. */
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;

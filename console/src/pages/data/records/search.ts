@@ -1,4 +1,4 @@
-/** What addresses say of the lists of records, of changes and of deliveries. */
+/** URL search parameters of the lists of records, changes and deliveries. */
 
 export interface RecordSearch {
   feed_id?: string | undefined;

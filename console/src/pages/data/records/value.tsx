@@ -4,7 +4,7 @@ import { JsonView } from '../../../parts/code/json-view.tsx';
 
 const INLINE_CHARACTERS = 120;
 
-/** A value of a record: in the line when it is short, else in a box of its own. */
+/** A value of a record: inline if it is short, else in a JSON view. */
 export function Value({ of, what }: { of: unknown; what: string }) {
   const short = inlineText(of);
   if (short === undefined) return <JsonView value={of} what={what} />;
@@ -18,7 +18,7 @@ export function Value({ of, what }: { of: unknown; what: string }) {
   return <UserText>{short}</UserText>;
 }
 
-/** A short value as text, empty for nothing. Undefined when it is too long for a line. */
+/** A short value as text, empty for a missing value. Undefined if it is too long for one line. */
 function inlineText(value: unknown): string | undefined {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string' && value.length > INLINE_CHARACTERS) return undefined;
@@ -26,7 +26,7 @@ function inlineText(value: unknown): string | undefined {
   return text.length > INLINE_CHARACTERS || text.includes('\n') ? undefined : text;
 }
 
-/** A value cut to a line, for lists where the whole is a click away. */
+/** A value cut to one line, for lists where the full value is one click away. */
 export function CutValue({ of }: { of: unknown }) {
   const text = typeof of === 'string' ? of : JSON.stringify(of ?? null);
   const cut = text.length > INLINE_CHARACTERS ? `${text.slice(0, INLINE_CHARACTERS)}…` : text;

@@ -1,6 +1,6 @@
 import type { Entity } from '../../../../../client/index.ts';
 
-/** How a record or an event was verified, for people. */
+/** Display texts of the verification statuses. */
 export const verificationTexts: Record<Entity['verification_status'], string> = {
   unverified: 'Unverified',
   machine_verified: 'Machine',

@@ -66,7 +66,7 @@ function useSourceForm({ source, onClose }: { source?: Source; onClose: () => vo
 
 type SourceFormState = ReturnType<typeof useSourceForm>;
 
-/** Names a source, or changes the one that is given. */
+/** Creates a source, or edits the given one. */
 export function SourceForm({ source, onClose }: { source?: Source; onClose: () => void }) {
   const state = useSourceForm({ source, onClose });
   const { save, name, setName, type, setType, isDemo, setIsDemo } = state;

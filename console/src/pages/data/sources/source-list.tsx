@@ -16,7 +16,7 @@ type Open = { form: 'new' } | { form: 'edit' | 'report'; source: Source } | unde
 
 const columns = ['Source', 'Mode', 'Health', 'Last check', 'Check frequency', 'Reliability'];
 
-/** Where records come from, and what the last looks at each came to. */
+/** The sources of records, with the latest check results. */
 export function SourceList() {
   const sources = useQuery(sourcesQuery);
   const mayChange = useMay('manage_workspace');

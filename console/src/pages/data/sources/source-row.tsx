@@ -70,7 +70,7 @@ export function SourceRow({
 function LastReport({ health }: { health: Source['health'] }) {
   const { last_success_at: worked, last_failure_at: failed, last_error } = health;
   if (worked === null && failed === null) return 'None yet';
-  // Health turns only after several failures; the first is worth showing already.
+  // Health changes only after several failures; the first failure is shown anyway.
   const failing = health.consecutive_failures > 0;
   return (
     <Stack gap={2} maw={320}>

@@ -9,10 +9,10 @@ import { Section } from '../../../parts/page.tsx';
 import { Snippet } from '../../../parts/code/snippet.tsx';
 import { useIdentity } from '../../../queries/identity.ts';
 
-/** A long log takes the service up to half a minute. */
+/** The service needs up to 30 seconds to verify a long log. */
 const WITHIN_SECONDS = 60;
 
-/** Has the chain of seals checked, and says what that proves. */
+/** Verifies the hash chain and explains the result. */
 export function AuditChain() {
   const check = useAction(() => api().verifyAudit({ timeout: WITHIN_SECONDS }), {
     changes: [],

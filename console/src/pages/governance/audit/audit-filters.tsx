@@ -8,7 +8,7 @@ import { NamedFilter } from '../named-filter.tsx';
 
 const route = getRouteApi('/inside/audit');
 
-/** What people look for most; any other action can be typed. */
+/** The most common actions; users can type any other. */
 const actions = [
   'create',
   'update',
@@ -44,7 +44,7 @@ const targets = [
   'export',
 ];
 
-/** The filters of the log. They are kept in the address, so that a view can be shared. */
+/** The filters of the log. The URL contains them, so that a view can be shared. */
 export function AuditFilters() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -88,7 +88,7 @@ export function AuditFilters() {
   );
 }
 
-/** A text to type, with what people look for most as suggestions of the browser. */
+/** A text field with the most common values as browser suggestions. */
 function Suggested({
   label,
   suggestions,
@@ -113,7 +113,7 @@ function Suggested({
   );
 }
 
-/** A minute in the viewer's zone; the address holds it in UTC. */
+/** A minute in the viewer's time zone; the URL contains it in UTC. */
 function Instant({
   label,
   value,
@@ -137,7 +137,7 @@ function Instant({
   );
 }
 
-/** `2026-11-21T09:30` in the viewer's zone, as the field of the browser has it. */
+/** `2026-11-21T09:30` in the viewer's time zone, the format of the browser's field. */
 function localMinute(time: number): string {
   const offset = new Date(time).getTimezoneOffset() * 60_000;
   return new Date(time - offset).toISOString().slice(0, 16);

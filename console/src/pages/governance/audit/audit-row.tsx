@@ -6,7 +6,7 @@ import { JsonView } from '../../../parts/code/json-view.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 import { When } from '../../../parts/text/time.tsx';
 
-/** One entry; its details open below it. */
+/** One entry, with its details on demand. */
 export function AuditRow({ entry }: { entry: AuditEntry }) {
   const [opened, setOpened] = useState(false);
   const empty = Object.keys(entry.details).length === 0;
@@ -52,7 +52,7 @@ export function AuditRow({ entry }: { entry: AuditEntry }) {
 
 function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
   if (actor_name === null) return 'System';
-  // Who has been removed has no page any more; following the link says so.
+  // A removed member has no page, and the linked page reports that.
   if (actor_id === null) return <UserText>{actor_name}</UserText>;
   return (
     <TextLink size="sm" to="/members/$memberId" params={{ memberId: actor_id }}>
@@ -61,7 +61,7 @@ function Actor({ entry: { actor_id, actor_name } }: { entry: AuditEntry }) {
   );
 }
 
-/** What was acted on, as a link where it has a page. It may be gone by now. */
+/** The target of the action, as a link if it has a page. It may no longer exist. */
 function Target({ entry: { target_type, target_id, target_name } }: { entry: AuditEntry }) {
   const id = (
     <span title={target_id}>

@@ -14,7 +14,7 @@ import { AuditRow } from './audit-row.tsx';
 
 const route = getRouteApi('/inside/audit');
 
-/** Who changed what, and whether the log is as it was written. */
+/** Who changed what, and whether the log is intact. */
 export function AuditPage() {
   const filter = route.useSearch();
   const log = useInfiniteQuery(auditQuery(filter));

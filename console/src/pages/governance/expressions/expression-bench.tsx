@@ -13,7 +13,7 @@ import { Tag } from '../../../parts/tag.tsx';
 
 type Outcome = { value: Json; roots: string[] } | { problem: string; position: number | undefined };
 
-/** The expression with its errors marked where they are, and its value. Loaded when the page shows it. */
+/** The expression with its errors marked in place, and its value. Loaded on demand. */
 export function ExpressionBench({
   expression,
   onExpression,
@@ -104,7 +104,7 @@ function parsedState(text: string): { state: JsonObject } | { problem: string } 
 
 function marksOf(outcome: Outcome, expression: string) {
   if (!('problem' in outcome) || outcome.position === undefined) return [];
-  // A problem at the end of the text marks the last character.
+  // An error at the end of the text marks the last character.
   const from = Math.max(0, Math.min(outcome.position, expression.length - 1));
   return [{ from, to: from + 1, message: outcome.problem, severity: 'error' as const }];
 }

@@ -12,7 +12,7 @@ const EXAMPLE_STATE = `{
   "amount": 120
 }`;
 
-/** Evaluates an expression over a state, as conditions and loops do. It is worked out in the browser. */
+/** Evaluates an expression over a state, as conditions and loops do. Runs in the browser. */
 export function ExpressionTester() {
   const [expression, setExpression] = useState(EXAMPLE);
   const [state, setState] = useState(EXAMPLE_STATE);

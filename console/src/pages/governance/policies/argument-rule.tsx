@@ -1,7 +1,7 @@
 import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
 import type { RuleDraft } from './policy-draft.ts';
 
-/** What one argument of a tool may not be: one of some values, or anything that a pattern finds. */
+/** A rule that blocks values of one tool argument: listed values, or matches of a pattern. */
 export function ArgumentRule({
   rule,
   onChange,

@@ -1,6 +1,6 @@
 import type { DetectorName } from './policy-draft.ts';
 
-/** What each detector takes out, in the words of the form. */
+/** Form texts about what each detector redacts. */
 export const detectorTexts = {
   email: {
     label: 'Email addresses',

@@ -2,10 +2,10 @@ import { Radio, Stack, TagsInput } from '@mantine/core';
 import { priceTable } from '../../../../../shared/prices.ts';
 import type { PolicyDraft } from './policy-draft.ts';
 
-/** Names that come to mind; any other can be typed. */
+/** Common models; users can type any other. */
 const suggestions = ['mock', ...Object.keys(priceTable.models)];
 
-/** Which models agents may ask. */
+/** The models that agents can use. */
 export function ModelRules({
   draft,
   change,

@@ -13,7 +13,7 @@ import { RedactionRules } from './redaction-rules.tsx';
 import { RedactionTester } from './redaction-tester.tsx';
 import { ToolRules } from './tool-rules.tsx';
 
-/** All policies as one form, saved as a whole, and a bench to try its redaction before it is. */
+/** All policies in one form, saved together, with a test of the unsaved redaction rules. */
 export function PoliciesForm({ loaded }: { loaded: Policies }) {
   const [saved, setSaved] = useState(loaded);
   const [draft, setDraft] = useState(() => draftOf(loaded));
@@ -25,7 +25,7 @@ export function PoliciesForm({ loaded }: { loaded: Policies }) {
     setDraft(draftOf(policies));
   };
   const elsewhere = !sameValue(loaded, saved);
-  // What somebody else saved meanwhile is shown at once, unless there is something here to lose.
+  // Show policies that another user saved, unless this form has unsaved changes.
   if (elsewhere && !changed) take(loaded);
   useKeep(changed);
 
@@ -71,7 +71,7 @@ function SaveBar({
   onDiscard,
 }: {
   saving: boolean;
-  /** Somebody else has saved since this form was filled. */
+  /** Another user has saved since this form was filled. */
   overwrites: boolean;
   error: Error | null;
   onSave: () => void;
@@ -108,7 +108,7 @@ function SaveBar({
   );
 }
 
-/** Asks before unsaved changes are left behind. */
+/** Asks before leaving with unsaved changes. */
 function useKeep(changed: boolean): void {
   useBlocker({
     shouldBlockFn: () => changed && !window.confirm('Leave without saving the policies?'),

@@ -8,7 +8,7 @@ import { detectorTexts } from './detector-texts.ts';
 
 type ToolPolicy = Policies['tools'][number];
 
-/** The policies in words, for those who may not change them. */
+/** The policies as text, for members who cannot change them. */
 export function PoliciesSummary({ policies }: { policies: Policies }) {
   const { model_allowlist: models, tools, redaction } = policies;
   return (

@@ -9,7 +9,7 @@ import { PoliciesForm } from './policies-form.tsx';
 import { PoliciesSummary } from './policies-summary.tsx';
 import { RedactionTester } from './redaction-tester.tsx';
 
-/** What agents and tools may do, what is taken out before anything leaves, and a bench to try both. */
+/** Policies for models, tools and redaction, with tests of redaction and expressions. */
 export function PoliciesPage() {
   const policies = useQuery(policiesQuery);
   const mayManage = useMay('manage_workspace');

@@ -6,8 +6,8 @@ type ToolPolicy = Policies['tools'][number];
 type BlockedArgument = NonNullable<ToolPolicy['blocked_arguments']>[number];
 
 /**
- * The policies as they stand in the form: what is being typed may not be valid yet, and rows have keys of their own so
- * that the fields stay whose they are when a row above them goes.
+ * The policies in the form. Input may be invalid while the user types. Rows have keys, so that fields keep their state
+ * when a row above them is removed.
  */
 export interface PolicyDraft {
   restrictModels: boolean;
@@ -20,7 +20,7 @@ export interface PolicyDraft {
 export interface ToolDraft {
   key: number;
   tool: string;
-  /** Undefined: every workflow may use it. */
+  /** Undefined allows every workflow. */
   workflowIds: string[] | undefined;
   rules: RuleDraft[];
 }
@@ -29,7 +29,7 @@ export interface RuleDraft {
   key: number;
   argument: string;
   by: 'values' | 'pattern';
-  /** One value a line. */
+  /** One value per line. */
   values: string;
   pattern: string;
 }
@@ -94,13 +94,13 @@ function ruleOf({ argument, by, values, pattern }: RuleDraft): BlockedArgument {
   return by === 'pattern' ? { argument, pattern } : { argument, values: valuesOf(values) };
 }
 
-/** Whether two states of the policies say the same. */
+/** Whether two states of the policies are equal as JSON. */
 export const sameValue = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Values as lines, one each. What reads as JSON is that (`5`, `true`, `["a"]`); anything else is a text, so that most
- * texts need no quotes. A text that would be read as something else is given some.
+ * One value per line. A line of valid JSON is parsed (`5`, `true`, `["a"]`); any other line is a string, so that most
+ * strings need no quotes. A string that would not parse back to itself is quoted.
  */
 export const linesOf = (values: readonly unknown[]): string =>
   values.map((value) => (isPlain(value) ? value : JSON.stringify(value))).join('\n');

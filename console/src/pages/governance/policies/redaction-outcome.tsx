@@ -7,7 +7,7 @@ import type { Redaction } from './policy-draft.ts';
 
 type Outcome = { text: string; counts: [string, number][] } | { problem: string };
 
-/** The text as it would leave. Loaded when there is one: the engine of the patterns is large. */
+/** The redacted text. Loaded only when there is a text, because the pattern engine is large. */
 export function RedactionOutcome({ redaction, text }: { redaction: Redaction; text: string }) {
   const outcome = useMemo(() => redacted(redaction, text), [redaction, text]);
   if ('problem' in outcome) {
@@ -55,7 +55,7 @@ export function RedactionOutcome({ redaction, text }: { redaction: Redaction; te
 
 function redacted(rules: Redaction, text: string): Outcome {
   try {
-    // A row that is still being filled in finds nothing yet.
+    // Ignore incomplete rows.
     const patterns = rules.patterns.filter(({ name, regex }) => name !== '' && regex !== '');
     const begin = compileRedaction({ ...rules, patterns });
     if (begin === undefined) return { text, counts: [] };
@@ -69,7 +69,7 @@ function redacted(rules: Redaction, text: string): Outcome {
   }
 }
 
-/** The places where something was taken out stand out. */
+/** Highlights the redacted parts. */
 function marked(text: string) {
   return text
     .split(/(\[REDACTED:[\w-]+\])/)

@@ -7,7 +7,7 @@ import {
   type PolicyDraft,
 } from './policy-draft.ts';
 
-/** What is taken out of prompts and parameters: by detectors that know it, and by patterns of the workspace. */
+/** What is redacted from prompts and parameters: matches of built-in detectors and of workspace patterns. */
 export function RedactionRules({
   draft,
   change,

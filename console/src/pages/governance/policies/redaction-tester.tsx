@@ -9,7 +9,7 @@ const RedactionOutcome = lazy(async () => ({
 
 const MOST_CHARACTERS = 50_000;
 
-/** Shows what the redaction in the form would do to a text. It is worked out in the browser. */
+/** Applies the redaction in the form to a text. Runs in the browser. */
 export function RedactionTester({ redaction }: { redaction: Redaction }) {
   const [text, setText] = useState('');
   const settled = useDeferredValue(text);

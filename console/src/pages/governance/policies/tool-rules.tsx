@@ -13,10 +13,10 @@ import {
   type ToolDraft,
 } from './policy-draft.ts';
 
-/** Only waits, inside the run: a rule for it is refused. */
+/** A tool that only waits inside the run; the service rejects rules for it. */
 const UNJUDGED = 'delay';
 
-/** Which workflows may use a tool, and which arguments it may not be given. */
+/** Which workflows can use a tool, and which argument values are blocked. */
 export function ToolRules({
   draft,
   change,
@@ -165,7 +165,7 @@ function AllowedWorkflows({
   onChange: (workflowIds: string[] | undefined) => void;
 }) {
   const { data: workflows = [] } = useQuery(workflowsQuery);
-  // Workflows that were deleted stay in the list by their id, so that saving does not quietly change the rule.
+  // Deleted workflows stay in the list by their ID, so that saving does not silently change the rule.
   const gone = (workflowIds ?? []).filter((id) => !workflows.some((each) => each.id === id));
   return (
     <>

@@ -11,10 +11,10 @@ import { runsKey } from '../../../queries/runs.ts';
 import { ResumeEffect } from './resume-texts.tsx';
 import { resumeFacts } from '../run-facts.ts';
 
-/** What the API takes. */
+/** The limit of the API. */
 const MAX_REASON_LENGTH = 1_000;
 
-/** Lets a run go on that a budget stopped. */
+/** Lets a run continue that a budget stopped. */
 export function OverrideButton({ run }: { run: Run }) {
   const [opened, { open, close }] = useDisclosure(false);
   return (

@@ -10,7 +10,7 @@ const expectations: Record<ResumeFacts['after'], string | undefined> = {
   other: undefined,
 };
 
-/** What a resume does. */
+/** The effect of a resume. */
 export function ResumeEffect({ facts: { again, kept, after } }: { facts: ResumeFacts }) {
   return (
     <List size="sm" spacing={4}>

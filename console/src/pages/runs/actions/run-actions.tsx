@@ -15,7 +15,7 @@ import { OverrideButton } from './override.tsx';
 import { keptText, ResumeEffect } from './resume-texts.tsx';
 import { cancelFacts, hasEnded, namesText, resumeFacts } from '../run-facts.ts';
 
-/** What can be done to the run as it is, each with what it will do. */
+/** The actions available for the run, each with its effect. */
 export function RunActions({ run }: { run: Run }) {
   const mayCancelOrResume = useMay('cancel_resume');
   const mayOverride = useMay('manage_workspace');
@@ -30,7 +30,7 @@ export function RunActions({ run }: { run: Run }) {
   );
 }
 
-/** Starts another run of the workflow as it is now, with the input of this one to begin with. */
+/** Starts another run of the current workflow, prefilled with the input of this run. */
 function RunAgainButton({ run }: { run: Run }) {
   const [opened, setOpened] = useState(false);
   const workflow = useQuery({ ...workflowQuery(run.workflow_id), enabled: opened }).data;
@@ -127,7 +127,7 @@ function CancelEffect({ run }: { run: Run }) {
   );
 }
 
-/** Why an action that one might expect has no button. */
+/** Explains why an expected action has no button. */
 export function ActionHints({ run }: { run: Run }) {
   const mayCancelOrResume = useMay('cancel_resume');
   const mayOverride = useMay('manage_workspace');

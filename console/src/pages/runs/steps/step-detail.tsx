@@ -14,7 +14,7 @@ import { Part } from '../part.tsx';
 import { shownState } from './step-state.ts';
 import type { Selection } from '../use-selection.ts';
 
-/** Everything that is known of one step. */
+/** All details of one step. */
 export function StepDetail({
   run,
   step,
@@ -132,7 +132,7 @@ function Facts({ run, step }: { run: Run; step: Step }) {
   );
 }
 
-/** Every attempt with its error, those before a resume too. One alone says no more than the step does. */
+/** All attempts with their errors, including those before a resume. A single attempt adds nothing to the step. */
 function Attempts({ step: { attempts } }: { step: Step }) {
   if (attempts.length < 2) return null;
   return (

@@ -3,14 +3,14 @@ import type { Step } from '../../../../../client/index.ts';
 export type StepOrder = 'run' | 'name' | 'state' | 'duration' | 'cost';
 
 export interface StepChoice {
-  /** Found in the name, the key, the model or the error, whatever the case; empty: all. */
+  /** Matches the name, key, model or error, ignoring case. Empty matches all. */
   text: string;
   state: Step['status'] | undefined;
   order: StepOrder;
   descending: boolean;
 }
 
-/** The steps that were asked for, in the order that was asked for. Equal ones stay in the order of the run. */
+/** The matching steps, in the requested order. Equal ones keep the order of the run. */
 export function chosenSteps(
   steps: readonly Step[],
   { text, state, order, descending }: StepChoice,

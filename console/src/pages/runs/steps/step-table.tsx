@@ -26,7 +26,7 @@ const states: readonly Step['status'][] = [
 ];
 const columns: readonly { order: StepOrder | undefined; name: string; numbers?: boolean }[] = [
   { order: 'name', name: 'Step' },
-  // Beside the name, where a phone still has room for it.
+  // Next to the name, where it is visible on a phone.
   { order: 'state', name: 'Status' },
   { order: undefined, name: 'Kind' },
   { order: 'duration', name: 'Duration', numbers: true },
@@ -35,7 +35,7 @@ const columns: readonly { order: StepOrder | undefined; name: string; numbers?: 
   { order: 'cost', name: 'Cost', numbers: true },
 ];
 
-/** All steps of a run, to be filtered, sorted and picked from. */
+/** All steps of a run, with filters, sorting and selection. */
 export function StepTable({
   steps,
   chosen,
@@ -58,7 +58,7 @@ export function StepTable({
   useEffect(() => {
     const row = rows.findIndex((step) => step.step_key === chosen);
     if (row !== -1) windowed.scrollTo(row);
-    // Only when something else is selected: rows that come in do not move the list.
+    // Only when the selection changes: new rows do not scroll the list.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [chosen]);
   return (
@@ -226,7 +226,7 @@ function HeaderCell({
   if (order === undefined) return <Table.Th {...props}>{name}</Table.Th>;
   const sorted = choice.order === order;
   const { descending } = choice;
-  // Up, down, and then as the run had it.
+  // Ascending, descending, then in the order of the run.
   const next = (): Pick<StepChoice, 'order' | 'descending'> => {
     if (!sorted) return { order, descending: false };
     return descending ? { order: 'run', descending: false } : { order, descending: true };
@@ -247,7 +247,7 @@ function HeaderCell({
   );
 }
 
-/** Keeps the place of the rows that are not drawn. */
+/** Reserves the height of rows that are not rendered. */
 function LeftOut({ height }: { height: number }) {
   if (height === 0) return null;
   return (

@@ -1,27 +1,27 @@
 import { durationText } from '../../../parts/text/duration.ts';
 import type { Stretch, Timeline } from './timeline.ts';
 
-/** Where the moments of a run stand on a line. Shares go from 0 to 1. */
+/** Maps the times of a run to a line. Shares are from 0 to 1. */
 export interface TimeAxis {
-  /** Where a moment stands, in ms since 1970. */
+  /** The share of a time in ms since 1970. */
   shareOf: (at: number) => number;
   ticks: { share: number; label: string }[];
-  /** Long stretches without work, drawn shorter than they were. */
+  /** Long stretches without work, drawn shortened. */
   breaks: { from: number; to: number; label: string }[];
 }
 
-/** A stretch without work takes at most this share of what the work takes. */
+/** Length of a shortened stretch, as a share of the total working time. */
 const QUIET_SHARE = 0.15;
-/** A shorter one, or one that is little longer than that, stays: a broken axis is harder to read. */
+/** Shortens only stretches longer than this multiple of that length: a broken axis is harder to read. */
 const WORTH_BREAKING = 2;
 const LONG_MS = 10_000;
 const TICKS = 5;
-/** Labels closer than this would run into each other. */
+/** Minimum distance of labels, so that they do not overlap. */
 const LABEL_SHARE = 0.12;
 
 /**
- * An axis on which the work of a run can be seen, however long it waited for people: stretches in which nothing was
- * worked on are cut short, and marked. Times are counted from the start of the run, at round figures.
+ * An axis that keeps the work of a run visible even if the run waited long for people: long stretches without work are
+ * shortened and marked. Ticks are at round times since the start of the run.
  */
 export function axisOf({
   from,
@@ -68,7 +68,7 @@ export function axisOf({
   return { shareOf, ticks, breaks };
 }
 
-/** Neighbouring stretches in which nothing is worked on count as one, and so do the others. */
+/** Merges adjacent stretches without work into one, and adjacent stretches with work likewise. */
 function quietMerged(
   stretches: readonly Stretch[],
 ): { from: number; ms: number; quiet: boolean }[] {
@@ -94,6 +94,6 @@ const steps = [
   ...[1, 2, 5, 10, 30].map((days) => days * DAY),
 ];
 
-/** The smallest round step that is no shorter. */
+/** The smallest round step of at least `ms`. */
 export const roundStep = (ms: number): number =>
   steps.find((step) => step >= ms) ?? Math.ceil(ms / (30 * DAY)) * 30 * DAY;

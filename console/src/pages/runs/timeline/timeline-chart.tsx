@@ -31,7 +31,7 @@ const phaseNames: Record<Phase | WallPart, string> = {
 
 const ROW_HEIGHT = 26;
 
-/** When each step of a run was at what, on one axis, and how the time of the run was spent in all. */
+/** The phases of each step of a run on one axis, and the total time of the run by activity. */
 export function TimelineChart({
   run,
   chosen,
@@ -130,11 +130,11 @@ function Axis({ axis: { ticks, breaks } }: { axis: TimeAxis }) {
   );
 }
 
-/** At its tick, or as far left of it as the text needs in order to end at the edge. */
+/** At the tick, or moved left so that the text ends at the edge. */
 const withinEdge = (share: number, label: string): string =>
   `min(${percent(share)}, calc(100% - ${label.length}ch))`;
 
-/** At its place, moved by the same share of its own width, so that it never passes an edge. */
+/** Shifts the text left by the same share of its own width, so that it stays within the edges. */
 const withinEdges = (share: number): CSSProperties => ({
   left: percent(share),
   transform: `translateX(-${percent(share)})`,
@@ -142,7 +142,7 @@ const withinEdges = (share: number): CSSProperties => ({
 
 const percent = (share: number): string => `${(share * 100).toFixed(3)}%`;
 
-/** The lines of the ticks, and a hatched band where the axis is cut short, as the background of each row. */
+/** The background of each row: tick lines, and a hatched band where the axis is shortened. */
 function gridOf({ ticks, breaks }: TimeAxis): CSSProperties {
   const line = 'var(--mantine-color-default-border)';
   const lines = ticks.map(

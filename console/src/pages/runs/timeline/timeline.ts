@@ -1,13 +1,13 @@
 import type { Run, Step } from '../../../../../client/index.ts';
 
-/** What a step can be at. A loop spans its iterations, whose own steps say what is done in them. */
+/** The phase of a step. A loop spans its iterations, whose own steps show the work. */
 export type Phase = 'working' | 'retrying' | 'queued' | 'waiting' | 'iterations';
 
-/** What a moment of a run is spent on, the first of these that any step is at; `idle` when none is at anything. */
+/** The activity of a run at a time: the first of these phases that any step is in, or else `idle`. */
 export const wallParts = ['working', 'retrying', 'queued', 'waiting', 'idle'] as const;
 export type WallPart = (typeof wallParts)[number];
 
-/** A stretch of time, in milliseconds since 1970. */
+/** A time span, in milliseconds since 1970. */
 interface Span {
   phase: Phase;
   from: number;
@@ -16,7 +16,7 @@ interface Span {
 
 export interface Bar {
   step: Step;
-  /** In order of time, none of them empty; none at all for a step that was skipped. */
+  /** Non-empty spans in time order; no spans for a skipped step. */
   spans: Span[];
 }
 
@@ -26,9 +26,9 @@ export interface Timeline {
   to: number;
   /** One for each step, in the order of the run. */
   bars: Bar[];
-  /** What the run was at, one stretch after the other, from `from` to `to`. */
+  /** The activities of the run, as consecutive stretches from `from` to `to`. */
   stretches: Stretch[];
-  /** How the wall time was spent. The parts add up to `to - from`, also where steps ran side by side. */
+  /** The wall time by activity. The parts add up to `to - from`, even if steps ran concurrently. */
   parts: Record<WallPart, number>;
 }
 
@@ -38,7 +38,7 @@ export interface Stretch {
   to: number;
 }
 
-/** The run on one axis of time. `now` is the end of what is still going on. */
+/** The run on one time axis. Unfinished steps end at `now`. */
 export function timelineOf(
   run: Pick<Run, 'created_at' | 'finished_at' | 'steps'>,
   now: number,
@@ -52,7 +52,7 @@ export function timelineOf(
   return { from, to: end, bars, stretches, parts: partsOf(stretches) };
 }
 
-/** The clock of the one who looks may be behind that of the service. */
+/** The viewer's clock may be behind the service's clock. */
 const lastMoment = (steps: readonly Step[], now: number): number =>
   steps.reduce(
     (latest, { started_at, finished_at }) =>
@@ -84,7 +84,7 @@ function phaseOf({ kind }: Step): Phase {
   return kind === 'loop' ? 'iterations' : 'working';
 }
 
-/** Goes through the edges of all spans in order of time; what lies between two goes to one part. */
+/** Sweeps over the starts and ends of all spans in time order; each interval between them has one activity. */
 function stretchesOf(spans: readonly Span[], from: number, to: number): Stretch[] {
   const edges = spans
     .flatMap(({ phase, ...span }) => [
@@ -124,7 +124,7 @@ function partsOf(stretches: readonly Stretch[]): Timeline['parts'] {
   return parts;
 }
 
-/** How long a step was at each thing. */
+/** The duration of each phase of a step. */
 export function figuresOf(bar: Bar): { phase: Phase; ms: number }[] {
   return bar.spans.map(({ phase, from, to }) => ({ phase, ms: to - from }));
 }

@@ -3,7 +3,7 @@ import { isRecord } from '../record.ts';
 
 export type CheckType = EvaluationCheck['type'];
 
-/** A check while it is being written: its value may still be missing. */
+/** A check in the form: its value may be missing. */
 export interface Check {
   name: string;
   type: CheckType;
@@ -12,7 +12,7 @@ export interface Check {
   case_sensitive?: boolean;
 }
 
-/** What each type looks at, in the order in which they are offered. */
+/** The labels and subject of each check type, in display order. */
 export const checkTypes: Record<CheckType, { label: string; value: string; about: Subject }> = {
   contains: { label: 'Text contains', value: 'Expected text', about: 'text' },
   not_contains: {
@@ -31,7 +31,7 @@ export const checkTypes: Record<CheckType, { label: string; value: string; about
   expression: { label: 'Expression is true', value: 'Expression', about: 'expression' },
 };
 
-/** Text checks have a target and mind the case. */
+/** Text checks have a target and a case sensitivity option. */
 export type Subject = 'text' | 'number' | 'expression';
 
 export const subjectOf = (type: CheckType): Subject => checkTypes[type].about;
@@ -41,7 +41,7 @@ export const newCheck = (number: number): Check => ({
   type: 'contains',
 });
 
-/** A check as the service keeps it, or as much of it as can be read. */
+/** A stored check, or as much of it as is valid. */
 export function checkFrom(saved: unknown): Check {
   if (!isRecord(saved)) return newCheck(1);
   const { name, type, value, target, case_sensitive: sensitive } = saved;
@@ -57,13 +57,13 @@ export function checkFrom(saved: unknown): Check {
 const isCheckType = (type: unknown): type is CheckType =>
   typeof type === 'string' && Object.hasOwn(checkTypes, type);
 
-/** The check with another type: what the other type has no use for goes. */
+/** The check with another type, without the fields that the new type does not use. */
 export function retyped({ name, type: old, value, ...text }: Check, type: CheckType): Check {
   const kept = subjectOf(old) === subjectOf(type) && value !== undefined ? { value } : {};
   return { name, type, ...kept, ...(subjectOf(type) === 'text' && text) };
 }
 
-/** What is missing; undefined when it can be saved. */
+/** What is missing; undefined if the check can be saved. */
 export function checkProblem({ name, type, value }: Check): string | undefined {
   if (name.trim() === '') return 'Enter a name';
   if (value === undefined) return 'Enter a value';

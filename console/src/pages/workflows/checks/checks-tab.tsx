@@ -17,7 +17,7 @@ type Checks = BodyOf<'PUT /api/workflows/{id}/checks'>;
 
 const MOST_CHECKS = 100;
 
-/** What each successful run is scored by. */
+/** The checks that score each successful run. */
 export function ChecksTab({ workflow }: { workflow: Workflow }) {
   const mayEdit = useMay('create_edit_workflows');
   return (
@@ -75,7 +75,7 @@ function ChecksForm({ workflow }: { workflow: Workflow }) {
       <Stack gap="sm">
         {checks.map((check, at) => (
           <CheckFields
-            // Checks have no id; a removed one takes its fields' focus along.
+            // Checks have no ID; removing one also drops the focus of its fields.
             key={at}
             number={at + 1}
             check={check}

@@ -2,14 +2,14 @@ import type { Graph } from '../../../../../client/index.ts';
 import type { NodeKind } from '../../../../../shared/contract/graph.ts';
 import { isRecord, type JsonRecord, valueAt, withAt } from '../record.ts';
 
-/** A graph being edited, what it was like before each step, and what was undone. */
+/** A graph being edited, with its undo and redo history. */
 export interface Draft {
   graph: Graph;
   /** Oldest first. */
   past: readonly Graph[];
-  /** What was undone last comes first. */
+  /** Last undone first. */
   future: readonly Graph[];
-  /** What the latest change was to; the next change to the same is the same step back. */
+  /** The target of the latest change; the next change to the same target belongs to the same undo step. */
   touched: string | undefined;
 }
 
@@ -18,22 +18,22 @@ export type Branch = 'true' | 'false';
 
 export type DraftAction =
   | { type: 'add'; id: string; kind: NodeKind; position?: Place | undefined; after?: string }
-  /** Sets a field by its path in the node, like `retry.max_attempts`; undefined takes it away. */
+  /** Sets a field by its path in the node, like `retry.max_attempts`; undefined removes it. */
   | { type: 'set'; id: string; field: string; value: unknown }
   | { type: 'rename'; id: string; to: string }
   | { type: 'connect'; source: string; target: string; branch?: Branch | undefined }
-  /** Edges go by where they stand in the graph. */
+  /** Edges are identified by their index in the graph. */
   | { type: 'branch'; edge: number; branch: Branch | undefined }
   | { type: 'remove'; nodes: readonly string[]; edges: readonly number[] }
   | { type: 'place'; places: ReadonlyMap<string, Place> }
-  /** `touched` names a change that goes on, like typing in one field. */
+  /** `touched` names a continuous change, like typing in one field. */
   | { type: 'replace'; graph: Graph; touched?: string }
   | { type: 'undo' }
   | { type: 'redo' }
-  /** Starts again, without undo history. */
+  /** Starts over, without undo history. */
   | { type: 'load'; graph: Graph };
 
-/** Steps that can be undone. */
+/** Limit of undo steps. */
 const MOST_STEPS = 200;
 
 export const draftOf = (graph: Graph): Draft => ({
@@ -43,7 +43,7 @@ export const draftOf = (graph: Graph): Draft => ({
   touched: undefined,
 });
 
-/** The next draft. What cannot be done, such as an edge to nowhere, leaves the draft as it is. */
+/** The next draft. An impossible change, such as an edge to an unknown node, leaves the draft unchanged. */
 export function changeDraft(draft: Draft, action: DraftAction): Draft {
   switch (action.type) {
     case 'undo':
@@ -110,7 +110,7 @@ function changed(graph: Graph, action: Change): Graph {
   }
 }
 
-/** What a new node of a kind begins with: what it cannot be without. */
+/** The required fields of a new node, by kind. */
 const beginnings: Record<NodeKind, JsonRecord> = {
   agent: { prompt: '', model: 'mock' },
   tool: { tool_name: 'json_transform', params: { expression: 'null' } },
@@ -120,7 +120,7 @@ const beginnings: Record<NodeKind, JsonRecord> = {
   merge: {},
 };
 
-/** An id that no node of the graph has: the kind and a number. */
+/** An unused node ID: the kind and a number. */
 export function freeId(graph: Graph, kind: NodeKind): string {
   const taken = new Set(graph.nodes.map(idOf));
   const stem = kind === 'human_gate' ? 'gate' : kind;
@@ -154,7 +154,7 @@ function withField(
   );
 }
 
-/** An id that is taken, or none at all, changes nothing. Edges follow. */
+/** Renames a node in its edges too. A taken or empty ID changes nothing. */
 function renamed(graph: Graph, id: string, to: string): Graph {
   if (to === '' || to === id || nodeOf(graph, to) !== undefined) return graph;
   if (nodeOf(graph, id) === undefined) return graph;
@@ -192,7 +192,7 @@ function branched(graph: Graph, at: number, branch: Branch | undefined): Graph {
   return { ...graph, edges: graph.edges.with(at, withAt(edge, 'condition_value', branch)) };
 }
 
-/** Edges of removed nodes go as well. */
+/** Also removes the edges of removed nodes. */
 function without(graph: Graph, nodes: ReadonlySet<unknown>, edges: ReadonlySet<number>): Graph {
   const keptNodes = graph.nodes.filter((node) => !nodes.has(idOf(node)));
   const keptEdges = graph.edges.filter(
@@ -210,7 +210,7 @@ function placed(graph: Graph, places: ReadonlyMap<string, Place>): Graph {
   return withNodes(graph, (node) => {
     const place = places.get(String(node['id']));
     if (place === undefined) return node;
-    // A drawing is no blueprint: whole units keep the JSON readable.
+    // Whole units keep the JSON readable.
     return { ...node, position: { x: Math.round(place.x), y: Math.round(place.y) } };
   });
 }
@@ -222,17 +222,17 @@ function withNodes(graph: Graph, change: (node: JsonRecord) => JsonRecord): Grap
 
 const idOf = (node: unknown): unknown => (isRecord(node) ? node['id'] : undefined);
 
-/** The node as it is written; the first one when an id is given twice. */
+/** The node, not validated; the first one if an ID is duplicated. */
 export function nodeOf(graph: Graph, id: string): JsonRecord | undefined {
   return graph.nodes.find((node): node is JsonRecord => isRecord(node) && node['id'] === id);
 }
 
 const branching: ReadonlySet<unknown> = new Set(['condition', 'loop', 'human_gate']);
 
-/** Whether edges from the node may name the result that takes them. */
+/** Whether edges from the node can require a result. */
 export const branches = (node: JsonRecord | undefined): boolean => branching.has(node?.['kind']);
 
-/** The result that the next edge from a node most likely stands for: the first that no edge has. */
+/** The most likely branch of the next edge from a node: the first that no edge has. */
 export function freeBranch(graph: Graph, source: string): Branch | undefined {
   if (!branches(nodeOf(graph, source))) return undefined;
   const used = new Set(

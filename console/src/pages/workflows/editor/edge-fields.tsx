@@ -15,7 +15,7 @@ const branchOptions = [
 const branchOf = (text: string): Branch | undefined =>
   text === 'true' || text === 'false' ? text : undefined;
 
-/** The edges of a node, and the way to draw another without a mouse. */
+/** The edges of a node, and a form to add one without a mouse. */
 export function EdgeFields({
   graph,
   id,
@@ -45,7 +45,7 @@ export function EdgeFields({
   );
 }
 
-/** One edge: where it leads, which result takes it, and the button that removes it. */
+/** One edge: its target, its branch and the button to remove it. */
 export function EdgeRow({
   graph,
   edge: { source, target, conditionValue, at },
@@ -141,7 +141,7 @@ function ConnectForm({
           change({ type: 'connect', source: id, target, branch: result });
           setChosen('');
           setBranch(undefined);
-          // There is nothing to press again, and a button that is disabled drops the focus.
+          // The button becomes disabled, which would drop the focus.
           targets.current?.focus();
         }}
       >

@@ -23,7 +23,7 @@ import { useUndoKeys } from './use-undo-keys.ts';
 const NOTHING: Selection = { nodes: [], edges: [] };
 const NO_MISTAKES: readonly Mistake[] = [];
 
-/** The draft with what is selected and shown of it, and what people do to it. */
+/** The draft, its selection and view state, and the actions on it. */
 function useEditor(workflow: Workflow) {
   const [draft, change] = useReducer(changeDraft, workflow.graph, draftOf);
   const { graph } = draft;
@@ -73,7 +73,7 @@ function useEditor(workflow: Workflow) {
 
 type EditorState = ReturnType<typeof useEditor>;
 
-/** The editor of one workflow: the drawing, and beside it what is chosen, what is wrong, and the JSON. */
+/** The editor of one workflow: the drawing, and beside it the selection, the mistakes and the JSON. */
 export function EditorBench({ workflow }: { workflow: Workflow }) {
   const state = useEditor(workflow);
   const { saving, draft, drawing, places, selection, change, choose, side } = state;
@@ -100,7 +100,7 @@ export function EditorBench({ workflow }: { workflow: Workflow }) {
       />
       <Group align="flex-start" gap="md" wrap="wrap">
         <EditorDrawing {...state} />
-        {/* The drawing's delete key is not meant for what has the focus here. */}
+        {/* The drawing ignores its delete key for elements that have the focus here. */}
         <Box flex="2 1 320px" miw={0} maw="100%" ref={side} className="nokey">
           <EditorPanels {...state} />
         </Box>
@@ -174,7 +174,7 @@ function EditorDrawing({
       flex="3 1 420px"
       miw={0}
       w="100%"
-      // Long forms are scrolled beside the drawing where there is room for both.
+      // If there is room for both, the drawing stays in view while long forms scroll.
       pos={{ base: 'static', lg: 'sticky' }}
       top={72}
     >
@@ -216,7 +216,7 @@ function HiddenParts({ hidden }: { hidden: number }) {
   );
 }
 
-/** What in the drawing a mistake is about; undefined when that is not drawn. */
+/** The node or edge of a mistake in the drawing; undefined if it is not drawn. */
 function targetOf(
   { nodeId, edge: at, path }: Mistake,
   { nodes, edges }: Drawing,

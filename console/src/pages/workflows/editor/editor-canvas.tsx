@@ -21,19 +21,19 @@ import type { Place } from './draft.ts';
 import { countByNode, countWords, type Mistake, type MistakeCount } from '../mistakes/mistakes.ts';
 
 const nodeTypes = { card: NodeCard };
-/** What the page has for the drawing, less the room around it. */
+/** Maximum width of the drawing, without the space around it. */
 const FRAME_PX = 480;
 const MANY_NODES = 100;
 const DELETE_KEYS = ['Delete', 'Backspace'];
 
-/** What is chosen in the drawing. */
+/** The selection in the drawing. */
 export interface Selection {
   nodes: readonly string[];
-  /** Ids of drawn edges. */
+  /** IDs of drawn edges. */
   edges: readonly string[];
 }
 
-/** The cards where the draft has them. */
+/** The cards at the positions of the draft. */
 function useCards({
   mistakes,
   drawing,
@@ -72,7 +72,7 @@ function useCards({
   return { standing };
 }
 
-/** Cards and connections to be drawn, also while cards are dragged. */
+/** The cards and edges to draw, including dragged cards. */
 function useCanvas({
   mistakes,
   drawing,
@@ -84,7 +84,7 @@ function useCanvas({
   places: Places;
   selection: Selection;
 }) {
-  // While they are dragged, nodes stand where the hand is; the draft learns of it when they are let go.
+  // Dragged nodes follow the pointer; the draft receives their positions when the drag ends.
   const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
   const { standing } = useCards({ mistakes, drawing, places, selection });
   const nodes = useMemo(
@@ -123,14 +123,14 @@ interface EditorCanvasProps {
   mistakes: readonly Mistake[];
   selection: Selection;
   onSelect: (next: (current: Selection) => Selection) => void;
-  /** Where nodes have been put. */
+  /** The new positions of moved nodes. */
   onPlace: (moved: ReadonlyMap<string, Place>) => void;
   onConnect: (source: string, target: string) => void;
   onRemove: (selection: Selection) => void;
   height: number | string;
 }
 
-/** What the drawing says has been moved or chosen in it. */
+/** Handles moves and selections in the drawing. */
 function canvasChanges({
   setDragged,
   dragged,
@@ -153,7 +153,7 @@ function canvasChanges({
       setDragged(new Map([...dragged, ...moved]));
     } else if (moves.length > 0) {
       setDragged(new Map());
-      // Let go, or moved by an arrow key.
+      // Dropped, or moved by an arrow key.
       onPlace(new Map([...dragged, ...moved]));
     }
     if (!changes.some(({ type }) => type === 'select')) return;
@@ -167,8 +167,8 @@ function canvasChanges({
 }
 
 /**
- * The drawing, to be changed: nodes are dragged, connected by their handles and removed by a key. All of it can be
- * done without a mouse beside it.
+ * The editable drawing: nodes are dragged, connected by their handles and removed by a key. The panels beside it offer
+ * all of this without a mouse.
  */
 export function EditorCanvas({
   drawing,
@@ -203,7 +203,7 @@ export function EditorCanvas({
         colorMode={colorMode}
         onlyRenderVisibleElements={nodes.length > MANY_NODES}
         fitView
-        // With room around it: near its edge the picture moves along with what is dragged.
+        // With padding: the view pans with a node dragged near its edge.
         fitViewOptions={{
           ...openingView,
           padding: 0.2,
@@ -231,7 +231,7 @@ export function EditorCanvas({
   );
 }
 
-/** Moves the picture when what was chosen elsewhere, or has just been added, is outside of it. */
+/** Centers the view on a node that was selected elsewhere or just added, if it is out of view. */
 function useBroughtIntoView(
   flow: ReactFlowInstance<CardNode> | undefined,
   frame: RefObject<HTMLElement | null>,
@@ -263,7 +263,7 @@ function MistakeMark({ count }: { count: MistakeCount }) {
 const colourOf = (count: MistakeCount | undefined): string | undefined =>
   count === undefined ? undefined : count.errors > 0 ? 'red' : 'yellow';
 
-/** The ids that are chosen after the changes. */
+/** The selected IDs after the changes. */
 function chosenBy(
   changes: readonly { type: string; id?: string; selected?: boolean }[],
   before: readonly string[],

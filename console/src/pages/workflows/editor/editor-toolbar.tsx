@@ -17,7 +17,7 @@ import { type Draft, type DraftAction, freeId } from './draft.ts';
 import { besides } from './use-draft-places.ts';
 import type { Saving } from './use-saving.tsx';
 
-/** What can be done to the drawing as a whole. */
+/** Actions on the drawing as a whole. */
 export function EditorToolbar({
   draft,
   drawing,
@@ -30,7 +30,7 @@ export function EditorToolbar({
   draft: Draft;
   drawing: Drawing;
   places: Places | undefined;
-  /** The one chosen node, which a new one is put behind. */
+  /** The only selected node; a new node is placed after it. */
   selected: string | undefined;
   change: (action: DraftAction) => void;
   onAdded: (id: string) => void;
@@ -38,7 +38,7 @@ export function EditorToolbar({
 }) {
   const add = (kind: NodeKind): void => {
     const id = freeId(draft.graph, kind);
-    // Where all nodes have a fixed position, a new one needs one too; otherwise the graph would be laid out again.
+    // If all nodes have a fixed position, a new one needs one too; otherwise the graph would be laid out again.
     const placed = drawing.nodes.every(({ position }) => position !== undefined);
     const position = placed ? besides(places ?? new Map(), selected) : undefined;
     change({ type: 'add', id, kind, position, ...(selected !== undefined && { after: selected }) });
@@ -144,7 +144,7 @@ function LayOutButton({
       const places = await layOut(drawing, AbortSignal.timeout(LAYOUT_WITHIN_MS));
       change({ type: 'place', places });
     } catch {
-      // The drawing stays as it is, which is what one sees.
+      // The drawing visibly stays unchanged.
     } finally {
       setBusy(false);
     }

@@ -11,7 +11,7 @@ import { EditorBench } from './editor-bench.tsx';
 
 const LOOK_EVERY_MS = 10_000;
 
-/** Where a workflow's graph is changed. It is read again now and then, to notice when somebody else saves. */
+/** The graph editor of a workflow. Polls the workflow to detect when another user saves. */
 export function EditorPage() {
   const { workflowId } = useParams({ from: '/inside/workflows/$workflowId/edit' });
   const query = useQuery({ ...workflowQuery(workflowId), refetchInterval: LOOK_EVERY_MS });

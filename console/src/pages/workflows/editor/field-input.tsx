@@ -13,7 +13,7 @@ export interface FieldMark {
   severity: 'error' | 'warning';
 }
 
-/** One field of a node, whatever is in it: a draft may hold anything. */
+/** One field of a node. A draft is not validated, so the value can have any type. */
 export function FieldInput({
   field,
   value,
@@ -149,7 +149,7 @@ function JsonInput({
   );
 }
 
-/** How much of an expression a mark underlines: the service tells where it begins to go wrong. */
+/** Underlined characters of an invalid expression: the service reports only where the error starts. */
 const MARKED_CHARACTERS = 1;
 
 function ExpressionInput({

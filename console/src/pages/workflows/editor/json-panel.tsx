@@ -5,10 +5,10 @@ import { JsonField } from '../json-field.tsx';
 import type { Judge } from '../json-text.ts';
 import { isRecord } from '../record.ts';
 
-/** Changes that follow each other in the JSON are one step back in the drawing; the text has an undo of its own. */
+/** Consecutive changes in the JSON are one undo step in the drawing; the text has its own undo. */
 const TYPING = 'json';
 
-/** Whether a value is a graph as far as a drawing needs it. */
+/** Checks a value only for the lists that a drawing needs. */
 export const aGraph: Judge = (value) =>
   isRecord(value) && Array.isArray(value['nodes']) && Array.isArray(value['edges'])
     ? undefined

@@ -7,8 +7,8 @@ export interface NodeField {
   label: string;
   hint?: string;
   /**
-   * `template` is a text with references, `expression` what is computed over the state, `names` a list of texts, `tool`
-   * the name of one.
+   * `template` is a text with references, `expression` an expression over the state, `names` a list of texts, `tool`
+   * the name of a tool.
    */
   input: 'line' | 'template' | 'expression' | 'number' | 'object' | 'json' | 'names' | 'tool';
   least?: number;
@@ -16,7 +16,7 @@ export interface NodeField {
   whole?: boolean;
 }
 
-/** Fields under a heading that can be folded away. */
+/** Fields under a collapsible heading. */
 export interface FieldGroup {
   label: string;
   fields: readonly NodeField[];
@@ -38,7 +38,7 @@ const expression: NodeField = {
   input: 'expression',
 };
 
-/** What the form of each kind shows at once. Id and label stand before it. */
+/** The fields that each kind always shows, after ID and label. */
 export const mainFields: Record<NodeKind, readonly NodeField[]> = {
   agent: [
     {
@@ -178,7 +178,7 @@ const mock: FieldGroup = {
   ],
 };
 
-/** What the form of each kind keeps folded. */
+/** The fields that each kind shows collapsed. */
 export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   agent: [answer, mock, limits],
   tool: [limits],
@@ -188,7 +188,7 @@ export const moreFields: Record<NodeKind, readonly FieldGroup[]> = {
   merge: [limits],
 };
 
-/** The field that a place in a graph is in, like `params` for `nodes[3].params.url`; undefined outside of nodes. */
+/** The field of a path in a graph, like `params` for `nodes[3].params.url`; undefined outside of nodes. */
 export function fieldAt(path: string | undefined, kind: NodeKind): string | undefined {
   const inNode = /^nodes\[\d+\]\.(.+)$/.exec(path ?? '')?.[1];
   if (inNode === undefined) return undefined;
@@ -198,7 +198,6 @@ export function fieldAt(path: string | undefined, kind: NodeKind): string | unde
   );
 }
 
-/** All fields of a kind. */
 export const fieldsOf = (kind: NodeKind): NodeField[] => [
   ...mainFields[kind],
   ...moreFields[kind].flatMap(({ fields }) => fields),

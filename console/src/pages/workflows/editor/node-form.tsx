@@ -17,13 +17,13 @@ interface NodeFormProps {
   id: string;
   mistakes: readonly Mistake[];
   tools: readonly string[];
-  /** The field that a mistake has led to. */
+  /** The field of the mistake that was opened. */
   focused: string | undefined;
   change: (action: DraftAction) => void;
   onRenamed: (to: string) => void;
 }
 
-/** Everything that can be set of one node, and what it is connected with. */
+/** All settings of one node, and its edges. */
 export function NodeForm({
   graph,
   id,
@@ -140,7 +140,7 @@ function MoreFields({
   );
 }
 
-/** The id takes hold when it is left or Enter is pressed: on the way there it may be another node's. */
+/** The ID changes on blur or Enter: a partly typed ID may belong to another node. */
 function IdInput({
   graph,
   id,

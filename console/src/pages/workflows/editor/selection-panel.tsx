@@ -10,7 +10,7 @@ import type { Mistake } from '../mistakes/mistakes.ts';
 import { NodeForm } from './node-form.tsx';
 import { isRecord } from '../record.ts';
 
-/** What is chosen in the drawing, to be looked at and changed; and the way to choose without a mouse. */
+/** Shows and edits the selection of the drawing, and allows selecting without a mouse. */
 export function SelectionPanel({
   graph,
   drawing,
@@ -30,7 +30,7 @@ export function SelectionPanel({
   change: (action: DraftAction) => void;
   onChoose: (selection: Selection) => void;
 }) {
-  // What was removed or renamed since is no longer chosen.
+  // Removed and renamed items are no longer selected.
   const nodes = drawing.nodes.filter(({ id }) => selection.nodes.includes(id));
   const edges = drawing.edges.filter(({ id }) => selection.edges.includes(id));
   const node = nodes.length === 1 ? nodes[0] : undefined;
@@ -151,6 +151,6 @@ function SeveralSelected({
   );
 }
 
-/** A form belongs to the node's place in the graph: its id may be changed in it. */
+/** Forms are keyed by the node's index in the graph, because they can change its ID. */
 const placeOf = (graph: Graph, id: string): number =>
   graph.nodes.findIndex((node) => isRecord(node) && node['id'] === id);

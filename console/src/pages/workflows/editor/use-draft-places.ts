@@ -5,8 +5,8 @@ import { nodeSize, type Places } from '../../../graph/layout.ts';
 import type { Place } from './draft.ts';
 
 /**
- * Where the nodes of a draft stand. While a changed drawing is being laid out, nodes stay where they were and new ones
- * stand behind what leads to them, so that nothing jumps or disappears. Undefined before the first layout.
+ * The positions of a draft's nodes. While a changed drawing is being laid out, nodes keep their positions and new ones
+ * follow their parent, so that nothing jumps or disappears. Undefined before the first layout.
  */
 export function useDraftPlaces(drawing: Drawing): Places | undefined {
   const places = usePlaces(drawing);
@@ -31,7 +31,7 @@ function withNewcomers({ nodes, edges }: Drawing, before: Places): Places {
   return places;
 }
 
-/** A place for a new node: to the right of the one it follows, else of all. */
+/** The position of a new node: to the right of its parent, or else of all nodes. */
 export function besides(places: Places, parent: string | undefined): Place {
   const from = parent === undefined ? undefined : places.get(parent);
   if (from !== undefined) return freeBelow(places, { x: from.x + nodeSize.width + GAP, y: from.y });
@@ -43,7 +43,7 @@ export function besides(places: Places, parent: string | undefined): Place {
   };
 }
 
-/** The first place at or below that no card covers. */
+/** The first position at or below `at` that no card covers. */
 function freeBelow(places: Places, at: Place): Place {
   const near = [...places.values()].filter(({ x }) => Math.abs(x - at.x) < nodeSize.width);
   let { y } = at;

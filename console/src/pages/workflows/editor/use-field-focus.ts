@@ -1,13 +1,13 @@
 import { type RefObject, useCallback, useEffect, useState } from 'react';
 
-/** The editor of an expression or of JSON is loaded when it is first shown, over whatever line there is. */
+/** Expression and JSON editors load when they are first shown, possibly over a slow connection. */
 const WAIT_MS = 10_000;
 const LOOK_EVERY_MS = 50;
 const FOCUSABLE = 'input, textarea, select, .cm-content, button';
 
 /**
- * Puts the focus into a form's field by the field's name (`data-field`), once it is there. `focused` is the name, so
- * that what hides the field can show it.
+ * Focuses a form's field by its name (`data-field`) once it is rendered. `focused` is the name, so that a collapsed
+ * group can open for the field.
  */
 export function useFieldFocus(form: RefObject<HTMLElement | null>) {
   const [wanted, setWanted] = useState<{ field: string | undefined }>({ field: undefined });
@@ -18,14 +18,14 @@ export function useFieldFocus(form: RefObject<HTMLElement | null>) {
     const before = document.activeElement;
     let timer: ReturnType<typeof setTimeout>;
     const look = (): void => {
-      // The focus is not moved back when the user has gone elsewhere.
+      // Do not take the focus if the user has moved it.
       const { activeElement } = document;
       if (activeElement !== before && activeElement !== document.body) return;
       const control = controlOf(form.current, field);
       if (control !== undefined) return control.focus();
       if (Date.now() < until) timer = setTimeout(look, LOOK_EVERY_MS);
     };
-    // What hides the field opens first.
+    // Collapsed groups open first.
     timer = setTimeout(look, LOOK_EVERY_MS);
     return () => clearTimeout(timer);
   }, [wanted, form]);

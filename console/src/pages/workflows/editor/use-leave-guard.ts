@@ -1,7 +1,7 @@
 import { modals } from '@mantine/modals';
 import { useBlocker } from '@tanstack/react-router';
 
-/** Asks before the page is left while something is not saved, by a link, the back button or closing the tab. */
+/** Asks before leaving with unsaved changes, by a link, the back button or closing the tab. */
 export function useLeaveGuard(unsaved: boolean): void {
   useBlocker({
     disabled: !unsaved,

@@ -10,13 +10,13 @@ export interface Saving {
   unsaved: boolean;
   pending: boolean;
   save: () => void;
-  /** Says that somebody else has saved, when they have. */
+  /** A notice if another member has saved. */
   overtaken: ReactNode;
 }
 
 /**
- * Saves a draft as the next version. If another member has saved since the draft was loaded, it asks first. `workflow`
- * is the last known state, `load` starts again with another graph.
+ * Saves a draft as the next version. Asks first if another member has saved since the draft was loaded. `workflow` is
+ * the last known state; `load` starts over with another graph.
  */
 export function useSaving(workflow: Workflow, graph: Graph, load: (graph: Graph) => void): Saving {
   const [base, setBase] = useState({ version: workflow.version, graph: workflow.graph });

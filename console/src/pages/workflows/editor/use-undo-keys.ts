@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import type { DraftAction } from './draft.ts';
 
-/** Ctrl+Z, Ctrl+Shift+Z or Ctrl+Y, and Ctrl+S; with Cmd on a Mac. Code editors keep an undo of their own. */
+/** Ctrl+Z, Ctrl+Shift+Z or Ctrl+Y, and Ctrl+S; with Cmd on a Mac. Code editors have their own undo. */
 export function useUndoKeys(change: (action: DraftAction) => void, save: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {

@@ -9,23 +9,23 @@ import { builtinTools } from '../../../../../shared/tools.ts';
 import type { Graph } from '../../../../../client/index.ts';
 import { type Mistake, mistakesOf } from './mistakes.ts';
 
-// Loaded when it is needed: the rules of graphs come with the schemas and the pattern engine they stand on.
+// Loaded on demand: the graph rules depend on the schemas and the pattern engine.
 
-/** Everything that is wrong or doubtful, by the rules that the service has. `customTools` without `custom:`. */
+/** All errors and warnings, by the rules of the service. `customTools` are names without `custom:`. */
 export function checkDraft(graph: Graph, customTools: readonly string[]): Mistake[] {
   const context = { tools: builtinTools, customTools: new Set(customTools) };
   return mistakesOf(checkGraph(graph, context));
 }
 
-/** The tools that a node may name. */
+/** The tools that a node can name. */
 export const toolNames = (customTools: readonly string[]): string[] => [
   ...builtinTools,
   ...customTools.map((name) => `custom:${name}`),
 ];
 
 /**
- * The keys that prompts, parameters and expressions read and no node sets: what has to come with the input. In the
- * order in which they are first read.
+ * The keys that prompts, parameters and expressions read and no node sets: the input must provide them. In the order of
+ * their first use.
  */
 export function inputKeys(graph: Graph): string[] {
   const nodes = graph.nodes.flatMap((node): GraphNode[] => {
@@ -42,7 +42,7 @@ function rootsOf({ language, text }: NodeText): string[] {
   try {
     return expressionRoots(text);
   } catch {
-    // The check says what is wrong with it.
+    // The graph check reports the error.
     return [];
   }
 }

@@ -2,10 +2,10 @@ import { Badge, Box, Group, Text, UnstyledButton } from '@mantine/core';
 import { UserText } from '../../../parts/text/user-text.tsx';
 import type { Mistake } from './mistakes.ts';
 
-/** Nobody reads more at a time. */
+/** Limit of mistakes shown at a time. */
 const SHOWN = 50;
 
-/** What is wrong, each leading to where it is. */
+/** The mistakes, each linked to its location. */
 export function MistakeList({
   mistakes,
   onChoose,

@@ -1,13 +1,13 @@
 import type { GraphIssue, GraphReport } from '../../../../../shared/contract/graph.ts';
 
-/** Something that keeps a graph from running, or that is doubtful. */
+/** An error, which keeps a graph from running, or a warning. */
 export interface Mistake {
   severity: 'error' | 'warning';
   message: string;
   nodeId: string | undefined;
-  /** Where the edge stands among the graph's, if it is about one. */
+  /** Index of the edge in the graph, if the mistake is about one. */
   edge: number | undefined;
-  /** Where in the graph, like `nodes[3].params.url`. */
+  /** Path in the graph, like `nodes[3].params.url`. */
   path: string | undefined;
   /** Offset in the text at the path. */
   position: number | undefined;
@@ -36,7 +36,7 @@ export interface MistakeCount {
   warnings: number;
 }
 
-/** How many there are of each sort, per node. */
+/** Number of errors and warnings, per node. */
 export function countByNode(mistakes: readonly Mistake[]): Map<string, MistakeCount> {
   const counts = new Map<string, MistakeCount>();
   for (const { nodeId, severity } of mistakes) {
@@ -48,7 +48,7 @@ export function countByNode(mistakes: readonly Mistake[]): Map<string, MistakeCo
   return counts;
 }
 
-/** `2 mistakes, 1 warning`, or undefined when there is nothing to say. */
+/** `2 errors, 1 warning`, or undefined if there are none. */
 export function countWords({ errors, warnings }: MistakeCount): string | undefined {
   const words = [
     ...(errors === 0 ? [] : [`${errors} ${errors === 1 ? 'error' : 'errors'}`]),

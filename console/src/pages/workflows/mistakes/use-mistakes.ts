@@ -9,13 +9,12 @@ const PAUSE_MS = 250;
 
 const loadChecker = () => import('./checker.ts');
 
-/** The rules of graphs, once they are loaded. */
+/** The graph rules; undefined until they are loaded. */
 export const useChecker = () =>
   useQuery({ queryKey: ['graph-checker'], queryFn: loadChecker, staleTime: Infinity }).data;
 
 /**
- * What is wrong with a graph, a moment after it was last changed; undefined until that is known. `tools` are the names
- * that a tool node may have.
+ * The mistakes in a graph, debounced; undefined until they are known. `tools` are the names that a tool node can have.
  */
 export function useMistakes(graph: Graph): {
   mistakes: readonly Mistake[] | undefined;
@@ -25,7 +24,7 @@ export function useMistakes(graph: Graph): {
   const registered = useQuery(toolsQuery).data;
   const [settled] = useDebouncedValue(graph, PAUSE_MS);
   return useMemo(() => {
-    // Without the workspace's own tools all of theirs would be called unknown.
+    // Without the list of custom tools, all of them would be reported as unknown.
     if (checker === undefined || registered === undefined) {
       return { mistakes: undefined, tools: [] };
     }

@@ -7,8 +7,8 @@ const SHOWN = 5;
 const PAUSE_MS = 250;
 
 /**
- * When a cron is due next, as far as this browser can tell: where a clock is put forward or back, the service has the
- * last word. Says so when one of them is not valid.
+ * The next times of a cron, as computed by this browser; at clock changes, the times of the service apply. Shows an
+ * error if the cron or the time zone is not valid.
  */
 export function NextTimes({ cron, timezone }: { cron: string; timezone: string }) {
   const [asked] = useDebouncedValue(`${timezone} ${cron}`, PAUSE_MS);

@@ -17,13 +17,13 @@ import { anObject, JsonField } from '../json-field.tsx';
 import { NextTimes } from './next-times.tsx';
 import { isRecord } from '../record.ts';
 
-/** The schedule to be changed; or what a new one is for: a workflow, or one to be chosen. */
+/** The schedule to edit; or, for a new one, its workflow or the workflows to choose from. */
 export type ScheduleTarget =
   | { schedule: Schedule }
   | { workflowId: string }
   | { workflows: readonly Workflow[] };
 
-/** Makes a schedule, or changes one. */
+/** Creates or edits a schedule. */
 export function ScheduleDialog({
   opened,
   onClose,

@@ -3,7 +3,7 @@ import type { Workflow } from '../../../../../client/index.ts';
 import { SchedulePanel } from '../schedules/schedule-panel.tsx';
 import { WebhookPanel } from './webhook-panel.tsx';
 
-/** What starts a workflow besides people: events from outside, and the clock. */
+/** The automatic triggers of a workflow: its webhook and its schedules. */
 export function TriggersTab({ workflow }: { workflow: Workflow }) {
   return (
     <Stack gap="xl">

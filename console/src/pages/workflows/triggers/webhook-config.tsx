@@ -37,7 +37,7 @@ function useWebhookSettings({ webhook, workflowId }: { webhook: Webhook; workflo
   };
 }
 
-/** What a webhook asks of those who send. Outlives disabling it. */
+/** What a webhook requires of its senders. Disabling the webhook keeps these settings. */
 export function WebhookConfig({ workflowId, webhook }: { workflowId: string; webhook: Webhook }) {
   const {
     save,

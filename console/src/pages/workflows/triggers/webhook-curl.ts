@@ -1,4 +1,4 @@
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The command that sends an event to a webhook. */
@@ -9,7 +9,7 @@ export const curlOf = (url: string, body: string): string =>
     `  --data-binary ${quoted(body)}`,
   ].join('\n');
 
-/** The same for a webhook that requires signatures: the key is the last part of the address. */
+/** The same for a webhook that requires signatures: the key is the last part of the URL. */
 export const signedCurlOf = (url: string, body: string): string =>
   [
     `URL=${quoted(url)}`,
@@ -21,7 +21,7 @@ export const signedCurlOf = (url: string, body: string): string =>
     '  -H "X-Service-Signature: sha256=$SIGNATURE"',
   ].join('\n');
 
-/** An event as an example: named by the field that tells events apart, with the keys that the workflow reads. */
+/** An example event, with the field that identifies events and the keys that the workflow reads. */
 export const exampleEvent = (eventIdField: string, keys: readonly string[]): string =>
   JSON.stringify({
     [eventIdField]: 'evt_1',

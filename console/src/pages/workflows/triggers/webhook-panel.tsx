@@ -14,7 +14,7 @@ import { useChecker } from '../mistakes/use-mistakes.ts';
 import { WebhookConfig } from './webhook-config.tsx';
 import { curlOf, exampleEvent, signedCurlOf } from './webhook-curl.ts';
 
-/** The address that starts a run for whatever is sent to it. */
+/** The URL that starts a run for each event sent to it. */
 export function WebhookPanel({ workflow }: { workflow: Workflow }) {
   const query = useQuery(webhookQuery(workflow.id));
   const mayEdit = useMay('create_edit_workflows');

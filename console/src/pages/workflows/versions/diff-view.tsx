@@ -9,10 +9,10 @@ import { type Fate, mergeVersions, type PartChange } from './version-diff.ts';
 
 const colours: Record<Fate, string> = { added: 'teal', removed: 'red', changed: 'yellow' };
 
-/** Nobody reads more at a time; the picture shows the rest. */
+/** Limit of listed changes; the picture shows all of them. */
 const SHOWN = 100;
 
-/** What leads from one graph to another: on one picture, and as the JSON that differs. */
+/** The differences between two graphs: in one picture, and as JSON. */
 export function DiffView({ from, to }: { from: Graph; to: Graph }) {
   const merged = useMemo(() => mergeVersions(from, to), [from, to]);
   const cards = useMemo(

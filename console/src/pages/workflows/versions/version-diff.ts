@@ -5,17 +5,17 @@ import { isRecord } from '../record.ts';
 
 export type Fate = 'added' | 'removed' | 'changed';
 
-/** Two versions as one picture: everything in either of them, and its change. */
+/** Two versions as one picture: all parts of both, and their changes. */
 export interface MergedGraph {
   graph: Graph;
-  /** By node id; what stayed as it was is not in it. */
+  /** By node ID, without unchanged nodes. */
   nodes: ReadonlyMap<string, Fate>;
   /** By `edgeKey`. */
   edges: ReadonlyMap<string, 'added' | 'removed'>;
   changes: readonly PartChange[];
 }
 
-/** The change of a node or an edge: its fields before and after, of a changed one only those that differ. */
+/** The change of a node or an edge: its fields before and after. For a changed part, only those that differ. */
 export interface PartChange {
   part: 'node' | 'edge';
   name: string;
@@ -27,7 +27,7 @@ export interface PartChange {
 export const edgeKey = (source: unknown, target: unknown, branch: unknown): string =>
   JSON.stringify([source, target, branch ?? null]);
 
-/** What leads from one version to the other. Nodes are the same by id. */
+/** The changes from one version to the other. Nodes are matched by ID. */
 export function mergeVersions(from: Graph, to: Graph): MergedGraph {
   const { nodes, edges } = diffGraphs(from, to);
   const nodeFates = new Map<string, Fate>();

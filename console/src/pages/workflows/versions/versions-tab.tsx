@@ -21,7 +21,7 @@ type VersionLine = AnswerOf<'GET /api/workflows/{id}/versions'>['versions'][numb
 
 const READ_EVERY_MS = 10_000;
 
-/** All versions, the one that is looked at, and what leads to it from another. */
+/** All versions, the selected one, and its changes from another. */
 export function VersionsTab({ workflow }: { workflow: Workflow }) {
   const query = useInfiniteQuery({
     ...versionsQuery(workflow.id),
