@@ -29,7 +29,7 @@ export class WaitTimeoutError extends ApiError {
   readonly runId: string;
 
   constructor(runId: string, seconds: number) {
-    super(408, `Run ${runId} did not come to rest within ${seconds} s; it goes on`);
+    super(408, `Run ${runId} did not end or pause within ${seconds} s; it continues`);
     this.runId = runId;
   }
 }

@@ -2042,9 +2042,9 @@ export interface components {
              * @default []
              */
             ip_allowlist?: (string)[];
-            /** @description In addition to the plan's; null: none of its own */
+            /** @description In addition to the limit of the plan; null: only the limit of the plan */
             monthly_request_allowance?: number | null;
-            /** @description In addition to the plan's; null: none of its own */
+            /** @description In addition to the limit of the plan; null: only the limit of the plan */
             monthly_credit_allowance?: number | null;
         };
         CreateEndpointBody: {
@@ -3765,7 +3765,7 @@ export interface components {
         Usage: {
             /** @enum {string} */
             plan: "free" | "starter" | "pro" | "enterprise";
-            /** @description Runs created this month, whatever their result; the quota limits this number */
+            /** @description Runs created this month, regardless of their result; the quota limits this number */
             runs_used: number;
             /** @description Null: unlimited */
             runs_limit: number | null;

@@ -74,7 +74,7 @@ export async function* readStream(
 
 const meanings: Record<number, string> = {
   1001: 'The service stops',
-  1006: 'The connection broke or could not be made',
+  1006: 'The connection broke or could not be opened',
   1013: 'Too many streams, or frames were not read',
   4401: 'A valid session token is needed',
   4403: "This action requires the 'view' permission",

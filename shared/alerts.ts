@@ -48,7 +48,7 @@ export function alertTexts(alert: Alert, publicUrl: string): AlertTexts {
 
 function contentOf(alert: Alert): { title: string; line: string; page: string } {
   if (alert.event === 'test') {
-    const by = alert.by === null ? '' : `, asked for by ${alert.by}`;
+    const by = alert.by === null ? '' : `, requested by ${alert.by}`;
     return { title: 'Test alert', line: `This is a test of alerts${by}`, page: '/' };
   }
   const { run_id, workflow_name, text, node_id } = alert;

@@ -18,9 +18,9 @@ function logInAndOut(program: Command): void {
     .description('sign in, store a profile and use it from now on')
     .option(
       '--email <email>',
-      'sign in as this member; the password is asked for, or read from standard input',
+      'sign in as this member; prompts for the password, or reads it from standard input',
     )
-    .option('--api-key', 'use an API key; it is asked for, or read from standard input')
+    .option('--api-key', 'use an API key; prompts for it, or reads it from standard input')
     .action(async function (this: Command) {
       await login(this);
     });

@@ -37,8 +37,8 @@ function isLostConnection(error: unknown): boolean {
 const outcomeUnknown = (cause: unknown): AppError =>
   new AppError(
     'unavailable',
-    'The connection to the database was lost while the change was written, and whether it was is not known: ' +
-      'look the record up, and repeat the request if the change is missing',
+    'The connection to the database was lost during the write, and the outcome is unknown: ' +
+      'read the record, and repeat the request if the change is missing',
     { cause },
   );
 

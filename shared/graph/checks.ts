@@ -66,7 +66,7 @@ export const failedChecks = (checks: readonly EvaluationCheck[], message: string
   scored(checks.map((check) => failedCheck(check, message)));
 
 const USED_UP =
-  'This check was not made: the checks before it used up what the checks of a run may take together';
+  'Not evaluated: the checks before it used up the limits of all checks of a run';
 
 const scored = (results: CheckResult[]): Evals => ({
   passed: results.filter((result) => result.passed).length,
@@ -94,7 +94,7 @@ function evaluateCheck(check: EvaluationCheck, scoring: Scoring): CheckResult {
   } catch (error) {
     return failedCheck(
       check,
-      error instanceof Error ? error.message : 'The check could not be made',
+      error instanceof Error ? error.message : 'The check could not be evaluated',
     );
   }
 }

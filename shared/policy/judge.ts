@@ -303,7 +303,7 @@ function redactionVerdict({ counts }: Redaction): PolicyVerdict {
     type: 'data_redacted',
     policy: 'dlp',
     decision: 'redacted',
-    reason: `${total} ${total === 1 ? 'value was' : 'values were'} taken out before anything left: ${parts.join(', ')}`,
+    reason: `${total} ${total === 1 ? 'value was' : 'values were'} redacted before sending: ${parts.join(', ')}`,
     evidence: Object.fromEntries(counts),
   };
 }

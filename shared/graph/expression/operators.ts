@@ -23,7 +23,7 @@ export interface Meter {
 }
 
 const TOO_MUCH_WORK =
-  'it takes too much work, alone or with what was computed before it: use shorter texts, or do it in a json_transform step';
+  'it exceeds the limit of work, alone or with the expressions before it: use shorter texts, or a json_transform step';
 
 /** Counts one step. Throws OperandError, with the given message when the evaluation's own steps are used up. */
 export function spend(

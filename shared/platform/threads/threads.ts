@@ -196,7 +196,7 @@ class ThreadPool implements WorkThreads {
       this.drop(thread, reason);
     });
     worker.on('exit', (code) => {
-      this.drop(thread, new Error(`a thread ended by itself with ${code}`));
+      this.drop(thread, new Error(`a thread exited with code ${code}`));
       this.serve();
     });
     this.threads.add(thread);
